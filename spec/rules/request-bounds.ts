@@ -1,0 +1,31 @@
+import { allows, operationsOf, requestSchemas, walkSchema } from './contract.ts';
+import type { Rule, Schema } from './types.ts';
+
+/** Nothing that a client sends is without a bound: not a text, a list or a number. */
+export const requestBounds: Rule = () => {
+  const seen = new Set<Schema>();
+  return {
+    PathItem(item, context) {
+      for (const operation of operationsOf(item, context))
+        for (const schema of requestSchemas(operation, context))
+          walkSchema(schema, context, seen, ({ node, location }) => {
+            const lacks = lacking(node);
+            if (lacks) context.report({ message: `A request's ${lacks}.`, location });
+          });
+    },
+  };
+};
+
+function lacking(schema: Schema): string | undefined {
+  const has = (...keywords: string[]) => keywords.some((keyword) => schema[keyword] !== undefined);
+  if (has('enum', 'const')) return undefined;
+  if (allows(schema, 'string') && !has('maxLength', 'format', 'pattern', 'contentMediaType'))
+    return 'string needs maxLength, format, pattern or enum';
+  if (allows(schema, 'array') && !has('maxItems')) return 'array needs maxItems';
+  if (
+    (allows(schema, 'integer') || allows(schema, 'number')) &&
+    !(has('minimum', 'exclusiveMinimum') && has('maximum', 'exclusiveMaximum'))
+  )
+    return 'number needs minimum and maximum';
+  return undefined;
+}

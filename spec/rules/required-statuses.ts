@@ -1,0 +1,28 @@
+import { operationsOf } from './contract.ts';
+import type { Rule } from './types.ts';
+
+const always = ['400', '401', '429', '500', '503'];
+const withBody = ['413', '415'];
+
+/**
+ * Every operation documents what can happen to every request, to one with a body, and to one that names a resource.
+ * Options: `closedParameters`, path parameters that take one of a closed set of values and so never miss.
+ */
+export const requiredStatuses: Rule<{ closedParameters?: string[] }> = ({ closedParameters = [] }) => ({
+  PathItem(item, context) {
+    const path = String(context.key);
+    const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+    for (const { node, location } of operationsOf(item, context)) {
+      const resource = names.some(
+        (name) => !closedParameters.includes(`${path.slice(0, path.indexOf(`{${name}}`))}{${name}}`),
+      );
+      const wanted = [...always, ...(node.requestBody ? withBody : []), ...(resource ? ['404'] : [])];
+      const missing = wanted.filter((status) => !node.responses?.[status]).toSorted();
+      if (missing.length === 0) continue;
+      context.report({
+        message: `${node.operationId} does not document ${missing.join(', ')}.`,
+        location: location.child('responses').key(),
+      });
+    }
+  },
+});

@@ -1,0 +1,21 @@
+import { operationsOf, responseSchemas, walkSchema } from './contract.ts';
+import type { Rule, Schema } from './types.ts';
+
+/** A response always carries every field: each property of its objects is in `required`. */
+export const responseRequired: Rule = () => {
+  const seen = new Set<Schema>();
+  return {
+    PathItem(item, context) {
+      for (const operation of operationsOf(item, context))
+        for (const schema of responseSchemas(operation, context))
+          walkSchema(schema, context, seen, ({ node, location }) => {
+            const optional = Object.keys(node.properties ?? {}).filter((name) => !node.required?.includes(name));
+            if (optional.length > 0)
+              context.report({
+                message: `A response's properties are all required; not so: ${optional.join(', ')}.`,
+                location,
+              });
+          });
+    },
+  };
+};

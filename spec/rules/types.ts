@@ -1,0 +1,94 @@
+/**
+ * The part of Redocly's plugin interface and of the OpenAPI document that the rules use. Redocly CLI ships no types
+ * (https://redocly.com/docs/cli/custom-plugins/visitor).
+ */
+export type Ref = { $ref: string };
+
+export type Schema = Partial<Ref> & {
+  type?: string | string[];
+  description?: string;
+  properties?: Record<string, Schema>;
+  patternProperties?: Record<string, Schema>;
+  required?: string[];
+  additionalProperties?: boolean | Schema;
+  unevaluatedProperties?: boolean | Schema;
+  propertyNames?: Schema;
+  items?: Schema;
+  prefixItems?: Schema[];
+  allOf?: Schema[];
+  anyOf?: Schema[];
+  oneOf?: Schema[];
+  not?: Schema;
+  if?: Schema;
+  then?: Schema;
+  else?: Schema;
+  enum?: unknown[];
+  const?: unknown;
+  [keyword: string]: unknown;
+};
+
+export type Example = Partial<Ref> & { summary?: string; value?: unknown };
+export type MediaType = { schema?: Schema; example?: unknown; examples?: Record<string, Example> };
+export type Content = Record<string, MediaType>;
+export type Response = Partial<Ref> & { description?: string; content?: Content; 'x-error-codes'?: string[] };
+export type RequestBody = Partial<Ref> & { required?: boolean; content?: Content };
+export type Parameter = Partial<Ref> & {
+  name: string;
+  in: string;
+  schema?: Schema;
+  examples?: Record<string, Example>;
+  [keyword: string]: unknown;
+};
+
+export type Operation = {
+  operationId?: string;
+  summary?: string;
+  description?: string;
+  tags?: string[];
+  parameters?: Parameter[];
+  requestBody?: RequestBody;
+  responses?: Record<string, Response>;
+  'x-error-codes'?: Record<string, string[]>;
+};
+
+export type PathItem = Partial<Ref> & { parameters?: Parameter[]; [method: string]: unknown };
+
+export type Document = {
+  openapi: string;
+  paths?: Record<string, PathItem>;
+  components?: Record<string, Record<string, unknown>>;
+  [key: string]: unknown;
+};
+
+/** Where a node stands: the file and the JSON Pointer inside it. */
+export type Location = {
+  source: { absoluteRef: string; body: string };
+  pointer: string;
+  child(keys: (string | number)[] | string | number): Location;
+  /** The same place, shown at the key and not at its value. */
+  key(): Location;
+};
+
+export type Context = {
+  report(problem: { message: string; location?: Location | Location[]; suggest?: string[] }): void;
+  /** Follows a `$ref` (from the file named, else from the file of the present node); a node without one comes back as it is. */
+  resolve<T>(node: T, from?: string): { node?: T; location?: Location };
+  location: Location;
+  rawLocation: Location;
+  key: string | number;
+  parent: unknown;
+};
+
+type Visit<T> = (node: T, context: Context) => void;
+type Hooks<T> = Visit<T> | { enter?: Visit<T>; leave?: Visit<T> };
+
+export type Visitor = {
+  Root?: Hooks<Document>;
+  PathItem?: Hooks<PathItem>;
+  Operation?: Hooks<Operation>;
+  Schema?: Hooks<Schema>;
+  ref?: Hooks<Ref>;
+};
+
+/** A rule: made anew for each document, with its options from redocly.yaml. */
+export type Rule<Options = object> = (options: Options) => Visitor;
