@@ -1,0 +1,65 @@
+import type { Transform } from 'node:stream';
+import zlib from 'node:zlib';
+import type { Dispatcher } from 'undici';
+import { OutgoingFailed } from './failures.ts';
+
+export const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+const OWNED_BY_HTTP =
+  /^(accept-encoding|connection|content-length|expect|host|keep-alive|te|trailer|transfer-encoding|upgrade|proxy-.*)$/;
+/** Nothing else survives a change of origin: which of a tenant's own headers is a secret cannot be told by its name. */
+const KEPT_ACROSS_ORIGINS = new Set(['accept', 'accept-encoding', 'accept-language', 'content-type', 'user-agent']);
+export const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+/** Statuses whose response never has a body, whatever its headers say. */
+export const NULL_BODY = new Set([204, 205, 304]);
+
+/** The headers that really go out, by lower-case name. */
+export function requestHeaders(given: Readonly<Record<string, string>>): Map<string, string> {
+  const headers = new Map<string, string>([['user-agent', 'guildhall']]);
+  for (const [name, value] of Object.entries(given)) {
+    if (!OWNED_BY_HTTP.test(name.toLowerCase())) headers.set(name.toLowerCase(), value);
+  }
+  headers.set('accept-encoding', 'gzip, br');
+  return headers;
+}
+
+/** What is left of the headers when a redirect leads to another origin. */
+export function headersForOtherOrigin(headers: Map<string, string>): Map<string, string> {
+  return new Map([...headers].filter(([name]) => KEPT_ACROSS_ORIGINS.has(name)));
+}
+
+/** What is left of the headers when a redirect turns the request into a GET without a body. */
+export function headersWithoutBody(headers: Map<string, string>): Map<string, string> {
+  return new Map([...headers].filter(([name]) => !name.startsWith('content-')));
+}
+
+/** Lower-case names, repeated headers joined. */
+export function responseHeaders(raw: Dispatcher.ResponseData['headers']): Record<string, string> {
+  const headers: Record<string, string> = Object.create(null);
+  for (const [name, value] of Object.entries(raw)) {
+    if (value !== undefined) headers[name.toLowerCase()] = Array.isArray(value) ? value.join(', ') : value;
+  }
+  return headers;
+}
+
+/** The stream that undoes a Content-Encoding; null where there is nothing to undo. */
+export function decoderFor(encoding: string, host: string): Transform | null {
+  switch (encoding.trim().toLowerCase()) {
+    case '':
+    case 'identity':
+      return null;
+    case 'gzip':
+    case 'x-gzip':
+      return zlib.createGunzip();
+    case 'deflate':
+      return zlib.createInflate();
+    case 'br':
+      return zlib.createBrotliDecompress();
+    default:
+      // Two layers (`gzip, gzip`) land here too: nobody needs them, and they square the ratio of a bomb.
+      throw new OutgoingFailed('protocol', `${host} answered in a compression that was not asked for.`);
+  }
+}
+
+export function tooLarge(host: string, maxBytes: number): OutgoingFailed {
+  return new OutgoingFailed('too_large', `The response of ${host} is larger than ${maxBytes} bytes.`);
+}

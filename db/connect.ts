@@ -1,0 +1,142 @@
+import { Kysely, type PostgresPool, PostgresDialect } from 'kysely';
+import pg from 'pg';
+import type { DB } from '../generated/db.ts';
+import { Listener } from './listen.ts';
+import { Session } from './session.ts';
+
+export type ConnectOptions = {
+  /** Most connections for requests; a quarter as many again serve work across workspaces. Default 20. */
+  poolSize?: number;
+  /** Prepare repeated statements on the server. Default true; false behind a pooler that loses them. */
+  prepare?: boolean;
+  /** Milliseconds after which the server cancels a statement. Default 30000. */
+  statementTimeoutMillis?: number;
+  applicationName?: string;
+  /** Hears of connections that break while idle; the pool has already replaced them. */
+  onConnectionError?: (error: Error) => void;
+};
+
+/** The database as the program uses it. */
+export type Database = {
+  /** Sees every workspace: key lookup, administration, schedules. Never for a request's own work. */
+  system: Kysely<DB>;
+  /** Sees one workspace, whatever the query says: row-level security of the role guildhall_app. */
+  forWorkspace(workspaceId: string): Kysely<DB>;
+  /** NOTIFY payloads of a channel; `onGap` is called after a lost connection, when some may have been missed. */
+  listen(channel: string, handler: (payload: string) => void, onGap?: () => void): Promise<() => void>;
+  /** Settles when the database answers, and rejects when it does not. */
+  ping(): Promise<void>;
+  /** Connections of the pool for requests: in all, free, and requests that wait for one. */
+  usage(): { total: number; idle: number; waiting: number };
+  /** Waits for queries that run, and closes every connection. */
+  end(): Promise<void>;
+};
+
+const INT8 = 20;
+const NUMERIC = 1700;
+const DATE = 1082;
+const MAX_WORKSPACE_HANDLES = 1000;
+
+/**
+ * What leaves the driver, in step with `db/kysely-codegen.json`. Counts and sums stay far below 2^53 and costs need no more than a double's
+ * 15 digits, so both are numbers; a date has no zone and stays text.
+ */
+const types: pg.CustomTypesConfig = {
+  getTypeParser: ((oid: number, format?: 'text' | 'binary') => {
+    if (format !== 'binary') {
+      if (oid === INT8 || oid === NUMERIC) return Number;
+      if (oid === DATE) return String;
+    }
+    return pg.types.getTypeParser(oid, format);
+  }) as typeof pg.types.getTypeParser,
+};
+
+/**
+ * Opens the pools. Nothing is sent before the first query. The login of `url` must be allowed to become guildhall_app and
+ * guildhall_system (the first migration sees to it); every connection switches to one of them as it starts, without a round trip.
+ */
+export function connectDatabase(url: string, options: ConnectOptions = {}): Database {
+  const poolSize = options.poolSize ?? 20;
+  const app = new RolePool(url, 'guildhall_app', poolSize, options);
+  const system = new RolePool(url, 'guildhall_system', Math.max(2, Math.ceil(poolSize / 4)), options);
+  const listener = new Listener(clientConfig(url, 'guildhall_system', options));
+  const workspaces = new Map<string, Kysely<DB>>();
+  const everything = handleOn(system.facade(''));
+  return {
+    system: everything,
+    forWorkspace(workspaceId) {
+      const known = workspaces.get(workspaceId);
+      if (known) return known;
+      const handle = handleOn(app.facade(workspaceId));
+      // A handle holds no connection, so one that is still in use may be forgotten; the next request makes another.
+      if (workspaces.size >= MAX_WORKSPACE_HANDLES) workspaces.clear();
+      workspaces.set(workspaceId, handle);
+      return handle;
+    },
+    listen: (channel, handler, onGap) => listener.listen(channel, handler, onGap),
+    ping: async () => void (await system.pool.query('select 1')),
+    usage: () => ({ total: app.pool.totalCount, idle: app.pool.idleCount, waiting: app.pool.waitingCount }),
+    end: async () => void (await Promise.all([app.pool.end(), system.pool.end(), listener.end()])),
+  };
+}
+
+function handleOn(pool: PostgresPool): Kysely<DB> {
+  return new Kysely<DB>({ dialect: new PostgresDialect({ pool }) });
+}
+
+/** A pool whose connections run as one role. */
+class RolePool {
+  readonly pool: pg.Pool;
+  readonly #role: string;
+  readonly #prepare: boolean;
+  readonly #sessions = new WeakMap<pg.PoolClient, Session>();
+
+  constructor(url: string, role: string, size: number, options: ConnectOptions) {
+    this.#role = role;
+    this.#prepare = options.prepare ?? true;
+    this.pool = new pg.Pool({ ...clientConfig(url, role, options), max: size, min: 1, idleTimeoutMillis: 60_000 });
+    const onError = options.onConnectionError ?? (() => {});
+    this.pool.on('error', onError);
+    // The pool listens to idle clients only: without this a backend that dies under a running request ends the process.
+    this.pool.on('connect', (client) => void client.on('error', onError));
+  }
+
+  /** The pool as one workspace's Kysely sees it. */
+  facade(workspaceId: string): PostgresPool {
+    return {
+      connect: async () => {
+        const client = await this.pool.connect();
+        let session = this.#sessions.get(client);
+        if (!session) {
+          session = new Session(client, this.#role, this.#prepare);
+          this.#sessions.set(client, session);
+        }
+        try {
+          await session.serve(workspaceId);
+        } catch (error) {
+          session.release(true);
+          throw error;
+        }
+        return session;
+      },
+      end: async () => {}, // the pool belongs to all handles
+      options: {},
+    };
+  }
+}
+
+function clientConfig(url: string, role: string, options: ConnectOptions): pg.ClientConfig {
+  const address = new URL(url);
+  const given = address.searchParams.get('options');
+  address.searchParams.delete('options'); // the driver would prefer it to ours
+  return {
+    connectionString: address.href,
+    application_name: options.applicationName ?? 'guildhall',
+    connectionTimeoutMillis: 5000,
+    statement_timeout: options.statementTimeoutMillis ?? 30_000,
+    idle_in_transaction_session_timeout: 60_000,
+    keepAlive: true,
+    options: `${given ? `${given} ` : ''}-c role=${role}`,
+    types,
+  };
+}

@@ -1,0 +1,52 @@
+import { type Kysely, type Selectable, sql } from 'kysely';
+import type { AgentVersions, DB } from '../../generated/db.ts';
+
+/** A published version: frozen, so a copy never goes stale. */
+export type VersionRow = Selectable<AgentVersions>;
+
+/** One published version of an agent, if there is one of this number. */
+export function findVersion(db: Kysely<DB>, workspaceId: string, agentId: string, versionNumber: number): Promise<VersionRow | undefined> {
+  return db
+    .selectFrom('agent_versions')
+    .selectAll()
+    .where('workspace_id', '=', workspaceId)
+    .where('agent_id', '=', agentId)
+    .where('version_number', '=', versionNumber)
+    .executeTakeFirst();
+}
+
+/** A page of published versions without their snapshots, newest first, and how many there are on all pages. */
+export async function listVersions(
+  db: Kysely<DB>,
+  workspaceId: string,
+  agentId: string,
+  page: { offset: number; limit: number },
+): Promise<{ rows: Pick<VersionRow, 'version_number' | 'notes' | 'created_at'>[]; total: number }> {
+  const matching = db.selectFrom('agent_versions').where('workspace_id', '=', workspaceId).where('agent_id', '=', agentId);
+  const rows = await matching
+    .select(['version_number', 'notes', 'created_at'])
+    .orderBy('version_number', 'desc')
+    .limit(page.limit)
+    .offset(page.offset)
+    .execute();
+  const counted = await matching.select(sql<number>`count(*)`.as('total')).executeTakeFirstOrThrow();
+  return { rows, total: Number(counted.total) };
+}
+
+/** Freezes a snapshot under a new version number. */
+export async function insertVersion(
+  db: Kysely<DB>,
+  version: { workspaceId: string; agentId: string; versionNumber: number; snapshot: unknown; notes: string | null; now: Date },
+): Promise<void> {
+  await db
+    .insertInto('agent_versions')
+    .values({
+      workspace_id: version.workspaceId,
+      agent_id: version.agentId,
+      version_number: version.versionNumber,
+      snapshot: JSON.stringify(version.snapshot),
+      notes: version.notes,
+      created_at: version.now,
+    })
+    .execute();
+}

@@ -1,0 +1,42 @@
+import type { Kysely, Selectable } from 'kysely';
+import type { DB, Workspaces } from '../../generated/db.ts';
+
+export type Workspace = Selectable<Workspaces>;
+
+/** Workspaces are looked after across all of them, so `db` is the system handle. `agent_limit` null = no limit. */
+export async function createWorkspace(
+  db: Kysely<DB>,
+  workspace: { id: string; name: string; agentLimit?: number | undefined; operationLimit?: number | undefined },
+): Promise<Workspace> {
+  return await db
+    .insertInto('workspaces')
+    .values({
+      id: workspace.id,
+      name: workspace.name,
+      agent_limit: workspace.agentLimit ?? null,
+      operation_limit: workspace.operationLimit ?? null,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+/** Every workspace that is not deleted, oldest first. `db` is the system handle. */
+export async function listWorkspaces(db: Kysely<DB>): Promise<Workspace[]> {
+  return await db
+    .selectFrom('workspaces')
+    .selectAll()
+    .where('deleted_at', 'is', null)
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute();
+}
+
+/** One workspace, unless it is deleted. Works with the system handle and with the workspace's own. */
+export async function findWorkspace(db: Kysely<DB>, id: string): Promise<Workspace | undefined> {
+  return await db
+    .selectFrom('workspaces')
+    .selectAll()
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst();
+}

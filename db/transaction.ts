@@ -1,0 +1,26 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Kysely, Transaction } from 'kysely';
+import { isStaleStatement } from './session.ts';
+
+const LOST_TO_ANOTHER = new Set(['40001', '40P01']);
+
+/**
+ * Runs `work` in a transaction, and again from the start when it lost to another one (serialization failure, deadlock) or
+ * met a statement that a migration made stale: at most `retries` more times, default 3. `work` must have no other effects.
+ */
+export async function inTransaction<Tables, Result>(
+  db: Kysely<Tables>,
+  work: (transaction: Transaction<Tables>) => Promise<Result>,
+  options: { retries?: number } = {},
+): Promise<Result> {
+  const retries = options.retries ?? 3;
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      return await db.transaction().execute(work);
+    } catch (error) {
+      const code = (error as { code?: string } | null)?.code ?? '';
+      if (attempt >= retries || !(LOST_TO_ANOTHER.has(code) || isStaleStatement(error))) throw error;
+      await sleep(Math.random() * 10 * 2 ** attempt); // so that the two do not meet again
+    }
+  }
+}
