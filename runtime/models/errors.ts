@@ -1,0 +1,169 @@
+import { APICallError, UnsupportedFunctionalityError } from '@ai-sdk/provider';
+import { ApiError, fault } from '../../core/errors.ts';
+import type { ModelDescriptor } from './catalogue.ts';
+import { baseUrlOf, KEY_VARIABLES } from './providers.ts';
+import { redact } from './redact.ts';
+import type { ModelSettings } from './settings.ts';
+
+/** Where a call failed, for the message. `said` is the text of the prompt, which no message may repeat. */
+export type FailedCall = {
+  settings: ModelSettings;
+  model: Pick<ModelDescriptor, 'provider' | 'modelId'>;
+  said: readonly string[];
+};
+
+/** A model's answer that ended before the provider said that it was complete. */
+export class UnfinishedAnswer extends Error {
+  constructor() {
+    super('The answer ended without a finish.');
+    this.name = 'UnfinishedAnswer';
+  }
+}
+
+const LABELS = { openai: 'OpenAI', anthropic: 'Anthropic', google: 'Google', builtin: 'The built-in model' } as const;
+
+function labelOf({ settings, model: { provider } }: FailedCall): string {
+  if (provider !== 'openai-compatible') return LABELS[provider];
+  const url = baseUrlOf(settings, provider);
+  return `The OpenAI-compatible server${url === undefined ? '' : ` at ${new URL(url).host}`}`;
+}
+
+const within = (label: string): string => label.replace(/^The /, 'the ');
+
+function secretsOf(settings: ModelSettings): string[] {
+  const { openai, anthropic, google, openaiCompatible } = settings;
+  return [openai, anthropic, google, openaiCompatible].flatMap((access) => access?.apiKey ?? []);
+}
+
+/** The provider's own sentence, safe to show, as `: text` with a full stop, or just a full stop where it gave none. */
+function because(call: FailedCall, text: string | undefined): string {
+  const safe = redact(text ?? '', secretsOf(call.settings), call.said);
+  if (safe === '') return '.';
+  return `: ${safe}${/[.!?…]$/.test(safe) ? '' : '.'}`;
+}
+
+const isHtml = (text: string | undefined): boolean => text !== undefined && /^\s*</.test(text);
+
+function codeOf(error: unknown): string | undefined {
+  for (let inner = error, depth = 0; depth < 5 && inner !== null && typeof inner === 'object'; depth += 1) {
+    if ('code' in inner && typeof inner.code === 'string') return inner.code;
+    // A connection that was tried over several addresses fails with one error for each.
+    if ('errors' in inner && Array.isArray(inner.errors)) return codeOf(inner.errors[0]);
+    inner = 'cause' in inner ? inner.cause : undefined;
+  }
+  return undefined;
+}
+
+const UNREACHABLE: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing listens at its address',
+  ENOTFOUND: 'its host name cannot be resolved',
+  EAI_AGAIN: 'its host name cannot be resolved',
+  EHOSTUNREACH: 'there is no route to it',
+  ENETUNREACH: 'there is no route to it',
+  UND_ERR_CONNECT_TIMEOUT: 'it does not accept the connection',
+  ETIMEDOUT: 'it does not accept the connection',
+  ECONNRESET: 'it closed the connection without an answer',
+  UND_ERR_SOCKET: 'it closed the connection without an answer',
+  EPIPE: 'it closed the connection without an answer',
+};
+
+// As the bare error of a read, these come after the head of the answer.
+const CUT = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
+
+function unreachable(label: string, code: string | undefined): string {
+  if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT')
+    return `${label} stayed silent for too long.`;
+  if (code !== undefined && /CERT|TLS|SSL/.test(code))
+    return `${label} could not be reached: its TLS certificate is not trusted.`;
+  const why = code === undefined ? undefined : UNREACHABLE[code];
+  return `${label} could not be reached${why === undefined ? '' : `: ${why}`}. Check the network and the base URL.`;
+}
+
+function refused(call: FailedCall, error: APICallError, status: number): string {
+  const label = labelOf(call);
+  const variable = KEY_VARIABLES[call.model.provider];
+  const text = isHtml(error.responseBody) ? 'it sent a web page instead of JSON' : error.message;
+  const why = because(call, text);
+  const model = call.model.modelId;
+  // Google answers a wrong key with 400.
+  const wrongKey = status === 401 || (status === 400 && /api key not valid|api_key_invalid/i.test(error.message));
+  if (wrongKey) return `${label} refused the API key (${status}). Check ${variable}.`;
+  if (status === 402) return `${label} wants payment (402)${why} Check the account's billing.`;
+  if (status === 403) return `${label} forbids this (403)${why} Check what ${variable} may use.`;
+  if (status === 404) return `${label} does not know the model ${model}, or its base URL is wrong (404)${why}`;
+  if (status === 413) return `${label} finds the request too large (413). Send fewer or smaller attachments.`;
+  if (status === 429) {
+    return /quota|billing|credit|insufficient/i.test(error.message)
+      ? `${label} reports a used-up quota (429)${why} Check the account's plan and billing.`
+      : `${label} limits the rate of requests (429)${why} Try again later.`;
+  }
+  if (status >= 500) return `${label} failed (${status})${why} Try again later.`;
+  return `${label} rejected the request (${status})${why}`;
+}
+
+const cutOff = (label: string): string =>
+  `The connection to ${within(label)} was cut in the middle of the answer. Try again.`;
+
+const unfinished = (label: string): string => `${label} ended its answer before it was complete. Try again.`;
+
+function explain(error: unknown, call: FailedCall): string {
+  const label = labelOf(call);
+  if (error instanceof UnfinishedAnswer) return unfinished(label);
+  if (APICallError.isInstance(error)) {
+    const { statusCode } = error;
+    if (statusCode === undefined) return unreachable(label, codeOf(error));
+    // Status 200 with a cause: the head of the answer arrived, the rest broke.
+    if (statusCode >= 400 || (statusCode >= 300 && statusCode < 400)) return refused(call, error, statusCode);
+    return codeOf(error.cause) !== undefined || /terminated|aborted|other side closed/.test(String(error.cause))
+      ? cutOff(label)
+      : `${label} sent an answer that cannot be understood. Check the base URL.`;
+  }
+  const code = codeOf(error);
+  if (code !== undefined && CUT.has(code)) return cutOff(label);
+  if (code !== undefined && (code in UNREACHABLE || code.startsWith('UND_ERR'))) return unreachable(label, code);
+  const name = error instanceof Error || (error !== null && typeof error === 'object') ? nameOf(error) : '';
+  // The chat completions reader raises this one where the others report an interruption.
+  if (name === 'AI_InvalidResponseDataError' && /finish/.test(messageOf(error))) return unfinished(label);
+  if (/JSONParse|TypeValidation|InvalidResponseData|EmptyResponseBody|NoContent/.test(name)) {
+    return `${label} sent an answer that cannot be understood. Check the base URL.`;
+  }
+  return `${label} reported an error while it answered${because(call, messageOf(error))}`;
+}
+
+const nameOf = (error: object): string => ('name' in error && typeof error.name === 'string' ? error.name : '');
+
+/** The sentence in an error part of a stream, which may be an Error, a provider's JSON, or text. */
+function messageOf(error: unknown): string {
+  if (typeof error === 'string') return error;
+  if (error === null || typeof error !== 'object') return '';
+  if ('error' in error && !('message' in error)) return messageOf(error.error);
+  return 'message' in error && typeof error.message === 'string' ? error.message : '';
+}
+
+/**
+ * The fault that people see for anything that went wrong in a model call: MODEL_PROVIDER_ERROR with one sentence on who
+ * failed, why, and what to do, or UNSUPPORTED_ATTACHMENT for a file that the provider's package will not send. Holds no
+ * key, no prompt and no request: the original error has all three, so it is not kept as the cause.
+ */
+export function modelFault(error: unknown, call: FailedCall): ApiError {
+  if (error instanceof ApiError) return error;
+  if (UnsupportedFunctionalityError.isInstance(error) && /media type|file|image/i.test(error.functionality)) {
+    return fault(
+      'UNSUPPORTED_ATTACHMENT',
+      `${labelOf(call)} cannot take one of the attachments: ${error.functionality}.`,
+    );
+  }
+  return fault('MODEL_PROVIDER_ERROR', explain(error, call));
+}
+
+/** Whether trying the same call again can help: no answer, a rate limit, or a failure on the provider's side. */
+export function isTransient(error: unknown): boolean {
+  if (APICallError.isInstance(error)) {
+    const { statusCode } = error;
+    if (statusCode === 429) return !/quota|billing|credit|insufficient/i.test(error.message);
+    if (statusCode === undefined) return codeOf(error) !== undefined;
+    return statusCode >= 500 || statusCode === 408;
+  }
+  const code = codeOf(error);
+  return code !== undefined && code in UNREACHABLE;
+}

@@ -1,0 +1,54 @@
+const SHOWN = 300;
+/** A stretch of this many characters in common with the prompt is a quotation of it. */
+const QUOTE = 20;
+const PROMPT_SEARCHED = 100_000;
+
+const PATTERNS: readonly (readonly [RegExp, string])[] = [
+  // user:password@ in addresses, and keys in their queries
+  [/\/\/[^\s/@]+@/g, '//'],
+  [/([?&](?:key|api[-_]?key|token|access_token|signature|sig)=)[^\s&"']+/gi, '$1[redacted]'],
+  [/\b(bearer|basic|token)\s+[\w.~+/*=-]{6,}/gi, '$1 [redacted]'],
+  [/((?:x-)?api[-_ ]?key["']?\s*[:=]\s*["']?)[\w.*-]{6,}/gi, '$1[redacted]'],
+  [/\b(?:sk|rk|pk|gsk|xai|AIza|ya29|ghp|hf)[-_.]?[\w*-]*[*\d][\w*.-]{4,}/g, '[redacted]'],
+  // a masked key, as providers echo it: abcd****wxyz
+  [/[\w-]*\*{3,}[\w*-]*/g, '[redacted]'],
+  // any other long opaque run
+  [/\b(?=[\w-]*\d)[\w-]{32,}\b/g, '[redacted]'],
+];
+
+function withoutQuotes(text: string, said: readonly string[]): string {
+  let result = text;
+  for (const whole of said) {
+    const trimmed = whole.trim();
+    if (trimmed.length >= 8) result = result.replaceAll(trimmed, '[…]');
+  }
+  const haystack = said.join('\n').slice(0, PROMPT_SEARCHED);
+  if (haystack.length < QUOTE) return result;
+  let kept = '';
+  for (let at = 0; at < result.length; ) {
+    let end = at;
+    while (end + QUOTE <= result.length && haystack.includes(result.slice(end, end + QUOTE))) end += 1;
+    if (end > at) {
+      kept += '[…]';
+      at = end + QUOTE - 1;
+    } else {
+      kept += result[at];
+      at += 1;
+    }
+  }
+  return kept;
+}
+
+/**
+ * A provider's text made fit to show: without the given secrets or anything that looks like a key, without quotations of
+ * what was `said` in the prompt, on one line of at most 300 characters.
+ */
+export function redact(text: string, secrets: readonly string[], said: readonly string[]): string {
+  let result = text.slice(0, 4 * SHOWN);
+  for (const secret of secrets) if (secret.length >= 4) result = result.replaceAll(secret, '[redacted]');
+  for (const [pattern, replacement] of PATTERNS) result = result.replace(pattern, replacement);
+  result = withoutQuotes(result, said)
+    .replace(/[\p{Cc}\s]+/gu, ' ')
+    .trim();
+  return result.length <= SHOWN ? result : `${result.slice(0, SHOWN - 1).trimEnd()}…`;
+}

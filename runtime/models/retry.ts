@@ -1,0 +1,41 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { APICallError } from '@ai-sdk/provider';
+import { isTransient } from './errors.ts';
+
+const FIRST_WAIT_MS = 500;
+/** A provider that asks for a longer pause gets none: the caller is told instead of kept waiting. */
+const LONGEST_WAIT_MS = 30_000;
+
+/** How long the provider asks to wait, in ms, from retry-after-ms or retry-after (seconds or a date). */
+export function askedWait(error: unknown, now: number): number | undefined {
+  const headers = APICallError.isInstance(error) ? error.responseHeaders : undefined;
+  const exact = Number.parseFloat(headers?.['retry-after-ms'] ?? '');
+  if (exact >= 0) return exact;
+  const asked = headers?.['retry-after'];
+  if (asked === undefined) return undefined;
+  const seconds = Number(asked);
+  if (seconds >= 0) return seconds * 1_000;
+  const date = Date.parse(asked);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+}
+
+/**
+ * Runs `attempt`, and up to `retries` times again while it fails for a transient reason and `begun` says that nothing of
+ * an answer has been handed on. Waits as the provider asks, else 0.5, 1, 2 … s; an abort ends the wait at once.
+ */
+export async function withRetries<T>(
+  attempt: () => Promise<T>,
+  options: { retries: number; begun: () => boolean; abortSignal: AbortSignal | undefined },
+): Promise<T> {
+  for (let tried = 0; ; tried += 1) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (tried >= options.retries || options.abortSignal?.aborted || options.begun() || !isTransient(error))
+        throw error;
+      const pause = askedWait(error, Date.now()) ?? FIRST_WAIT_MS * 2 ** tried;
+      if (pause > LONGEST_WAIT_MS) throw error;
+      await wait(pause, undefined, options.abortSignal === undefined ? {} : { signal: options.abortSignal });
+    }
+  }
+}

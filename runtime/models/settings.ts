@@ -1,0 +1,59 @@
+/** One provider's access. `baseUrl` replaces the provider's public address, including its version segment (`…/v1`). */
+export type ProviderAccess = { apiKey: string; baseUrl?: string };
+
+/** Everything that the run-time must know to reach models. A provider that is absent has no key: its models are inactive. */
+export type ModelSettings = {
+  openai?: ProviderAccess;
+  anthropic?: ProviderAccess;
+  google?: ProviderAccess;
+  /** Any server that speaks OpenAI's chat completions; `models` are the ids that it offers. */
+  openaiCompatible?: { baseUrl: string; apiKey?: string; models: string[] };
+  /** How often a call is tried again when nothing of its answer has arrived yet (0 = never). */
+  retries: number;
+};
+
+/** Retries unless the settings say otherwise: one hiccup is bridged, a broken provider is reported within seconds. */
+export const DEFAULT_RETRIES = 2;
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+const given = (value: string | undefined): string | undefined => value?.trim() || undefined;
+
+function access(env: Env, key: string, url?: string): ProviderAccess | undefined {
+  const apiKey = given(env[key]);
+  if (apiKey === undefined) return undefined;
+  const baseUrl = url === undefined ? undefined : given(env[url]);
+  return baseUrl === undefined ? { apiKey } : { apiKey, baseUrl: checkedUrl(url ?? '', baseUrl) };
+}
+
+function checkedUrl(name: string, value: string): string {
+  if (!URL.canParse(value) || !/^https?:$/.test(new URL(value).protocol)) {
+    throw new Error(`${name} must be an http or https address.`);
+  }
+  return value.replace(/\/+$/, '');
+}
+
+/**
+ * Reads the model settings from environment variables. Blank values count as absent. Throws an Error that names the
+ * variable (never its value) when an address is no http(s) URL.
+ */
+export function modelSettingsFromEnv(env: Env): ModelSettings {
+  const openai = access(env, 'OPENAI_API_KEY', 'OPENAI_BASE_URL');
+  const anthropic = access(env, 'ANTHROPIC_API_KEY', 'ANTHROPIC_BASE_URL');
+  const google = access(env, 'GOOGLE_GENERATIVE_AI_API_KEY');
+  const compatibleUrl = given(env.OPENAI_COMPATIBLE_BASE_URL);
+  const settings: ModelSettings = { retries: DEFAULT_RETRIES };
+  if (openai !== undefined) settings.openai = openai;
+  if (anthropic !== undefined) settings.anthropic = anthropic;
+  if (google !== undefined) settings.google = google;
+  if (compatibleUrl !== undefined) {
+    const names = (env.OPENAI_COMPATIBLE_MODELS ?? '').split(',').map((id) => id.trim());
+    const apiKey = given(env.OPENAI_COMPATIBLE_API_KEY);
+    settings.openaiCompatible = {
+      baseUrl: checkedUrl('OPENAI_COMPATIBLE_BASE_URL', compatibleUrl),
+      models: [...new Set(names.filter((id) => id !== ''))],
+    };
+    if (apiKey !== undefined) settings.openaiCompatible.apiKey = apiKey;
+  }
+  return settings;
+}

@@ -1,0 +1,99 @@
+import type { Kysely } from 'kysely';
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '../core/clock.ts';
+import { type AiModelRow, findCustomModel, listCustomModels } from '../db/queries/aiModels.ts';
+import { findVersion } from '../db/queries/agentVersions.ts';
+import type { DB } from '../generated/db.ts';
+import { type CatalogueModel, type ModelDescriptor, type ModelProvider, findGlobalModel, listGlobalModels } from './models/catalogue.ts';
+import { isConfigured } from './models/providers.ts';
+import type { ModelSettings } from './models/settings.ts';
+import type { Snapshot } from './snapshot.ts';
+import { TurnRegistry } from './turnRegistry.ts';
+
+/** What the run-time stands on. */
+export interface RuntimeOptions {
+  models: ModelSettings;
+  allowPrivateNetwork: boolean;
+  clock: Clock;
+  /** The database across workspaces: renews the leases of running turns. */
+  system: Kysely<DB>;
+}
+
+/** A model as lists show it: the catalogue's, or one that the workspace added. */
+export type ListedModel = Omit<CatalogueModel, 'scope' | 'priceDetails'> & { scope: 'global' | 'workspace' };
+
+/** Snapshots are frozen, so a copy is good for ever; this many are kept. */
+const SNAPSHOTS_KEPT = 500;
+
+/** What agents run on: models, published snapshots, and the turns under way. One instance a process. */
+export class Runtime {
+  readonly models: ModelSettings;
+  readonly allowPrivateNetwork: boolean;
+  readonly clock: Clock;
+  readonly turns: TurnRegistry;
+  readonly #snapshots = new LRUCache<string, Snapshot>({ max: SNAPSHOTS_KEPT });
+
+  constructor(options: RuntimeOptions) {
+    this.models = options.models;
+    this.allowPrivateNetwork = options.allowPrivateNetwork;
+    this.clock = options.clock;
+    this.turns = new TurnRegistry(options.system);
+  }
+
+  /** The model of the global catalogue with this id, active or not. */
+  findGlobalModel(id: string): CatalogueModel | undefined {
+    return findGlobalModel(this.models, id);
+  }
+
+  /** The model with this id that the workspace can choose: of the catalogue, or its own. */
+  async findModel(db: Kysely<DB>, workspaceId: string, id: string): Promise<ModelDescriptor | undefined> {
+    const known = this.findGlobalModel(id.toLowerCase());
+    if (known) return known;
+    const row = await findCustomModel(db, workspaceId, id);
+    return row && this.#listed(row);
+  }
+
+  /** Every model that the workspace can choose, active or not. */
+  async listModels(db: Kysely<DB>, workspaceId: string): Promise<ListedModel[]> {
+    const own = await listCustomModels(db, workspaceId);
+    return [...listGlobalModels(this.models), ...own.map((row) => this.#listed(row))];
+  }
+
+  /** The snapshot of a published version; undefined when there is none of this number. */
+  async snapshot(db: Kysely<DB>, workspaceId: string, agentId: string, versionNumber: number): Promise<Snapshot | undefined> {
+    const key = `${workspaceId}/${agentId}/${versionNumber}`;
+    const kept = this.#snapshots.get(key);
+    if (kept) return kept;
+    const row = await findVersion(db, workspaceId, agentId, versionNumber);
+    if (!row) return undefined;
+    const snapshot = row.snapshot as unknown as Snapshot;
+    this.#snapshots.set(key, snapshot);
+    return snapshot;
+  }
+
+  #listed(row: AiModelRow): ListedModel {
+    const provider = row.provider as ModelProvider;
+    return {
+      publicId: row.id,
+      name: row.name,
+      provider,
+      modelId: row.model_id,
+      displayProvider: row.display_provider,
+      description: row.description ?? '',
+      iconUrl: row.icon_url,
+      contextWindow: row.context_window,
+      supportsImage: row.supports_image,
+      supportsDocument: row.supports_document,
+      supportsThinking: row.supports_thinking,
+      supportsTemperature: row.supports_temperature,
+      minTemperature: row.min_temperature ?? 0,
+      maxTemperature: row.max_temperature ?? 0,
+      inputCostPer1MTokens: row.input_cost_per_1m_tokens,
+      outputCostPer1MTokens: row.output_cost_per_1m_tokens,
+      scope: 'workspace',
+      active: row.active && isConfigured(this.models, provider),
+      createdAt: row.created_at,
+      updatedAt: row.updated_at,
+    };
+  }
+}
