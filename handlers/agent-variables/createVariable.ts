@@ -1,0 +1,34 @@
+import { fault } from '../../core/errors.ts';
+import { newId } from '../../core/ids.ts';
+import { orTaken } from '../../db/constraints.ts';
+import { insertVariable } from '../../db/queries/agentVariables.ts';
+import { changeDraft } from '../agents/draft.ts';
+import type { Handler } from '../handler.ts';
+import { checkedColumns, newOptions } from './definition.ts';
+import { variableBody } from './variableBody.ts';
+
+export const createVariable: Handler<'createVariable'> = async (context) => {
+  const { path, body, workspaceId, reply } = context;
+  const definition = {
+    ...body,
+    description: body.description ?? null,
+    defaultValue: body.defaultValue ?? null,
+    options: newOptions(body.options ?? []),
+    multiChoiceSeparator: body.multiChoiceSeparator ?? null,
+    booleanTextWhenTrue: body.booleanTextWhenTrue ?? null,
+    booleanTextWhenFalse: body.booleanTextWhenFalse ?? null,
+  };
+  const variable = await orTaken('agent_variables_name_key', () => fault('VARIABLE_NAME_TAKEN'), () =>
+    changeDraft(context, path.agentPublicId, ({ trx, agent, now }) =>
+      insertVariable(trx, {
+        workspace_id: workspaceId,
+        id: newId(),
+        agent_id: agent.id,
+        ...checkedColumns(definition),
+        created_at: now,
+        updated_at: now,
+      }),
+    ),
+  );
+  return reply(201, variableBody(variable));
+};

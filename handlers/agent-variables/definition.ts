@@ -1,0 +1,66 @@
+import type { Insertable } from 'kysely';
+import { newId } from '../../core/ids.ts';
+import type { components } from '../../generated/api.ts';
+import type { AgentVariables } from '../../generated/db.ts';
+import { checkDefinition } from '../../runtime/variables.ts';
+
+type Variable = components['schemas']['AgentVariable'];
+type Option = components['schemas']['VariableOption'];
+type OptionInput = components['schemas']['VariableOptionInput'];
+
+/** What a variable is, apart from whose it is and when it was made. */
+export type Definition = Omit<Variable, 'publicId' | 'createdAt' | 'updatedAt'>;
+
+/** How a definition is stored. */
+export type DefinitionColumns = Omit<
+  Insertable<AgentVariables>,
+  'workspace_id' | 'id' | 'agent_id' | 'created_at' | 'updated_at'
+>;
+
+const DEFAULT_SEPARATOR = ', ';
+
+/** Whether variables of this type have options. */
+export function hasOptions(type: Variable['type']): boolean {
+  return type === 'single_choice' || type === 'multi_choice';
+}
+
+/** New options, in their order: by `sortOrder`, which is the place in the list when it is left out. */
+export function newOptions(given: readonly OptionInput[]): Option[] {
+  const options = given.map(({ label, injectedText, sortOrder }, place) => ({
+    publicId: newId(),
+    label,
+    injectedText,
+    sortOrder: sortOrder ?? place,
+  }));
+  return options.sort((a, b) => a.sortOrder - b.sortOrder);
+}
+
+/**
+ * Checks a definition and gives the columns that store it. What only other types have is not stored.
+ * Throws VARIABLE_OPTIONS_INVALID, VARIABLE_DEFAULT_INVALID.
+ */
+export function checkedColumns(definition: Definition): DefinitionColumns {
+  checkDefinition(definition);
+  return columnsOf(definition);
+}
+
+/** The columns that store a definition that was checked before, such as a published one. */
+export function columnsOf(definition: Definition): DefinitionColumns {
+  const { type, defaultValue } = definition;
+  const isBool = type === 'bool';
+  const separator = definition.multiChoiceSeparator ?? DEFAULT_SEPARATOR;
+  return {
+    name: definition.name,
+    label: definition.label,
+    description: definition.description,
+    type,
+    required: definition.required,
+    // jsonb takes JSON text: without it the driver would send a list as a PostgreSQL array and a string as broken JSON.
+    default_value: defaultValue === null || defaultValue === undefined ? null : JSON.stringify(defaultValue),
+    options: hasOptions(type) ? JSON.stringify(definition.options) : null,
+    multi_choice_separator: type === 'multi_choice' ? separator : null,
+    boolean_text_when_true: isBool ? definition.booleanTextWhenTrue : null,
+    boolean_text_when_false: isBool ? definition.booleanTextWhenFalse : null,
+    sort_order: definition.sortOrder,
+  };
+}

@@ -1,0 +1,41 @@
+import { fault } from '../../core/errors.ts';
+import { findAgent, lockAgent } from '../../db/queries/agents.ts';
+import { insertVariables, removeVariables } from '../../db/queries/agentVariables.ts';
+import { findVersion } from '../../db/queries/agentVersions.ts';
+import { columnsOf } from '../agent-variables/definition.ts';
+import { agentBody, configColumns } from '../agents/agentBody.ts';
+import { sealDraft } from '../agents/draft.ts';
+import type { Handler } from '../handler.ts';
+import { snapshotOfVersion } from './versionBody.ts';
+
+export const restoreVersion: Handler<'restoreVersion'> = async ({ path, db, workspaceId, clock, runtime, reply }) => {
+  const agent = await db.transaction().execute(async (trx) => {
+    const draft = await lockAgent(trx, workspaceId, path.agentPublicId);
+    if (!draft) throw fault('AGENT_NOT_FOUND');
+    const version = await findVersion(trx, workspaceId, draft.id, path.versionNumber);
+    if (!version) throw fault('VERSION_NOT_FOUND');
+    if (draft.draft_version_number === null) throw fault('NO_DRAFT_VERSION');
+
+    const snapshot = snapshotOfVersion(version);
+    const now = clock.now();
+    const modelId = snapshot.aiModelPublicId;
+    const model = modelId === null ? undefined : await runtime.findModel(trx, workspaceId, modelId);
+    await removeVariables(trx, workspaceId, draft.id);
+    await insertVariables(
+      trx,
+      Object.values(snapshot.variablesSnapshot).map((variable) => ({
+        workspace_id: workspaceId,
+        id: variable.publicId,
+        agent_id: draft.id,
+        ...columnsOf(variable),
+        created_at: variable.createdAt,
+        updated_at: now,
+      })),
+    );
+    const columns = configColumns({ ...snapshot, aiModelPublicId: model ? modelId : null });
+    await sealDraft({ trx, workspaceId, now }, draft.id, runtime, { ...columns, asPublished: true });
+    return findAgent(trx, workspaceId, draft.id);
+  });
+  if (!agent) throw fault('AGENT_NOT_FOUND');
+  return reply(200, agentBody(agent, runtime));
+};

@@ -1,0 +1,18 @@
+import type { VersionRow } from '../../db/queries/agentVersions.ts';
+import type { components } from '../../generated/api.ts';
+import type { Snapshot } from '../../runtime/snapshot.ts';
+
+/** The snapshot that a version froze. */
+export function snapshotOfVersion(row: VersionRow): Snapshot {
+  return row.snapshot as unknown as Snapshot;
+}
+
+/** The version as the contract shows it. */
+export function versionBody(row: VersionRow): components['schemas']['AgentVersion'] {
+  return {
+    versionNumber: row.version_number,
+    notes: row.notes,
+    createdAt: row.created_at.toISOString(),
+    ...snapshotOfVersion(row),
+  };
+}

@@ -1,0 +1,17 @@
+import type { Updateable } from 'kysely';
+import type { Agents } from '../../generated/db.ts';
+import type { Handler } from '../handler.ts';
+import { agentBody } from './agentBody.ts';
+import { changeConfig } from './draft.ts';
+
+export const updateAgent: Handler<'updateAgent'> = async (context) => {
+  const { path, body, runtime, reply } = context;
+  const { name, description, avatarUrl, categories, ...config } = body;
+  const metadata: Updateable<Agents> = {};
+  if (name !== undefined) metadata.name = name;
+  if (description !== undefined) metadata.description = description;
+  if (avatarUrl !== undefined) metadata.avatar_url = avatarUrl;
+  if (categories !== undefined) metadata.categories = categories;
+  const agent = await changeConfig(context, path.agentPublicId, config, metadata);
+  return reply(200, agentBody(agent, runtime));
+};

@@ -1,0 +1,49 @@
+import type { ConversationRow } from '../../db/queries/conversations.ts';
+import type { MessageRow } from '../../db/queries/messages.ts';
+import type { components } from '../../generated/api.ts';
+
+type Schemas = components['schemas'];
+
+/** What a conversation says of itself wherever it appears. */
+function commonOf(row: ConversationRow) {
+  return {
+    publicId: row.id,
+    agentPublicId: row.agent_id,
+    channel: row.channel as Schemas['ConversationChannel'],
+    externalUserId: row.external_user_id,
+    isTest: row.is_test,
+    isPaused: row.is_paused,
+    isEnded: row.is_ended,
+    messageCount: row.message_count,
+    startedAt: row.started_at.toISOString(),
+    lastMessageAt: row.last_message_at.toISOString(),
+  };
+}
+
+/** The conversation as the contract shows it. */
+export function conversationBody(row: ConversationRow): Schemas['Conversation'] {
+  return { ...commonOf(row), metadata: row.metadata as Record<string, unknown> };
+}
+
+/** The conversation as a list shows it. */
+export function conversationListItem(row: ConversationRow): Schemas['ConversationListItem'] {
+  return { ...commonOf(row), lastMessageSnippet: row.last_message_snippet ?? '' };
+}
+
+/** A stored message as the contract shows it; a user's message used no model, so it has no usage. */
+export function messageBody(row: MessageRow): Schemas['Message'] {
+  const fromAgent = row.role === 'assistant';
+  const inputTokens = row.input_tokens ?? 0;
+  const outputTokens = row.output_tokens ?? 0;
+  return {
+    publicId: row.id,
+    conversationPublicId: row.conversation_id,
+    role: row.role as Schemas['MessageRole'],
+    content: row.content,
+    model: row.model,
+    tokenUsage: fromAgent ? { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens } : null,
+    costUsd: fromAgent ? (row.cost_usd ?? 0) : null,
+    costOps: row.cost_ops ?? 0,
+    sentAt: row.sent_at.toISOString(),
+  };
+}

@@ -1,0 +1,10 @@
+import { fault } from '../../core/errors.ts';
+import { findConversation } from '../../db/queries/conversations.ts';
+import type { Handler } from '../handler.ts';
+import { conversationBody } from './bodies.ts';
+
+export const getConversation: Handler<'getConversation'> = async ({ path, db, workspaceId, reply }) => {
+  const conversation = await findConversation(db, workspaceId, path.conversationPublicId);
+  if (!conversation) throw fault('CONVERSATION_NOT_FOUND');
+  return reply(200, conversationBody(conversation));
+};

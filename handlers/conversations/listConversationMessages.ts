@@ -1,0 +1,21 @@
+import { fault } from '../../core/errors.ts';
+import { findConversation } from '../../db/queries/conversations.ts';
+import { listMessages } from '../../db/queries/messages.ts';
+import type { Handler } from '../handler.ts';
+import { pageOf, windowOf } from '../paging.ts';
+import { messageBody } from './bodies.ts';
+
+export const listConversationMessages: Handler<'listConversationMessages'> = async ({
+  path,
+  query,
+  db,
+  workspaceId,
+  reply,
+}) => {
+  const conversation = await findConversation(db, workspaceId, path.conversationPublicId);
+  if (!conversation) throw fault('CONVERSATION_NOT_FOUND');
+  const window = windowOf(query);
+  const { role, order = 'asc' } = query;
+  const { rows, total } = await listMessages(db, workspaceId, conversation.id, { role, order }, window);
+  return reply(200, pageOf(rows.map(messageBody), total, window));
+};

@@ -1,0 +1,15 @@
+import type { components } from '../../generated/api.ts';
+import type { TurnRequest } from '../../runtime/turn.ts';
+
+/** What the body of `sendMessage` and `streamMessage` asks for. */
+export function turnRequestOf(agentId: string, body: components['schemas']['MessageSend']): TurnRequest {
+  return {
+    agentId,
+    content: body.content ?? '',
+    attachments: body.attachments ?? [],
+    conversationId: body.conversationId,
+    externalUserId: body.externalUserId,
+    isTest: body.isTest ?? false,
+    metadata: body.metadata,
+  };
+}

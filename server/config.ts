@@ -1,0 +1,59 @@
+import { modelSettingsFromEnv, type ModelSettings } from '../runtime/models/settings.ts';
+
+/** Everything the service reads from its environment, checked once at start. */
+export interface Config {
+  host: string;
+  port: number;
+  /** Absent: the embedded PostgreSQL in `dataDir`. */
+  databaseUrl: string | undefined;
+  dataDir: string;
+  /** Connections a pool may open. */
+  poolSize: number;
+  /** Requests a minute and key; 0 = no limit. */
+  rateLimit: number;
+  allowPrivateNetwork: boolean;
+  /** Checks every answer against the document before it is sent; a mismatch is a 500. */
+  validateResponses: boolean;
+  logLevel: string;
+  models: ModelSettings;
+}
+
+/** A setting that cannot be used; the message names the variable and what it takes. */
+export class ConfigError extends Error {}
+
+function integer(env: NodeJS.ProcessEnv, name: string, fallback: number, min: number, max: number): number {
+  const text = env[name];
+  if (text === undefined || text === '') return fallback;
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || value < min || value > max) {
+    throw new ConfigError(`${name} must be a whole number from ${min} to ${max}, not ${JSON.stringify(text)}.`);
+  }
+  return value;
+}
+
+function flag(env: NodeJS.ProcessEnv, name: string): boolean {
+  const text = env[name] ?? '';
+  if (text === '' || text === 'false') return false;
+  if (text === 'true') return true;
+  throw new ConfigError(`${name} must be true or false, not ${JSON.stringify(text)}.`);
+}
+
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
+
+/** Reads the configuration; throws ConfigError for a value that cannot be used. */
+export function readConfig(env: NodeJS.ProcessEnv): Config {
+  const logLevel = env['GUILDHALL_LOG_LEVEL'] || 'info';
+  if (!LOG_LEVELS.includes(logLevel)) throw new ConfigError(`GUILDHALL_LOG_LEVEL must be one of ${LOG_LEVELS.join(', ')}.`);
+  return {
+    host: env['HOST'] || '127.0.0.1',
+    port: integer(env, 'PORT', 3000, 0, 65535),
+    databaseUrl: env['DATABASE_URL'] || undefined,
+    dataDir: env['GUILDHALL_DATA_DIR'] || './data',
+    poolSize: integer(env, 'GUILDHALL_POOL_SIZE', 16, 2, 500),
+    rateLimit: integer(env, 'GUILDHALL_RATE_LIMIT', 0, 0, 1_000_000),
+    allowPrivateNetwork: flag(env, 'GUILDHALL_ALLOW_PRIVATE_NETWORK'),
+    validateResponses: flag(env, 'GUILDHALL_VALIDATE_RESPONSES'),
+    logLevel,
+    models: modelSettingsFromEnv(env),
+  };
+}

@@ -1,0 +1,183 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormatsModule from 'ajv-formats';
+import { OpenAPIBackend } from 'openapi-backend';
+import { isUuid } from '../core/ids.ts';
+import { type ApiError, type ErrorDetail, fault } from '../core/errors.ts';
+import type { OperationId } from '../generated/operations.ts';
+import { createMatcher, type Match } from './matcher.ts';
+
+const addFormats = addFormatsModule.default;
+
+/** What the document says of an operation, references resolved; only what the server reads of it is typed. */
+export interface DocumentedOperation {
+  operationId: OperationId;
+  method: string;
+  path: string;
+  parameters?: { name: string; in: string; schema?: { type?: unknown } }[];
+  requestBody?: { required?: boolean; content: Record<string, unknown> };
+  responses: Record<string, unknown>;
+}
+
+/** A request as the contract sees it, before validation. */
+export interface ContractRequest {
+  match: Match<DocumentedOperation>;
+  query: Record<string, unknown>;
+  headers: Record<string, unknown>;
+  body: unknown;
+}
+
+/** A request that has passed its schema: defaults filled in, path and query coerced to their types. */
+export interface ValidRequest {
+  operationId: OperationId;
+  path: Record<string, unknown>;
+  query: Record<string, unknown>;
+  body: unknown;
+}
+
+/** The document at work: routes, validates and dispatches by operationId. */
+export interface Contract<Extra> {
+  readonly operations: readonly DocumentedOperation[];
+  match(method: string, path: string): Match<DocumentedOperation>;
+  /** Runs the operation's handler on a valid request; throws the contract's errors. */
+  handle(request: ContractRequest, extra: Extra): Promise<void>;
+  /** What is wrong with an answer by the document, or undefined. A status that it does not list is wrong. */
+  checkResponse(operation: DocumentedOperation, status: number, body: unknown): string | undefined;
+}
+
+interface AjvFault {
+  instancePath: string;
+  keyword: string;
+  message?: string;
+  params?: Record<string, unknown>;
+}
+
+/** How openapi-backend names the parts of a request, and how error details do. */
+const PARTS: Record<string, string> = { requestBody: 'body', query: 'query', path: 'path', header: 'header' };
+
+function toDetails(faults: readonly AjvFault[]): ErrorDetail[] {
+  return faults.slice(0, 50).map(({ instancePath, keyword, message, params }) => {
+    const [part = '', ...rest] = instancePath.split('/').slice(1);
+    const missing = keyword === 'required' ? String(params?.['missingProperty'] ?? '') : '';
+    const extra = params?.['additionalProperty'] ?? params?.['unevaluatedProperty'];
+    const tail = extra === undefined ? missing : String(extra);
+    if (part === '') return { path: '/body', message: missing ? 'is required' : (message ?? 'is not valid'), keyword };
+    const path = ['', PARTS[part] ?? part, ...rest, ...(tail && part ? [tail] : [])].join('/');
+    if (extra !== undefined) return { path, message: 'is not a known field', keyword };
+    if (missing) return { path, message: 'is required', keyword };
+    const allowed = params?.['allowedValues'];
+    return { path, message: Array.isArray(allowed) ? `must be one of ${allowed.join(', ')}` : (message ?? 'is not valid'), keyword };
+  });
+}
+
+/** Query numbers are plain decimal: Ajv's coercion would also take `0x10`, `1e9` and blanks. */
+function checkNumbers(operation: DocumentedOperation, query: Record<string, unknown>): void {
+  for (const { name, in: where, schema } of operation.parameters ?? []) {
+    const value = query[name];
+    if (where !== 'query' || schema?.type !== 'integer' || typeof value !== 'string' || /^-?\d+$/.test(value)) continue;
+    throw fault('VALIDATION_ERROR', undefined, {
+      details: [{ path: `/query/${name}`, message: 'must be a whole number', keyword: 'type' }],
+    });
+  }
+}
+
+/** One Ajv a context: openapi-backend asks for one per schema, and making one costs more than the schema. */
+function ajvFactory(): (_original: unknown, options: unknown, context: unknown) => never {
+  const made = new Map<string, Ajv2020>();
+  return (_original, options, context) => {
+    const key = String(context);
+    let ajv = made.get(key);
+    if (!ajv) {
+      ajv = new Ajv2020({ ...(options as object), strict: false, allErrors: true, useDefaults: true });
+      addFormats(ajv);
+      // ajv-formats also takes `urn:uuid:…`, which PostgreSQL does not.
+      ajv.addFormat('uuid', { type: 'string', validate: isUuid });
+      made.set(key, ajv);
+    }
+    return ajv as never;
+  };
+}
+
+/**
+ * Starts the contract from the bundled document. `run` is called for every operation with a valid request. Throws when
+ * the document is broken.
+ */
+export async function createContract<Extra>(
+  definition: object,
+  run: (request: ValidRequest, extra: Extra) => Promise<void>,
+): Promise<Contract<Extra>> {
+  const api = new OpenAPIBackend({
+    definition: definition as never,
+    // quick: openapi-backend knows only the OpenAPI 3.0 schema; the document is linted with its own rules instead.
+    quick: true,
+    strict: true,
+    coerceTypes: true,
+    customizeAjv: ajvFactory(),
+  });
+  await api.init();
+  const operations = api.router.getOperations() as unknown as DocumentedOperation[];
+  const match = createMatcher(operations);
+  // The server has matched and parsed the request once already (authentication needs the operation before the body is
+  // read); openapi-backend would do both again, several times a request.
+  const byRequest = (request: unknown) => (request as { operation: DocumentedOperation }).operation;
+  api.router.getOperations = () => operations as never;
+  api.router.matchOperation = ((request: unknown) => byRequest(request)) as never;
+  api.router.parseRequest = ((request: unknown) => request) as never;
+
+  const refuse = (error: ApiError) => () => {
+    throw error;
+  };
+  api.registerSecurityHandler('ApiKey', (_context: unknown, _request: ContractRequest, extra: Extra) => Boolean(extra));
+  api.registerSecurityHandler('BearerKey', () => false);
+  api.register({
+    notFound: refuse(fault('NOT_FOUND')),
+    methodNotAllowed: refuse(fault('METHOD_NOT_ALLOWED')),
+    notImplemented: refuse(fault('NOT_IMPLEMENTED')),
+    unauthorizedHandler: refuse(fault('MISSING_API_KEY')),
+    validationFail: (context) => {
+      throw fault('VALIDATION_ERROR', undefined, { details: toDetails((context.validation.errors ?? []) as AjvFault[]) });
+    },
+  });
+  for (const { operationId } of operations) {
+    api.register(operationId, (context, _request: ContractRequest, extra: Extra) =>
+      run(
+        {
+          operationId,
+          path: context.request.params as Record<string, unknown>,
+          query: context.request.query as Record<string, unknown>,
+          body: context.request.requestBody,
+        },
+        extra,
+      ),
+    );
+  }
+  api.validator.preCompileRequestValidators();
+
+  return {
+    operations,
+    match,
+    async handle(request, extra) {
+      const { operation, params } = request.match;
+      checkNumbers(operation, request.query);
+      await api.handleRequest(
+        {
+          method: operation.method,
+          path: operation.path,
+          operation,
+          params,
+          query: request.query,
+          headers: request.headers,
+          cookies: {},
+          body: request.body,
+          requestBody: request.body,
+        } as never,
+        request,
+        extra,
+      );
+    },
+    checkResponse(operation, status, body) {
+      if (!(String(status) in operation.responses)) return `status ${status} is not documented`;
+      const { errors } = api.validator.validateResponse(body, operation as never, status);
+      return errors ? JSON.stringify(errors.slice(0, 3)) : undefined;
+    },
+  };
+}

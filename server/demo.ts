@@ -1,0 +1,40 @@
+import { displayApiKey, hashApiKey, mintApiKey } from '../core/apiKey.ts';
+import type { Clock } from '../core/clock.ts';
+import { newId } from '../core/ids.ts';
+import type { Database } from '../db/connect.ts';
+import { createApiKey } from '../db/queries/apiKeys.ts';
+import { createWorkspace, listWorkspaces } from '../db/queries/workspaces.ts';
+import { createAgentIn } from '../handlers/agents/createAgent.ts';
+import { publishAgentIn } from '../handlers/agents/publishAgent.ts';
+import { changeConfig } from '../handlers/agents/draft.ts';
+import { BUILTIN_MODEL } from '../runtime/models/catalogue.ts';
+import type { Runtime } from '../runtime/runtime.ts';
+
+/** What the first start prints. */
+export interface Demo {
+  workspaceId: string;
+  agentId: string;
+  apiKey: string;
+}
+
+/**
+ * Makes the workspace `demo` with a published agent on the built-in model, when there is no workspace at all. The key is
+ * in the answer and nowhere else.
+ */
+export async function seedDemo(database: Database, runtime: Runtime, clock: Clock): Promise<Demo | undefined> {
+  if ((await listWorkspaces(database.system)).length > 0) return undefined;
+  const workspaceId = newId();
+  const apiKey = mintApiKey();
+  await database.system.transaction().execute(async (trx) => {
+    await createWorkspace(trx, { id: workspaceId, name: 'demo' });
+    await createApiKey(trx, { id: newId(), workspaceId, name: 'demo', hash: hashApiKey(apiKey), display: displayApiKey(apiKey) });
+  });
+  const context = { db: database.forWorkspace(workspaceId), workspaceId, runtime, clock };
+  const agent = await createAgentIn(context, { name: 'Demo', description: 'Shows that everything works.' });
+  await changeConfig(context, agent.id, {
+    aiModelPublicId: BUILTIN_MODEL.publicId,
+    systemPrompt: 'You welcome people to Guildhall and answer in one or two sentences.',
+  });
+  await publishAgentIn(context, agent.id, 'First version.');
+  return { workspaceId, agentId: agent.id, apiKey };
+}

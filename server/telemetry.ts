@@ -1,0 +1,59 @@
+import type { Logger } from 'pino';
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import type { ApiError } from '../core/errors.ts';
+
+/** What is known of a request when its answer has left. */
+export interface RequestRecord {
+  requestId: string;
+  method: string;
+  /** `unmatched` for a path outside the contract. */
+  operationId: string;
+  workspaceId: string | undefined;
+  status: number;
+  durationMs: number;
+  error: ApiError | undefined;
+}
+
+/** Metrics of one process, and the line that each request leaves in the log. */
+export interface Telemetry {
+  readonly registry: Registry;
+  started(): void;
+  finished(record: RequestRecord): void;
+}
+
+/** Makes the metrics of a process. Paths and keys are never logged: ids in paths are data of the workspace. */
+export function createTelemetry(logger: Logger): Telemetry {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const requests = new Counter({
+    name: 'guildhall_http_requests_total',
+    help: 'API requests by operation and status.',
+    labelNames: ['operation', 'status'],
+    registers: [registry],
+  });
+  const durations = new Histogram({
+    name: 'guildhall_http_request_duration_seconds',
+    help: 'Time from the request to the end of its answer, by operation.',
+    labelNames: ['operation'],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
+    registers: [registry],
+  });
+  const running = new Gauge({
+    name: 'guildhall_http_requests_running',
+    help: 'API requests that are being answered.',
+    registers: [registry],
+  });
+  return {
+    registry,
+    started: () => running.inc(),
+    finished(record) {
+      running.dec();
+      requests.inc({ operation: record.operationId, status: record.status });
+      durations.observe({ operation: record.operationId }, record.durationMs / 1000);
+      const { error, ...line } = record;
+      const cause = error?.cause;
+      if (record.status >= 500) logger.error({ ...line, code: error?.code, err: cause ?? error }, 'request failed');
+      else logger.info(error ? { ...line, code: error.code } : line, 'request');
+    },
+  };
+}
