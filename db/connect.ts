@@ -1,4 +1,4 @@
-import { Kysely, type PostgresPool, PostgresDialect } from 'kysely';
+import { Kysely, PostgresDialect, type PostgresPool } from 'kysely';
 import pg from 'pg';
 import type { DB } from '../generated/db.ts';
 import { Listener } from './listen.ts';

@@ -12,7 +12,15 @@ const BAD_VALUE = new Set([
 /** Out of connections, starting or stopping, cancelled by statement_timeout, or lost to another transaction once too often. */
 const OUT_OF_REACH = new Set(['53300', '53400', '57P01', '57P02', '57P03', '57014', '25P03', '40001', '40P01']);
 
-const SOCKET_FAILURE = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH']);
+const SOCKET_FAILURE = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+]);
 
 /** What pg says without a code when a connection cannot be had or is lost. */
 const CONNECTION_MESSAGE =

@@ -26,7 +26,11 @@ export class Listener {
     const subscription = { handler, onGap };
     const subscriptions = this.#subscriptions.get(channel) ?? new Set();
     this.#subscriptions.set(channel, subscriptions.add(subscription));
-    const client = await (this.#client ??= this.#connect());
+    this.#client ??= this.#connect().catch((error: unknown) => {
+      this.#client = undefined; // so that the next call tries again
+      throw error;
+    });
+    const client = await this.#client;
     await client.query(`listen ${client.escapeIdentifier(channel)}`);
     return () => void subscriptions.delete(subscription);
   }
@@ -45,9 +49,9 @@ export class Listener {
     client.on('error', () => {}); // 'end' follows
     try {
       await client.connect();
-      for (const channel of this.#subscriptions.keys()) await client.query(`listen ${client.escapeIdentifier(channel)}`);
+      for (const channel of this.#subscriptions.keys())
+        await client.query(`listen ${client.escapeIdentifier(channel)}`);
     } catch (error) {
-      this.#client = undefined;
       client.end().catch(() => {});
       throw error;
     }

@@ -28,7 +28,11 @@ export type MigrateOptions = {
  */
 export async function migrate(url: string, options: MigrateOptions = {}): Promise<string[]> {
   const migrations = await readMigrations(options.folder ?? migrationsFolder);
-  const client = new pg.Client({ connectionString: url, application_name: 'guildhall-migrate', connectionTimeoutMillis: 10_000 });
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: 'guildhall-migrate',
+    connectionTimeoutMillis: 10_000,
+  });
   client.on('error', () => {}); // the query in flight reports it
   await client.connect();
   try {
@@ -60,7 +64,9 @@ async function readMigrations(folder: string): Promise<Migration[]> {
 
 async function readLedger(client: pg.Client): Promise<Map<string, string>> {
   try {
-    const { rows } = await client.query<{ name: string; checksum: string }>('select name, checksum from schema_migrations');
+    const { rows } = await client.query<{ name: string; checksum: string }>(
+      'select name, checksum from schema_migrations',
+    );
     return new Map(rows.map((row) => [row.name, row.checksum]));
   } catch (error) {
     if ((error as { code?: string }).code === UNDEFINED_TABLE) return new Map();
@@ -72,7 +78,9 @@ function pendingOf(migrations: Migration[], ledger: Map<string, string>): Migrat
   const known = new Set(migrations.map((migration) => migration.name));
   for (const name of ledger.keys()) {
     if (!known.has(name)) {
-      throw new Error(`The database has migration ${name}, which this version does not know: it belongs to a newer version`);
+      throw new Error(
+        `The database has migration ${name}, which this version does not know: it belongs to a newer version`,
+      );
     }
   }
   const lastApplied = [...ledger.keys()].sort().at(-1);
@@ -80,7 +88,9 @@ function pendingOf(migrations: Migration[], ledger: Map<string, string>): Migrat
     const applied = ledger.get(migration.name);
     if (applied === undefined) {
       if (lastApplied !== undefined && migration.name < lastApplied) {
-        throw new Error(`Migration ${migration.name} comes before ${lastApplied}, which is applied: give it a higher number`);
+        throw new Error(
+          `Migration ${migration.name} comes before ${lastApplied}, which is applied: give it a higher number`,
+        );
       }
       return true;
     }
@@ -95,7 +105,10 @@ async function apply(client: pg.Client, migration: Migration): Promise<void> {
   try {
     await client.query('begin');
     await client.query(migration.sql);
-    await client.query('insert into schema_migrations (name, checksum) values ($1, $2)', [migration.name, migration.checksum]);
+    await client.query('insert into schema_migrations (name, checksum) values ($1, $2)', [
+      migration.name,
+      migration.checksum,
+    ]);
     await client.query('commit');
   } catch (cause) {
     await client.query('rollback').catch(() => {});

@@ -71,13 +71,15 @@ export class Session implements PostgresPoolClient {
     const { rows } = await this.#client.query<{ role: string }>(text, [workspaceId]);
     if (first && rows[0]?.role !== this.#role) {
       this.#discard = true;
-      throw new Error(`The connection runs as ${rows[0]?.role} and not as ${this.#role}: connect without a pooler that drops "options"`);
+      throw new Error(
+        `The connection runs as ${rows[0]?.role} and not as ${this.#role}: connect without a pooler that drops "options"`,
+      );
     }
     this.#workspaceId = workspaceId;
   }
 
   query<R>(sql: string, parameters: ReadonlyArray<unknown>): Promise<PostgresQueryResult<R>>;
-  query<R>(cursor: never): never;
+  query(cursor: never): never;
   async query<R>(sql: string, parameters?: ReadonlyArray<unknown>): Promise<PostgresQueryResult<R>> {
     const values = parameters as unknown[];
     const name = this.#prepare ? this.#nameOf(sql) : undefined;
@@ -110,5 +112,9 @@ export class Session implements PostgresPoolClient {
 /** Whether a prepared statement no longer fits the schema; the same statement on a fresh connection works. */
 export function isStaleStatement(error: unknown): boolean {
   const code = (error as { code?: string } | null)?.code;
-  return code !== undefined && STALE_STATEMENT.has(code) && (code !== '0A000' || /cached plan/.test((error as Error).message));
+  return (
+    code !== undefined &&
+    STALE_STATEMENT.has(code) &&
+    (code !== '0A000' || /cached plan/.test((error as Error).message))
+  );
 }

@@ -29,7 +29,8 @@ export async function postgresAccount(clusterFolder?: string): Promise<Account |
     }),
   );
   const account = users.get('postgres') ?? users.get('nobody');
-  if (!account) throw new Error('PostgreSQL does not run as root, and this machine has neither a user `postgres` nor `nobody`');
+  if (!account)
+    throw new Error('PostgreSQL does not run as root, and this machine has neither a user `postgres` nor `nobody`');
   return account;
 }
 
@@ -53,7 +54,14 @@ export async function launchAs(account: Account | undefined, paths: string[]): P
     if (!capability) throw closedFolderError(closed, account);
     // access(2), by which PostgreSQL looks for its own programs, ignores capabilities without this bit. What else setuid would have
     // dropped is dropped by the exec that follows.
-    command.push('--securebits', '+no_setuid_fixup', '--inh-caps', `+${capability}`, '--ambient-caps', `+${capability}`);
+    command.push(
+      '--securebits',
+      '+no_setuid_fixup',
+      '--inh-caps',
+      `+${capability}`,
+      '--ambient-caps',
+      `+${capability}`,
+    );
   }
   return { command: [...command, '--'] };
 }

@@ -1,6 +1,19 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chown, mkdir, mkdtemp, open, readdir, readFile, realpath, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import {
+  chown,
+  mkdir,
+  mkdtemp,
+  open,
+  readdir,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { launchAs, postgresAccount } from './account.ts';
 
@@ -53,8 +66,10 @@ export async function readPassword(dataDir: string): Promise<string> {
 export async function openCluster(dataDir: string, binaries: Binaries, fast: boolean): Promise<Cluster> {
   const home = join(dataDir, 'postgres');
   const pgdata = join(home, 'pgdata');
-  if (await exists(join(pgdata, 'PG_VERSION'))) return { pgdata, password: await readPassword(dataDir), created: false };
-  if (await exists(home)) throw new Error(`${home} is there and holds no PostgreSQL cluster: move it away, or set GUILDHALL_DATA_DIR`);
+  if (await exists(join(pgdata, 'PG_VERSION')))
+    return { pgdata, password: await readPassword(dataDir), created: false };
+  if (await exists(home))
+    throw new Error(`${home} is there and holds no PostgreSQL cluster: move it away, or set GUILDHALL_DATA_DIR`);
   for (const name of await readdir(dataDir)) {
     if (name.startsWith(UNFINISHED)) await rm(join(dataDir, name), { recursive: true, force: true });
   }
@@ -66,7 +81,9 @@ export async function openCluster(dataDir: string, binaries: Binaries, fast: boo
   if (account) {
     for (const path of [passwordFile, unfinished]) {
       await chown(path, account.uid, account.gid).catch((cause: unknown) => {
-        throw new Error('This root may not give files away: run the service as another user, or set DATABASE_URL', { cause });
+        throw new Error('This root may not give files away: run the service as another user, or set DATABASE_URL', {
+          cause,
+        });
       });
     }
   }

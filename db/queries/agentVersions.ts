@@ -5,7 +5,12 @@ import type { AgentVersions, DB } from '../../generated/db.ts';
 export type VersionRow = Selectable<AgentVersions>;
 
 /** One published version of an agent, if there is one of this number. */
-export function findVersion(db: Kysely<DB>, workspaceId: string, agentId: string, versionNumber: number): Promise<VersionRow | undefined> {
+export function findVersion(
+  db: Kysely<DB>,
+  workspaceId: string,
+  agentId: string,
+  versionNumber: number,
+): Promise<VersionRow | undefined> {
   return db
     .selectFrom('agent_versions')
     .selectAll()
@@ -22,7 +27,10 @@ export async function listVersions(
   agentId: string,
   page: { offset: number; limit: number },
 ): Promise<{ rows: Pick<VersionRow, 'version_number' | 'notes' | 'created_at'>[]; total: number }> {
-  const matching = db.selectFrom('agent_versions').where('workspace_id', '=', workspaceId).where('agent_id', '=', agentId);
+  const matching = db
+    .selectFrom('agent_versions')
+    .where('workspace_id', '=', workspaceId)
+    .where('agent_id', '=', agentId);
   const rows = await matching
     .select(['version_number', 'notes', 'created_at'])
     .orderBy('version_number', 'desc')
@@ -36,7 +44,14 @@ export async function listVersions(
 /** Freezes a snapshot under a new version number. */
 export async function insertVersion(
   db: Kysely<DB>,
-  version: { workspaceId: string; agentId: string; versionNumber: number; snapshot: unknown; notes: string | null; now: Date },
+  version: {
+    workspaceId: string;
+    agentId: string;
+    versionNumber: number;
+    snapshot: unknown;
+    notes: string | null;
+    now: Date;
+  },
 ): Promise<void> {
   await db
     .insertInto('agent_versions')

@@ -52,14 +52,14 @@ export interface HistoryRow {
 const MOST_MESSAGES = 2000;
 
 /**
- * The newest messages before `exceptMessageId`, oldest first, as far back as `maxBytes` of text reach. The caller counts
+ * The newest messages before `beforeMessageId`, oldest first, as far back as `maxBytes` of text reach. The caller counts
  * tokens; this only spares it a conversation that cannot fit anyway.
  */
 export async function loadHistory(
   db: Kysely<DB>,
   workspaceId: string,
   conversationId: string,
-  exceptMessageId: string,
+  beforeMessageId: string,
   maxBytes: number,
 ): Promise<HistoryRow[]> {
   const { rows } = await sql<HistoryRow>`
@@ -67,7 +67,8 @@ export async function loadHistory(
       select role, content, attachments, seq, sum(octet_length(content)) over (order by seq desc) as bytes
       from (
         select role, content, attachments, seq from messages
-        where workspace_id = ${workspaceId} and conversation_id = ${conversationId} and id <> ${exceptMessageId}
+        where workspace_id = ${workspaceId} and conversation_id = ${conversationId}
+          and seq < (select seq from messages where workspace_id = ${workspaceId} and id = ${beforeMessageId})
         order by seq desc limit ${MOST_MESSAGES}
       ) newest
     ) sized

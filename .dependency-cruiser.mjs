@@ -1,0 +1,98 @@
+/*
+ * The floors of the house, top to bottom. Imports go downward only:
+ *   clients | scripts, server -> handlers, jobs -> runtime -> integrations -> db -> core -> generated
+ * tests/ may import anything and is imported by nothing. generated/handlers.ts is the registry: it alone looks up, to the
+ * handlers, and only server/ and scripts/ may import it.
+ */
+const floors = [
+  ['scripts', 'server'],
+  ['handlers', 'jobs'],
+  ['runtime'],
+  ['integrations'],
+  ['db'],
+  ['core'],
+  ['generated'],
+];
+const service = '^(server|handlers|jobs|runtime|integrations|db|core|generated|clients)/|^scripts/(start|admin)\\b';
+const registry = '^generated/handlers\\.ts$';
+
+const upward = floors.slice(1).map((floor, index) => ({
+  name: `no-upward-from-${floor.join('-')}`,
+  comment: `${floor.join(' and ')} may only import what is below.`,
+  severity: 'error',
+  from: { path: `^(${floor.join('|')})/`, pathNot: registry },
+  to: { path: `^(${[...floors.slice(0, index + 1).flat(), 'clients'].join('|')})/` },
+}));
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+export default {
+  forbidden: [
+    ...upward,
+    {
+      name: 'registry-imports-handlers-only',
+      severity: 'error',
+      from: { path: registry },
+      to: { path: '^(clients|scripts|server|jobs|runtime|integrations|db|core)/' },
+    },
+    {
+      name: 'registry-for-server-and-scripts',
+      comment: 'Whoever imports the registry imports every handler.',
+      severity: 'error',
+      from: { pathNot: '^(server|scripts|tests)/' },
+      to: { path: registry },
+    },
+    {
+      name: 'clients-know-the-contract-only',
+      severity: 'error',
+      from: { path: '^clients/' },
+      to: { path: '^(scripts|server|handlers|jobs|runtime|integrations|db|core|spec)/|^generated/(handlers|db)\\.ts$' },
+    },
+    {
+      name: 'service-does-not-know-clients-or-spec',
+      comment: 'The service starts from generated/, never from YAML.',
+      severity: 'error',
+      from: { path: '^(server|handlers|jobs|runtime|integrations|db|core|generated)/' },
+      to: { path: '^(clients|spec)/' },
+    },
+    {
+      name: 'jobs-do-not-know-handlers',
+      severity: 'error',
+      from: { path: '^jobs/' },
+      to: { path: '^handlers/' },
+    },
+    {
+      name: 'no-http-below-the-server',
+      severity: 'error',
+      from: { path: '^(handlers|jobs|runtime|integrations|db|core)/' },
+      to: { path: 'node_modules/(express|multer|openapi-backend|express-rate-limit)/' },
+    },
+    { name: 'nothing-imports-tests', severity: 'error', from: { pathNot: '^tests/' }, to: { path: '^tests/' } },
+    {
+      name: 'no-circle',
+      severity: 'error',
+      from: {},
+      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+    },
+    { name: 'no-unresolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
+    {
+      name: 'service-runs-without-dev-dependencies',
+      severity: 'error',
+      from: { path: service },
+      to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'only-declared-packages',
+      comment: 'A package that comes with another one can leave with it.',
+      severity: 'error',
+      from: { pathNot: '^tests/' },
+      to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown'] },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '^(node_modules|data|coverage)/' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types'] },
+  },
+};

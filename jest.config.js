@@ -1,0 +1,16 @@
+/** @type {import('jest').Config} */
+export default {
+  testMatch: ['<rootDir>/tests/**/*.test.ts'],
+  testEnvironment: 'node',
+  extensionsToTreatAsEsm: ['.ts'],
+  transform: { '^.+\\.ts$': '<rootDir>/jest/strip.mjs' },
+  // On two cores jest would run in band, where the memory limit does nothing and each file that loads the app leaks 13 MB.
+  maxWorkers: 2,
+  workerIdleMemoryLimit: '400MB',
+  // Each file starts a service over a database of its own: seconds on a busy machine.
+  testTimeout: 30_000,
+  globalSetup: '<rootDir>/tests/support/global-setup.ts',
+  globalTeardown: '<rootDir>/tests/support/global-teardown.ts',
+  reporters: ['default', '<rootDir>/tests/support/coverage-reporter.ts'],
+  coverageProvider: 'v8',
+};

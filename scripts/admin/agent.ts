@@ -1,0 +1,74 @@
+import type { Selectable } from 'kysely';
+import { inTransaction } from '../../db/transaction.ts';
+import type { Agents } from '../../generated/db.ts';
+import { type Command, CommandError, uuid } from './command.ts';
+
+type Agent = Pick<Selectable<Agents>, 'status' | 'published_version_number' | 'draft_version_number'>;
+type Change = Pick<Agent, 'status' | 'draft_version_number'>;
+
+/** A change of an agent's status that the API does not offer: the console's job. `change` throws when the state forbids it. */
+function statusCommand(change: (agent: Agent) => Change): Command {
+  return {
+    usage: '--workspace ID AGENTID',
+    words: 1,
+    options: { workspace: { type: 'string' } },
+    prepare([word], options) {
+      const workspaceId = uuid(options.workspace, '--workspace');
+      const id = uuid(word, 'AGENTID');
+      return async (database) => {
+        const row = await inTransaction(database.forWorkspace(workspaceId), async (transaction) => {
+          const agent = await transaction
+            .selectFrom('agents')
+            .select(['status', 'published_version_number', 'draft_version_number'])
+            .where('workspace_id', '=', workspaceId)
+            .where('id', '=', id)
+            .where('deleted_at', 'is', null)
+            .forUpdate()
+            .executeTakeFirst();
+          if (!agent) throw new CommandError(`Workspace ${workspaceId} has no agent ${id}`);
+          return await transaction
+            .updateTable('agents')
+            .set({ ...change(agent), updated_at: new Date() })
+            .where('workspace_id', '=', workspaceId)
+            .where('id', '=', id)
+            .returning(['id', 'status', 'draft_version_number', 'published_version_number'])
+            .executeTakeFirstOrThrow();
+        });
+        return {
+          json: {
+            agentPublicId: row.id,
+            status: row.status,
+            draftVersionNumber: row.draft_version_number,
+            publishedVersionNumber: row.published_version_number,
+          },
+          text: `agent ${row.id} is ${row.status}`,
+        };
+      };
+    },
+  };
+}
+
+function published(agent: Agent): Agent {
+  if (agent.status === 'archived') throw new CommandError('The agent is archived: unarchive it first');
+  if (agent.published_version_number === null) throw new CommandError('The agent was never published');
+  return agent;
+}
+
+export const agentCommands: Record<string, Command> = {
+  archive: statusCommand(() => ({ status: 'archived', draft_version_number: null })),
+  unarchive: statusCommand((agent) => {
+    if (agent.status !== 'archived') throw new CommandError('The agent is not archived');
+    return {
+      status: agent.published_version_number === null ? 'draft' : 'active',
+      draft_version_number: (agent.published_version_number ?? 0) + 1,
+    };
+  }),
+  deactivate: statusCommand((agent) => ({
+    status: 'inactive',
+    draft_version_number: published(agent).draft_version_number,
+  })),
+  activate: statusCommand((agent) => ({
+    status: 'active',
+    draft_version_number: published(agent).draft_version_number,
+  })),
+};

@@ -1,0 +1,87 @@
+import type { ParseArgsOptionsConfig } from 'node:util';
+import { isUuid } from '../../core/ids.ts';
+import type { Database } from '../../db/connect.ts';
+
+/** What a command answers: `json` for `--json`, on one line, and `text` for people. */
+export type Output = { json: unknown; text: string };
+
+export type Options = Record<string, string | boolean | (string | boolean)[] | undefined>;
+
+export type Command = {
+  /** What follows noun and verb, for the help. */
+  usage: string;
+  /** How many words beside the options it takes. */
+  words: number;
+  options: ParseArgsOptionsConfig;
+  /** Checks the words and options, throwing UsageError; what it returns does the work. */
+  prepare(words: string[], options: Options): (database: Database) => Promise<Output>;
+};
+
+/** The command line is wrong: exit code 2 and the usage. */
+export class UsageError extends Error {
+  readonly noun: string | undefined;
+
+  constructor(message: string, noun?: string) {
+    super(message);
+    this.noun = noun;
+  }
+}
+
+/** The command is right and cannot be done: exit code 1. */
+export class CommandError extends Error {}
+
+/** An option or word that must be a UUID. */
+export function uuid(value: unknown, name: string): string {
+  if (typeof value !== 'string') throw new UsageError(`${name} is missing`);
+  if (!isUuid(value)) throw new UsageError(`${name} must be a UUID`);
+  return value;
+}
+
+/** A text of 1 to `max` characters; `fallback` stands in for a missing one. */
+export function text(value: unknown, name: string, max: number, fallback?: string): string {
+  const given = value ?? fallback;
+  if (typeof given !== 'string') throw new UsageError(`${name} is missing`);
+  if (given.trim() === '' || [...given].length > max) throw new UsageError(`${name} must have 1 to ${max} characters`);
+  return given;
+}
+
+/** A number within bounds, or undefined when the option is absent. */
+export function number(
+  value: unknown,
+  name: string,
+  bounds: { min: number; max: number; integer?: boolean },
+): number | undefined {
+  if (value === undefined) return undefined;
+  const parsed = typeof value === 'string' && value.trim() !== '' ? Number(value) : Number.NaN;
+  const fits = parsed >= bounds.min && parsed <= bounds.max && (!bounds.integer || Number.isInteger(parsed));
+  if (!fits)
+    throw new UsageError(
+      `${name} must be ${bounds.integer ? 'a whole number' : 'a number'} from ${bounds.min} to ${bounds.max}`,
+    );
+  return parsed;
+}
+
+/** As `number`, for an option that must be there. */
+export function requiredNumber(value: unknown, name: string, bounds: Parameters<typeof number>[2]): number {
+  const parsed = number(value, name, bounds);
+  if (parsed === undefined) throw new UsageError(`${name} is missing`);
+  return parsed;
+}
+
+/** Rows as lines with aligned columns. */
+export function table(headers: string[], rows: string[][]): string {
+  if (rows.length === 0) return 'none';
+  const widths = headers.map((header, column) =>
+    Math.max(header.length, ...rows.map((row) => row[column]?.length ?? 0)),
+  );
+  return [headers, ...rows]
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+export const INT32_MAX = 2_147_483_647;

@@ -1,0 +1,94 @@
+import type { Kysely } from 'kysely';
+import { displayApiKey, hashApiKey, mintApiKey } from '../../core/apiKey.ts';
+import { newId } from '../../core/ids.ts';
+import { type ApiKeyRow, createApiKey, listApiKeys, revokeApiKey } from '../../db/queries/apiKeys.ts';
+import { findWorkspace } from '../../db/queries/workspaces.ts';
+import type { DB } from '../../generated/db.ts';
+import { type Command, CommandError, table, text, uuid } from './command.ts';
+
+/** Makes a key for the workspace and stores its hash. The returned `apiKey` is the only copy. */
+export async function issueKey(
+  db: Kysely<DB>,
+  workspaceId: string,
+  name: string,
+): Promise<ApiKeyRow & { apiKey: string }> {
+  const apiKey = mintApiKey();
+  const row = await createApiKey(db, {
+    id: newId(),
+    workspaceId,
+    name,
+    hash: hashApiKey(apiKey),
+    display: displayApiKey(apiKey),
+  });
+  return { ...row, apiKey };
+}
+
+function shown(row: ApiKeyRow) {
+  return {
+    apiKeyPublicId: row.id,
+    workspacePublicId: row.workspace_id,
+    name: row.name,
+    display: row.display,
+    createdAt: row.created_at,
+    lastUsedAt: row.last_used_at,
+    revokedAt: row.revoked_at,
+  };
+}
+
+export const keyCommands: Record<string, Command> = {
+  create: {
+    usage: '--workspace ID [--name N]',
+    words: 0,
+    options: { workspace: { type: 'string' }, name: { type: 'string' } },
+    prepare(_words, options) {
+      const workspaceId = uuid(options.workspace, '--workspace');
+      const name = text(options.name, '--name', 200, 'Default');
+      return async ({ system }) => {
+        if (!(await findWorkspace(system, workspaceId))) throw new CommandError(`There is no workspace ${workspaceId}`);
+        const { apiKey, ...row } = await issueKey(system, workspaceId, name);
+        return {
+          json: { apiKeyPublicId: row.id, workspacePublicId: workspaceId, name, apiKey },
+          text: `key ${row.id}\n${apiKey}\nKeep this key: it is not shown again.`,
+        };
+      };
+    },
+  },
+  list: {
+    usage: '[--workspace ID]',
+    words: 0,
+    options: { workspace: { type: 'string' } },
+    prepare(_words, options) {
+      const workspaceId = options.workspace === undefined ? undefined : uuid(options.workspace, '--workspace');
+      return async ({ system }) => {
+        const rows = await listApiKeys(system, workspaceId);
+        return {
+          json: rows.map(shown),
+          text: table(
+            ['KEY', 'WORKSPACE', 'SHOWN AS', 'STATE', 'LAST USED', 'NAME'],
+            rows.map((row) => [
+              row.id,
+              row.workspace_id,
+              row.display,
+              row.revoked_at ? 'revoked' : 'valid',
+              row.last_used_at?.toISOString() ?? 'never',
+              row.name,
+            ]),
+          ),
+        };
+      };
+    },
+  },
+  revoke: {
+    usage: 'KEYID',
+    words: 1,
+    options: {},
+    prepare([word]) {
+      const id = uuid(word, 'KEYID');
+      return async ({ system }) => {
+        const row = await revokeApiKey(system, id);
+        if (!row) throw new CommandError(`There is no key ${id}`);
+        return { json: shown(row), text: `key ${id} is revoked` };
+      };
+    },
+  },
+};

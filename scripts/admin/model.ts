@@ -1,0 +1,154 @@
+import { newId } from '../../core/ids.ts';
+import { findWorkspace } from '../../db/queries/workspaces.ts';
+import {
+  type Command,
+  CommandError,
+  INT32_MAX,
+  number,
+  requiredNumber,
+  table,
+  text,
+  UsageError,
+  uuid,
+} from './command.ts';
+
+const COST = { min: 0, max: 1_000_000 };
+const TEMPERATURE = { min: 0, max: 2 };
+
+/** Custom models of a workspace; the API lists them beside the global catalogue with `scope: workspace`. */
+export const modelCommands: Record<string, Command> = {
+  add: {
+    usage:
+      '--workspace ID --name N --provider P --model-id M --context-window N --input-cost USD --output-cost USD\n' +
+      '      [--display-provider P] [--description D] [--icon-url URL] [--supports-image] [--supports-document] [--supports-thinking]\n' +
+      '      [--no-temperature | --min-temperature X --max-temperature Y]   (costs per million tokens)',
+    words: 0,
+    options: {
+      workspace: { type: 'string' },
+      name: { type: 'string' },
+      provider: { type: 'string' },
+      'display-provider': { type: 'string' },
+      'model-id': { type: 'string' },
+      description: { type: 'string' },
+      'icon-url': { type: 'string' },
+      'context-window': { type: 'string' },
+      'input-cost': { type: 'string' },
+      'output-cost': { type: 'string' },
+      'supports-image': { type: 'boolean', default: false },
+      'supports-document': { type: 'boolean', default: false },
+      'supports-thinking': { type: 'boolean', default: false },
+      'no-temperature': { type: 'boolean', default: false },
+      'min-temperature': { type: 'string' },
+      'max-temperature': { type: 'string' },
+    },
+    prepare(_words, options) {
+      const workspaceId = uuid(options.workspace, '--workspace');
+      const provider = text(options.provider, '--provider', 100);
+      const temperature = options['no-temperature'] !== true;
+      const minimum = number(options['min-temperature'], '--min-temperature', TEMPERATURE);
+      const maximum = number(options['max-temperature'], '--max-temperature', TEMPERATURE);
+      if (!temperature && (minimum ?? maximum) !== undefined)
+        throw new UsageError('--no-temperature excludes its bounds');
+      if ((minimum ?? TEMPERATURE.min) > (maximum ?? TEMPERATURE.max))
+        throw new UsageError('--min-temperature is over --max-temperature');
+      const row = {
+        workspace_id: workspaceId,
+        id: newId(),
+        name: text(options.name, '--name', 200),
+        provider,
+        display_provider: text(options['display-provider'], '--display-provider', 200, provider),
+        model_id: text(options['model-id'], '--model-id', 200),
+        description: options.description === undefined ? null : text(options.description, '--description', 2000),
+        icon_url: options['icon-url'] === undefined ? null : text(options['icon-url'], '--icon-url', 1024),
+        context_window: requiredNumber(options['context-window'], '--context-window', {
+          min: 1,
+          max: INT32_MAX,
+          integer: true,
+        }),
+        input_cost_per_1m_tokens: requiredNumber(options['input-cost'], '--input-cost', COST),
+        output_cost_per_1m_tokens: requiredNumber(options['output-cost'], '--output-cost', COST),
+        supports_image: options['supports-image'] === true,
+        supports_document: options['supports-document'] === true,
+        supports_thinking: options['supports-thinking'] === true,
+        supports_temperature: temperature,
+        min_temperature: temperature ? (minimum ?? TEMPERATURE.min) : null,
+        max_temperature: temperature ? (maximum ?? TEMPERATURE.max) : null,
+      };
+      return async (database) => {
+        if (!(await findWorkspace(database.system, workspaceId)))
+          throw new CommandError(`There is no workspace ${workspaceId}`);
+        try {
+          await database.forWorkspace(workspaceId).insertInto('ai_models').values(row).execute();
+        } catch (error) {
+          if ((error as { constraint?: string }).constraint !== 'ai_models_model_key') throw error;
+          throw new CommandError(`The workspace already has the model ${row.model_id} of ${provider}`);
+        }
+        return {
+          json: {
+            aiModelPublicId: row.id,
+            workspacePublicId: workspaceId,
+            provider,
+            modelId: row.model_id,
+            name: row.name,
+          },
+          text: `model ${row.id} (${provider} ${row.model_id}) is added`,
+        };
+      };
+    },
+  },
+  list: {
+    usage: '--workspace ID',
+    words: 0,
+    options: { workspace: { type: 'string' } },
+    prepare(_words, options) {
+      const workspaceId = uuid(options.workspace, '--workspace');
+      return async (database) => {
+        const rows = await database
+          .forWorkspace(workspaceId)
+          .selectFrom('ai_models')
+          .selectAll()
+          .where('workspace_id', '=', workspaceId)
+          .where('deleted_at', 'is', null)
+          .orderBy('created_at')
+          .execute();
+        return {
+          json: rows.map((row) => ({
+            aiModelPublicId: row.id,
+            name: row.name,
+            provider: row.provider,
+            modelId: row.model_id,
+            contextWindow: row.context_window,
+            inputCostPer1MTokens: row.input_cost_per_1m_tokens,
+            outputCostPer1MTokens: row.output_cost_per_1m_tokens,
+            active: row.active,
+          })),
+          text: table(
+            ['MODEL', 'PROVIDER', 'MODEL ID', 'NAME'],
+            rows.map((row) => [row.id, row.provider, row.model_id, row.name]),
+          ),
+        };
+      };
+    },
+  },
+  remove: {
+    usage: '--workspace ID MODELID',
+    words: 1,
+    options: { workspace: { type: 'string' } },
+    prepare([word], options) {
+      const workspaceId = uuid(options.workspace, '--workspace');
+      const id = uuid(word, 'MODELID');
+      return async (database) => {
+        const { numUpdatedRows } = await database
+          .forWorkspace(workspaceId)
+          .updateTable('ai_models')
+          .set({ deleted_at: new Date(), active: false })
+          .where('workspace_id', '=', workspaceId)
+          .where('id', '=', id)
+          .where('deleted_at', 'is', null)
+          .executeTakeFirst();
+        if (numUpdatedRows === 0n) throw new CommandError(`Workspace ${workspaceId} has no model ${id}`);
+        return { json: { aiModelPublicId: id, removed: true }, text: `model ${id} is removed` };
+      };
+    },
+  },
+};

@@ -1,0 +1,26 @@
+import { connectDatabase, type Database } from '../../db/connect.ts';
+import { attachEmbedded } from '../../db/embedded.ts';
+import { migrate } from '../../db/migrate.ts';
+
+/**
+ * The migrated database of `env`: `DATABASE_URL`, or the embedded one of `GUILDHALL_DATA_DIR`, which is started
+ * for the time of the command when no service runs it.
+ */
+export async function openDatabase(env: NodeJS.ProcessEnv): Promise<{ database: Database; close(): Promise<void> }> {
+  const embedded = env.DATABASE_URL ? undefined : await attachEmbedded(env.GUILDHALL_DATA_DIR || './data');
+  const url = env.DATABASE_URL || embedded?.url() || '';
+  try {
+    await migrate(url);
+  } catch (error) {
+    await embedded?.stop();
+    throw error;
+  }
+  const database = connectDatabase(url, { poolSize: 2, applicationName: 'guildhall-admin' });
+  return {
+    database,
+    async close() {
+      await database.end();
+      await embedded?.stop();
+    },
+  };
+}

@@ -1,0 +1,81 @@
+import { parseArgs } from 'node:util';
+import { agentCommands } from './agent.ts';
+import { type Command, CommandError, UsageError } from './command.ts';
+import { keyCommands } from './key.ts';
+import { modelCommands } from './model.ts';
+import { openDatabase } from './open.ts';
+import { workspaceCommands } from './workspace.ts';
+
+const nouns: Record<string, Record<string, Command>> = {
+  workspace: workspaceCommands,
+  key: keyCommands,
+  agent: agentCommands,
+  model: modelCommands,
+};
+
+const HELP = new Set(['help', '--help', '-h']);
+
+/** Where the lines of a command go. */
+export type Terminal = { out(line: string): void; err(line: string): void };
+
+/**
+ * Runs one command line against the database that `env` names.
+ * @returns the exit code: 0 done, 1 it could not be done, 2 the command line is wrong
+ */
+export async function runAdmin(args: string[], env: NodeJS.ProcessEnv, terminal: Terminal): Promise<number> {
+  try {
+    terminal.out(await answer(args, env));
+    return 0;
+  } catch (error) {
+    const message = Error.isError(error) ? error.message : String(error);
+    if (args.includes('--json')) terminal.out(JSON.stringify({ error: { message } }));
+    else terminal.err(`error: ${message}`);
+    if (error instanceof UsageError) {
+      terminal.err(usage(error.noun));
+      return 2;
+    }
+    if (!(error instanceof CommandError) && Error.isError(error) && error.stack) terminal.err(error.stack);
+    return 1;
+  }
+}
+
+async function answer(args: string[], env: NodeJS.ProcessEnv): Promise<string> {
+  const [noun = 'help', verb = '', ...rest] = args;
+  if (HELP.has(noun)) return usage();
+  const verbs = Object.hasOwn(nouns, noun) ? nouns[noun] : undefined;
+  if (!verbs) throw new UsageError(`There is no noun "${noun}"`);
+  if (HELP.has(verb)) return usage(noun);
+  const command = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined;
+  if (!command) throw new UsageError(verb ? `${noun} has no verb "${verb}"` : `${noun} needs a verb`, noun);
+  const { words, options } = parse(command, rest, noun);
+  const plan = command.prepare(words, options); // every usage error comes before the database is touched
+  const opened = await openDatabase(env);
+  try {
+    const { json, text } = await plan(opened.database);
+    return options.json === true ? JSON.stringify(json) : text;
+  } finally {
+    await opened.close();
+  }
+}
+
+function parse(command: Command, args: string[], noun: string) {
+  try {
+    const options = { ...command.options, json: { type: 'boolean' } } as const;
+    const { values, positionals } = parseArgs({ args, options, allowPositionals: true, strict: true });
+    if (positionals.length !== command.words) {
+      throw new UsageError(`Expected ${command.words} word(s), got ${positionals.length}`);
+    }
+    return { words: positionals, options: values };
+  } catch (error) {
+    throw new UsageError(Error.isError(error) ? error.message : String(error), noun);
+  }
+}
+
+function usage(noun?: string): string {
+  const lines = Object.entries(nouns)
+    .filter(([name]) => noun === undefined || name === noun)
+    .flatMap(([name, verbs]) =>
+      Object.entries(verbs).map(([verb, command]) => `  ${name} ${verb} ${command.usage}`.trimEnd()),
+    );
+  return ['Usage: npm run admin -- <noun> <verb> … [--json]', ...lines].join('\n');
+}

@@ -1,0 +1,83 @@
+import { availableParallelism, cpus, loadavg } from 'node:os';
+import { parseArgs } from 'node:util';
+import { killChildren } from './bench/children.ts';
+import { measureMemory } from './bench/memory.ts';
+import { measureMessages } from './bench/messages.ts';
+import { measureReads } from './bench/reads.ts';
+import { type Figure, passes, pretty, table } from './bench/report.ts';
+import { measureStartUp } from './bench/startUp.ts';
+import { measureStreaming } from './bench/streaming.ts';
+import { openWorld, type World } from './bench/world.ts';
+
+/*
+ * Measures the service beside its yardsticks, on this machine, in one run: docs/performance.md tells how to read it.
+ * Figures are reported, not asserted: the exit code is 0 unless something broke.
+ */
+const USAGE = `Usage: npm run bench -- [--only NAME]… [--json] [--variants] [--load-seconds N]
+
+  --only NAME       one of: reads, messages, streaming, start-up, memory, round-trips; may be repeated
+  --json            figures as JSON instead of a table
+  --variants        more comparisons of the reads: without the request log, against unprepared statements
+  --load-seconds N  length of the load before memory is read; default 60`;
+
+const { values: options } = parseArgs({
+  options: {
+    only: { type: 'string', multiple: true, default: [] },
+    json: { type: 'boolean', default: false },
+    variants: { type: 'boolean', default: false },
+    'load-seconds': { type: 'string', default: '60' },
+    help: { type: 'boolean', short: 'h', default: false },
+  },
+});
+
+const measures: Record<string, (world: World) => Promise<Figure[]>> = {
+  reads: (world) => measureReads(world, options),
+  messages: (world) => measureMessages(world),
+  streaming: measureStreaming,
+  'start-up': measureStartUp,
+  memory: (world) => measureMemory(world, Number(options['load-seconds'])),
+  'round-trips': async ({ roundTrips }) =>
+    Object.entries(roundTrips).map(([name, value]) => ({
+      measure: 'round-trips',
+      name: `round trips to the database: ${name}`,
+      value,
+      unit: '',
+      note: 'counted on the wire, connection and key warm',
+    })),
+};
+
+async function main(): Promise<void> {
+  const chosen = options.only.length > 0 ? options.only : Object.keys(measures);
+  const startedAt = performance.now();
+  const say = (text: string) => void process.stderr.write(`${text}\n`);
+  const world = await openWorld();
+  const figures: Figure[] = [];
+  try {
+    for (const name of chosen) {
+      const began = performance.now();
+      const found = (await measures[name]?.(world)) ?? [];
+      figures.push(...found);
+      say(`${name}, ${((performance.now() - began) / 1000).toFixed(0)} s: ${found.map(({ value }) => pretty(value)).join(', ')}`);
+    }
+  } finally {
+    killChildren();
+    await world.close();
+  }
+  const machine = `${availableParallelism()} cores (${cpus()[0]?.model.trim() ?? 'unknown'}), Node ${process.version}, ${process.platform}-${process.arch}`;
+  const load = loadavg()[0]?.toFixed(1);
+  if (options.json) {
+    const all = figures.map((figure) => ({ ...figure, pass: passes(figure) ?? null }));
+    console.log(JSON.stringify({ date: new Date().toISOString(), machine, figures: all }, null, 2));
+    return;
+  }
+  console.log(table(figures));
+  console.log(`\n${machine}; load average ${load}; ${((performance.now() - startedAt) / 1000).toFixed(0)} s in all.`);
+}
+
+const unknown = options.only.filter((name) => !Object.hasOwn(measures, name));
+if (options.help || unknown.length > 0 || !(Number(options['load-seconds']) >= 1)) {
+  console.log(USAGE);
+  process.exitCode = options.help ? 0 : 2;
+} else {
+  await main();
+}

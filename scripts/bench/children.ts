@@ -1,0 +1,148 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const START_MS = 60_000;
+const STOP_MS = 30_000;
+
+/** What a child of the benchmark is started with. */
+export interface ChildOptions {
+  /** Script, relative to the root of the repository. */
+  script: string;
+  args?: readonly string[];
+  /** Replaces the environment but for what every program needs: nobody's provider keys leak into a measurement. */
+  env?: Readonly<Record<string, string>>;
+  /** Options of Node itself. */
+  nodeArgs?: readonly string[];
+  /** What the line looks like by which it says that it is up; the first group is its address. */
+  readyLine: RegExp;
+  /** File for its output, so that nobody's event loop has to read it. Absent: a pipe, for exact times. */
+  logFile?: string;
+}
+
+/** A running child. */
+export interface Child {
+  pid: number;
+  /** Its base address. */
+  url: string;
+  /** Milliseconds from spawn to the ready line (rounded up to the polling interval when it logs into a file). */
+  readyMs: number;
+  /** Ends it by SIGTERM; throws when it ends with an error. */
+  stop(): Promise<void>;
+}
+
+const running = new Set<ChildProcess>();
+
+function baseEnv(): Record<string, string> {
+  const kept = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'LC_ALL'].map((name) => [name, process.env[name]]);
+  return Object.fromEntries(kept.filter(([, value]) => value !== undefined));
+}
+
+/** Starts a script with the Node that runs the benchmark, and waits until it says that it is up. */
+export async function startChild(options: ChildOptions): Promise<Child> {
+  const { script, args = [], env = {}, nodeArgs = [], readyLine, logFile } = options;
+  const log = logFile === undefined ? undefined : openSync(logFile, 'w');
+  const startedAt = performance.now();
+  const child = spawn(process.execPath, [...nodeArgs, join(ROOT, script), ...args], {
+    cwd: ROOT,
+    env: { ...baseEnv(), ...env },
+    stdio: ['ignore', log ?? 'pipe', 'inherit'],
+  });
+  running.add(child);
+  if (log !== undefined) closeSync(log);
+  const exited = new Promise<string>((resolve) => {
+    child.once('error', (error) => resolve(error.message));
+    child.once('exit', (code, signal) => resolve(code === 0 ? '' : `ended with ${signal ?? code}`));
+  });
+  exited.then(() => running.delete(child));
+  const ready = logFile === undefined ? fromPipe(child, readyLine) : fromFile(logFile, readyLine);
+  const outcome = await Promise.race([
+    ready,
+    exited.then((why) => new Error(`${script} ${why || 'ended'} before it was up.`)),
+    sleep(START_MS, new Error(`${script} was not up within ${START_MS / 1000} s.`), { ref: false }),
+  ]);
+  if (typeof outcome !== 'string') {
+    child.kill('SIGTERM');
+    throw outcome;
+  }
+  const readyMs = performance.now() - startedAt;
+  return {
+    pid: child.pid ?? 0,
+    url: outcome,
+    readyMs,
+    async stop() {
+      child.kill('SIGTERM');
+      const why = await Promise.race([exited, sleep(STOP_MS, 'did not end', { ref: false })]);
+      if (why) {
+        child.kill('SIGKILL');
+        throw new Error(`${script} ${why}.`);
+      }
+    },
+  };
+}
+
+function fromPipe(child: ChildProcess, readyLine: RegExp): Promise<string> {
+  return new Promise((resolve) => {
+    let text = '';
+    let found = false;
+    child.stdout?.on('data', (chunk: Buffer) => {
+      if (found) return;
+      text += chunk.toString();
+      const address = readyLine.exec(text)?.[1];
+      if (address === undefined) return;
+      found = true;
+      resolve(address);
+    });
+  });
+}
+
+async function fromFile(file: string, readyLine: RegExp): Promise<string> {
+  for (const deadline = performance.now() + START_MS; performance.now() < deadline; await sleep(10)) {
+    const address = readyLine.exec(readFileSync(file, 'utf8'))?.[1];
+    if (address !== undefined) return address;
+  }
+  return new Promise(() => {}); // the caller's own limit ends the wait
+}
+
+/** Ends what an error left running. */
+export function killChildren(): void {
+  for (const child of running) child.kill('SIGKILL');
+}
+
+/** Runs a script to its end with `input` on stdin, and returns what it wrote to stdout. */
+export async function runScript(file: string, args: readonly string[], input = ''): Promise<string> {
+  const child = spawn(process.execPath, [file, ...args], { cwd: ROOT, env: baseEnv(), stdio: ['pipe', 'pipe', 'inherit'] });
+  running.add(child);
+  let output = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    output += chunk.toString();
+  });
+  child.stdin.end(input);
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', resolve);
+  });
+  running.delete(child);
+  if (code !== 0) throw new Error(`${file} ended with ${code}.`);
+  return output;
+}
+
+/** Bytes of memory that the process has resident. Linux only. */
+export function residentBytes(pid: number): number {
+  const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+  if (kilobytes === undefined) throw new Error(`The resident memory of process ${pid} cannot be read.`);
+  return Number(kilobytes) * 1024;
+}
+
+/** Linux counts the time of processes in hundredths of a second, whatever its kernel's own tick. */
+const TICK_MS = 10;
+
+/** Milliseconds of processor time that the process has used, in user and kernel mode. Linux only. */
+export function processorMs(pid: number): number {
+  // The second field is the program's name in parentheses, which may hold blanks; utime and stime are fields 14 and 15.
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
+  return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+}

@@ -1,0 +1,111 @@
+import { fileURLToPath } from 'node:url';
+import { API_PREFIX } from '../../server/app.ts';
+import { runScript } from './children.ts';
+import type { LatencyResult, LatencyTask } from './latencyClient.ts';
+import { load } from './load.ts';
+import type { Figure } from './report.ts';
+import { median, quantile, spread } from './stats.ts';
+import type { ServiceOptions, World } from './world.ts';
+
+const CLIENT = fileURLToPath(new URL('./latencyClient.ts', import.meta.url));
+const LATENCY_ROUNDS = 5;
+const LATENCY_REQUESTS = 400;
+const CONNECTIONS = 16;
+const RATE_ROUNDS = 5;
+const RATE_REQUESTS = 1000;
+
+/** What `sendMessage` costs over the model's own time, and how many a second there can be. Everything must be stored. */
+export async function measureMessages(world: World, options: { service?: ServiceOptions } = {}): Promise<Figure[]> {
+  const models = await world.startModels();
+  const service = await world.startService({ ...options.service, modelUrl: models.url });
+  const url = `${service.url}${API_PREFIX}/agents/${world.agentId}/messages`;
+  const headers = { ...world.headers, 'content-type': 'application/json' };
+  const before = await storedMessages(world);
+  let sent = 0;
+
+  const rounds: { p50: number; p99: number; service: number; direct: number }[] = [];
+  for (let round = 0; round < LATENCY_ROUNDS; round += 1) {
+    const warmUp = round === 0 ? 400 : 20;
+    const task: LatencyTask = {
+      service: { url, headers, body: world.message },
+      direct: { ...world.modelRequest, url: models.url + world.modelRequest.path },
+      warmUp,
+      requests: LATENCY_REQUESTS,
+    };
+    const result = JSON.parse(await runScript(CLIENT, [], JSON.stringify(task))) as LatencyResult;
+    sent += warmUp + LATENCY_REQUESTS;
+    const difference = (share: number) => quantile(result.service, share) - quantile(result.direct, share);
+    const [ofService, ofDirect] = [quantile(result.service, 0.5), quantile(result.direct, 0.5)];
+    rounds.push({ p50: difference(0.5), p99: difference(0.99), service: ofService, direct: ofDirect });
+  }
+
+  const request = { url, method: 'POST', headers, body: world.message } as const;
+  await load(request, { connections: CONNECTIONS, requests: RATE_REQUESTS });
+  const rates: number[] = [];
+  const slowest: number[] = [];
+  for (let round = 0; round < RATE_ROUNDS; round += 1) {
+    const { perSecond, p99 } = await load(request, { connections: CONNECTIONS, requests: RATE_REQUESTS });
+    rates.push(perSecond);
+    slowest.push(p99);
+  }
+  sent += (RATE_ROUNDS + 1) * RATE_REQUESTS;
+  await checkStored(world, before, sent);
+  await service.stop();
+  await models.stop();
+
+  const p50s = rounds.map((round) => round.p50);
+  const p99s = rounds.map((round) => round.p99);
+  const [ofService, ofDirect] = [median(rounds.map((round) => round.service)), median(rounds.map((round) => round.direct))];
+  return [
+    {
+      measure: 'messages',
+      name: 'sendMessage over the model: p50',
+      value: median(p50s),
+      unit: 'ms',
+      target: { limit: 3, is: 'at most' },
+      note: `${ofService.toFixed(2)} ms less ${ofDirect.toFixed(2)} ms, one connection; rounds ${spread(p50s)}`,
+    },
+    {
+      measure: 'messages',
+      name: 'sendMessage over the model: p99',
+      value: median(p99s),
+      unit: 'ms',
+      target: { limit: 10, is: 'at most' },
+      note: `${LATENCY_REQUESTS} requests a round; rounds ${spread(p99s)}`,
+    },
+    {
+      measure: 'messages',
+      name: 'sendMessage, 16 connections',
+      value: median(rates),
+      unit: '/s',
+      target: { limit: 300, is: 'at least' },
+      note: `p99 ${median(slowest).toFixed(0)} ms; rounds ${spread(rates, 0)}; all ${sent} turns found in the database`,
+    },
+  ];
+}
+
+/** Messages and conversations in the database. */
+export interface Stored {
+  users: number;
+  assistants: number;
+  finished: number;
+}
+
+/** Counts what is stored: questions, answers with their usage, and conversations that hold both and are free again. */
+export async function storedMessages(world: World): Promise<Stored> {
+  const [row] = await world.query<{ users: string; assistants: string; finished: string }>(`
+    select count(*) filter (where role = 'user') as users,
+      count(*) filter (where role = 'assistant' and content = 'Hello from the model.' and output_tokens = 4) as assistants,
+      (select count(*) from conversations where message_count = 2 and turn_id is null and output_tokens = 4) as finished
+    from messages`);
+  return { users: Number(row?.users), assistants: Number(row?.assistants), finished: Number(row?.finished) };
+}
+
+/** Throws unless exactly `turns` complete turns came to what was stored before. */
+export async function checkStored(world: World, before: Stored, turns: number): Promise<void> {
+  const after = await storedMessages(world);
+  for (const kind of ['users', 'assistants', 'finished'] as const) {
+    const more = after[kind] - before[kind];
+    if (more !== turns) throw new Error(`${turns} messages were answered, but ${more} stored (${kind}).`);
+  }
+}

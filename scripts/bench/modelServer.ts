@@ -1,0 +1,73 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Streams slowly enough that every token is a packet of its own. */
+const TOKEN_GAP_MS = 3;
+const TOKENS = ['Hello', ' from', ' the', ' model.'];
+
+/** The text by which a client knows the first token. */
+export const FIRST_TOKEN = 'Hello';
+
+/** An OpenAI-compatible server in this process, which tells what it was asked and when it wrote the first token. */
+export interface TimedModelServer {
+  url: string;
+  /** Path, headers and body of the last request. */
+  last: { path: string; headers: Record<string, string>; body: string };
+  /** When the last stream's first token was written, by `performance.now()`. */
+  firstTokenAt: number;
+  close(): Promise<void>;
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString();
+}
+
+/** Starts it on a free port. Answers chat completions, whole and streamed, in OpenAI's wire format. */
+export async function startTimedModelServer(): Promise<TimedModelServer> {
+  const usage = { prompt_tokens: 11, completion_tokens: 4, total_tokens: 15 };
+  const common = { id: 'chatcmpl-1', created: 1_790_000_000, model: 'bench-model' };
+  const chunk = (choices: unknown[], more: object = {}) =>
+    `data: ${JSON.stringify({ ...common, object: 'chat.completion.chunk', choices, ...more })}\n\n`;
+  const delta = (value: object, finish: string | null = null) => chunk([{ index: 0, delta: value, finish_reason: finish }]);
+
+  async function stream(response: ServerResponse): Promise<void> {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write(delta({ role: 'assistant', content: '' }));
+    for (const [index, token] of TOKENS.entries()) {
+      await sleep(TOKEN_GAP_MS);
+      const text = delta({ content: token });
+      if (index === 0) server.firstTokenAt = performance.now();
+      response.write(text);
+    }
+    response.end(`${delta({}, 'stop')}${chunk([], { usage })}data: [DONE]\n\n`);
+  }
+
+  const http = createServer((request, response) => {
+    void bodyOf(request).then((body) => {
+      server.last = { path: request.url ?? '', headers: request.headers as Record<string, string>, body };
+      if (body.includes('"stream":true')) return stream(response);
+      const message = { role: 'assistant', content: TOKENS.join('') };
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(
+        JSON.stringify({ ...common, object: 'chat.completion', choices: [{ index: 0, message, finish_reason: 'stop' }], usage }),
+      );
+    });
+  });
+  http.keepAliveTimeout = 60_000;
+  http.on('connection', (socket) => socket.setNoDelay(true));
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+  const server: TimedModelServer = {
+    url: `http://127.0.0.1:${(http.address() as AddressInfo).port}`,
+    last: { path: '', headers: {}, body: '' },
+    firstTokenAt: 0,
+    close: () =>
+      new Promise((resolve) => {
+        http.close(() => resolve());
+        http.closeAllConnections();
+      }),
+  };
+  return server;
+}

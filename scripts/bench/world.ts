@@ -1,0 +1,229 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import pg from 'pg';
+import { displayApiKey, hashApiKey, mintApiKey } from '../../core/apiKey.ts';
+import { newId } from '../../core/ids.ts';
+import { connectDatabase } from '../../db/connect.ts';
+import { startEmbedded } from '../../db/embedded.ts';
+import { migrate } from '../../db/migrate.ts';
+import { createApiKey } from '../../db/queries/apiKeys.ts';
+import { createWorkspace } from '../../db/queries/workspaces.ts';
+import { globalModelId } from '../../runtime/models/catalogue.ts';
+import { API_PREFIX } from '../../server/app.ts';
+import { readConfig } from '../../server/config.ts';
+import type { BareSettings } from './bareServer.ts';
+import { type Child, startChild } from './children.ts';
+import { startTimedModelServer, type TimedModelServer } from './modelServer.ts';
+import { type Statement, tapDatabase } from './wire.ts';
+
+export const SERVICE = 'server/main.ts';
+export const SERVICE_READY = /^ready (http\S+)$/m;
+const MODEL_ID = 'bench-model';
+const AGENTS = 20;
+/** The whole line of an agent's life that a bench needs; not a toy, not a book. */
+const SYSTEM_PROMPT = 'You are the assistant of a small shop. Answer in two sentences, politely, and never promise a delivery date. '.repeat(8);
+
+/** Round trips to the database by operation, as seen on the wire. */
+export type RoundTrips = Record<'getAgent' | 'listAgents' | 'sendMessage (new conversation)' | 'sendMessage (continued)', number>;
+
+/** Everything that the measures share: a database with a workspace in it, and ways to start what is compared on it. */
+export interface World {
+  folder: string;
+  databaseUrl: string;
+  workspaceId: string;
+  agentId: string;
+  /** Headers of a request to the service. */
+  headers: Record<string, string>;
+  /** A `sendMessage` that begins a conversation. */
+  message: string;
+  /** The request that the service sends to its model for `message`, less what belongs to the connection. */
+  modelRequest: { path: string; headers: Record<string, string>; body: string };
+  roundTrips: RoundTrips;
+  /** A model server in this process, which knows its times; slow on purpose. */
+  timedModels: TimedModelServer;
+  /** Starts the service on the shared database. */
+  startService(options?: ServiceOptions): Promise<Child>;
+  /** Starts the bare server, after a look that its answers are the service's. */
+  startBare(service: Child, prepare: boolean): Promise<Child>;
+  /** Starts the model server that answers at once, in a process of its own. */
+  startModels(): Promise<Child>;
+  /** One query on the shared database, past row-level security. */
+  query<Row extends pg.QueryResultRow>(text: string): Promise<Row[]>;
+  close(): Promise<void>;
+}
+
+/** How a service differs from its defaults. */
+export interface ServiceOptions {
+  modelUrl?: string;
+  env?: Record<string, string>;
+  nodeArgs?: readonly string[];
+}
+
+/** Builds it: an embedded PostgreSQL with its usual settings in a folder of its own, 20 agents, one of them published. */
+export async function openWorld(): Promise<World> {
+  const folder = await mkdtemp(join(tmpdir(), 'guildhall-bench-'));
+  const postgres = await startEmbedded({ dataDir: join(folder, 'shared') });
+  const databaseUrl = postgres.url();
+  await migrate(databaseUrl);
+  const { workspaceId, apiKey } = await makeWorkspace(databaseUrl);
+  const timedModels = await startTimedModelServer();
+  const admin = new pg.Pool({ connectionString: postgres.adminUrl.replace(/[^/]*$/, 'guildhall'), max: 1 });
+  const headers = { 'x-api-key': apiKey };
+  const modelId = globalModelId('openai-compatible', MODEL_ID);
+  let logs = 0;
+
+  const startService = ({ modelUrl = timedModels.url, env = {}, nodeArgs = [] }: ServiceOptions = {}): Promise<Child> => {
+    logs += 1;
+    return startChild({
+      script: SERVICE,
+      env: {
+        PORT: '0',
+        DATABASE_URL: databaseUrl,
+        OPENAI_COMPATIBLE_BASE_URL: `${modelUrl}/v1`,
+        OPENAI_COMPATIBLE_MODELS: MODEL_ID,
+        ...env,
+      },
+      nodeArgs,
+      readyLine: SERVICE_READY,
+      logFile: join(folder, `service-${logs}.log`),
+    });
+  };
+
+  const seen = await seed({ databaseUrl, startService, headers, modelId, timedModels });
+  const world: World = {
+    folder,
+    databaseUrl,
+    workspaceId,
+    headers,
+    ...seen,
+    timedModels,
+    startService,
+    async startBare(service, prepare) {
+      const bare = await startChild({
+        script: 'scripts/bench/bareServer.ts',
+        env: {
+          BENCH_BARE: JSON.stringify({
+            databaseUrl,
+            workspaceId,
+            poolSize: readConfig({}).poolSize,
+            agentId: seen.agentId,
+            getAgent: seen.statements.getAgent,
+            listAgents: seen.statements.listAgents,
+            modelNames: { [modelId]: seen.modelName },
+            prepare,
+          } satisfies BareSettings),
+        },
+        readyLine: /^bare (http\S+)$/m,
+      });
+      for (const path of [`/agents/${seen.agentId}`, '/agents']) {
+        const bodies = await Promise.all([getJson(`${service.url}${API_PREFIX}${path}`, headers), getJson(bare.url + path, {})]);
+        if (!isDeepStrictEqual(...bodies)) throw new Error(`The bare server answers ${path} differently from the service.`);
+      }
+      return bare;
+    },
+    startModels: () => startChild({ script: 'tests/support/model-server-cli.ts', readyLine: /^(http\S+)$/m }),
+    query: async <Row extends pg.QueryResultRow>(text: string) => (await admin.query<Row>(text)).rows,
+    async close() {
+      await admin.end();
+      await timedModels.close();
+      await postgres.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+  return world;
+}
+
+async function makeWorkspace(databaseUrl: string): Promise<{ workspaceId: string; apiKey: string }> {
+  const database = connectDatabase(databaseUrl, { poolSize: 2 });
+  const workspaceId = newId();
+  const apiKey = mintApiKey();
+  await createWorkspace(database.system, { id: workspaceId, name: 'bench' });
+  const display = displayApiKey(apiKey);
+  await createApiKey(database.system, { id: newId(), workspaceId, name: 'bench', hash: hashApiKey(apiKey), display });
+  await database.end();
+  return { workspaceId, apiKey };
+}
+
+interface SeedParts {
+  databaseUrl: string;
+  startService: World['startService'];
+  headers: Record<string, string>;
+  modelId: string;
+  timedModels: TimedModelServer;
+}
+
+/** Fills the workspace through the API, by way of a service whose database connections are listened to. */
+async function seed({ databaseUrl, startService, headers, modelId, timedModels }: SeedParts) {
+  const tap = await tapDatabase(databaseUrl);
+  const service = await startService({ env: { DATABASE_URL: tap.url } });
+  const api = (method: string, path: string, body?: object) => callJson(service.url + API_PREFIX + path, method, headers, body);
+  const ids: string[] = [];
+  for (let i = 0; i < AGENTS; i += 1) {
+    const { publicId } = await api('POST', '/agents', {
+      name: `Shop assistant ${i + 1}`,
+      description: 'Answers questions about orders and opening hours.',
+      categories: ['support', 'retail'],
+    });
+    ids.push(String(publicId));
+  }
+  const agentId = ids[AGENTS >> 1] ?? '';
+  const { aiModelName } = await api('PATCH', `/agents/${agentId}`, { aiModelPublicId: modelId, systemPrompt: SYSTEM_PROMPT });
+  await api('POST', `/agents/${agentId}/publish`);
+
+  const messages = `/agents/${agentId}/messages`;
+  const content = 'Where is my order 4711?';
+  let conversationId = '';
+  const send = async (body: object) => {
+    conversationId = String((await api('POST', messages, body))['conversationId']);
+  };
+  // Twice unobserved: by then the connection, the key and the prepared statements are known.
+  const observe = async (work: () => Promise<unknown>) => {
+    await work();
+    await work();
+    return tap.during(async () => void (await work()));
+  };
+  const one = await observe(() => api('GET', `/agents/${agentId}`));
+  const list = await observe(() => api('GET', '/agents'));
+  const begun = await observe(() => send({ content }));
+  const { path, headers: sent, body } = timedModels.last;
+  const continued = await observe(() => send({ content, conversationId }));
+  await service.stop();
+  await tap.close();
+  const { host: _host, connection: _connection, 'content-length': _length, ...modelHeaders } = sent;
+  return {
+    agentId,
+    modelName: String(aiModelName),
+    message: JSON.stringify({ content }),
+    modelRequest: { path, headers: modelHeaders, body },
+    statements: { getAgent: only(one.statements), listAgents: only(list.statements) },
+    roundTrips: {
+      getAgent: one.roundTrips,
+      listAgents: list.roundTrips,
+      'sendMessage (new conversation)': begun.roundTrips,
+      'sendMessage (continued)': continued.roundTrips,
+    },
+  };
+}
+
+function only(statements: Statement[]): Statement {
+  const [statement, ...more] = statements;
+  if (!statement || more.length > 0) throw new Error(`The bare server knows one statement an operation, not: ${statements.map(({ text }) => text).join("; ")}`);
+  return statement;
+}
+
+async function callJson(url: string, method: string, headers: Record<string, string>, body?: object) {
+  const response = await fetch(url, {
+    method,
+    headers: { ...headers, ...(body ? { 'content-type': 'application/json' } : {}) },
+    body: body ? JSON.stringify(body) : null,
+  });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${method} ${url} answered ${response.status}: ${text}`);
+  return JSON.parse(text) as Record<string, unknown>;
+}
+
+function getJson(url: string, headers: Record<string, string>) {
+  return callJson(url, 'GET', headers);
+}

@@ -1,0 +1,59 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import openapiTS, { astToString } from 'openapi-typescript';
+import { bundle } from './bundle.ts';
+import { databaseTypes } from './codegen/database.ts';
+import { staleFiles, writeFiles } from './codegen/files.ts';
+import { handlersModule, surveyHandlers } from './codegen/handlers.ts';
+import { operationRows, operationsModule } from './codegen/operations.ts';
+
+const root = join(import.meta.dirname, '..');
+
+/**
+ * Writes generated/ from spec/, handlers/ and db/migrations/. With `--check` it writes nothing and fails when a file is
+ * stale or when operations and handlers do not match.
+ */
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      check: { type: 'boolean', default: false },
+      'no-db': { type: 'boolean', default: false },
+      spec: { type: 'string', default: join(root, 'spec') },
+    },
+  });
+  const [document, database, burnDown] = await Promise.all([
+    bundle(values.spec),
+    values['no-db'] ? undefined : databaseTypes(),
+    readFile(join(root, 'tests/spec/burn-down.json'), 'utf8').then((text) => JSON.parse(text)),
+  ]);
+  const rows = operationRows(document);
+  const survey = surveyHandlers(root, rows, burnDown.notImplemented);
+  const openapi = `${JSON.stringify(document, null, 2)}\n`;
+  const files: Record<string, string> = {
+    'openapi.json': openapi,
+    'api.ts': await apiModule(openapi),
+    'operations.ts': operationsModule(rows),
+    'handlers.ts': handlersModule(survey),
+    ...(database !== undefined && { 'db.ts': database }),
+  };
+  const folder = join(root, 'generated');
+  const stale = staleFiles(folder, files);
+  if (!values.check) writeFiles(folder, files);
+  const faults = [...survey.faults, ...(values.check ? stale : [])];
+  if (values['no-db']) console.error('generated/db.ts left as it is (--no-db)');
+  if (values.check) for (const fault of faults) console.error(fault);
+  else if (faults.length > 0) console.error(`${faults.length} faults: npm run codegen:check lists them`);
+  console.log(`${rows.length} operations, ${survey.implemented.length} handlers, ${survey.pending.length} pending`);
+  if (values.check && faults.length > 0) process.exitCode = 1;
+}
+
+async function apiModule(openapi: string): Promise<string> {
+  const types = astToString(await openapiTS(openapi, { alphabetize: false }));
+  return `// Written by \`npm run codegen\` from spec/. Do not edit.\n\n${types}`;
+}
+
+await main().catch((error) => {
+  console.error(error.message);
+  process.exitCode = 1;
+});

@@ -1,0 +1,83 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, relative, resolve } from 'node:path';
+import { parse, stringify } from 'yaml';
+import type { Content, Document, Operation, PathItem, RequestBody, Response } from '../spec/rules/types.ts';
+import { bundle } from './bundle.ts';
+import { operationRows } from './codegen/operations.ts';
+import { sample, scaffold } from './new-operation/scaffold.ts';
+
+const root = join(import.meta.dirname, '..');
+
+/**
+ * `npm run new:operation -- <operationId>`: for an operation that stands in spec/, writes what is missing of its examples, its
+ * handler and its test, takes it out of the burn-down list and runs codegen. Never overwrites.
+ */
+async function main(): Promise<void> {
+  const [operationId = ''] = process.argv.slice(2);
+  const file = globSync('spec/paths/*/*.yaml', { cwd: root }).find((name) =>
+    read(name).includes(`operationId: ${operationId}\n`),
+  );
+  if (!operationId || !file)
+    throw new Error('usage: npm run new:operation -- <operationId>, of an operation in spec/paths/');
+  const missing = missingExamples(file, operationId);
+  // The document bundles only when its files are there.
+  for (const name of missing) write(name, stringify({ summary: 'Say what it shows', value: {} }), true);
+  const document = await bundle(join(root, 'spec'));
+  const row = operationRows(document).find((each) => each.operationId === operationId);
+  if (!row) throw new Error(`spec/openapi.yaml does not list ${file}`);
+  const operation = document.paths?.[row.path]?.[row.method.toLowerCase()] as Operation;
+  for (const name of missing)
+    write(name, stringify({ summary: 'Say what it shows', value: exampleValue(document, operation, name) }));
+  for (const [name, text] of Object.entries(scaffold(row, document)))
+    if (!existsSync(join(root, name))) write(name, text);
+  const list = 'tests/spec/burn-down.json';
+  const burnDown = JSON.parse(read(list));
+  burnDown.notImplemented = burnDown.notImplemented.filter((id: string) => id !== operationId);
+  write(list, `${JSON.stringify(burnDown, null, 2)}\n`);
+  execFileSync(process.execPath, [join(root, 'scripts/codegen.ts'), '--no-db'], { cwd: root, stdio: 'inherit' });
+  console.log(
+    `next: fill in the handler and its test, then npm run format, npm run spec:lint and npx jest ${operationId}`,
+  );
+}
+
+function read(name: string): string {
+  return readFileSync(join(root, name), 'utf8');
+}
+
+function write(name: string, text: string, quiet = false): void {
+  const file = join(root, name);
+  if (existsSync(file) && readFileSync(file, 'utf8') === text) return;
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+  if (!quiet) console.log(`wrote ${name}`);
+}
+
+/** The example files that the operation refers to and that are not there. */
+function missingExamples(file: string, operationId: string): string[] {
+  const item: PathItem = parse(read(file));
+  const operation = Object.values(item).find((node) => (node as Operation).operationId === operationId);
+  return [...JSON.stringify(operation).matchAll(/"\$ref":"([^"]*\/examples\/[^"]*)"/g)]
+    .map(([, reference = '']) => resolve(root, dirname(file), reference))
+    .filter((name) => !existsSync(name))
+    .map((name) => relative(root, name));
+}
+
+/** A first value for an example: made from the schema of the body or response that shows it. */
+function exampleValue(document: Document, operation: Operation, file: string): unknown {
+  const name = basename(file, '.yaml');
+  const parts: (RequestBody | Response | undefined)[] = [
+    operation.requestBody,
+    ...Object.values(operation.responses ?? {}),
+  ];
+  const contents = parts.flatMap((part): Content[] => (part?.content ? [part.content] : []));
+  const media = contents
+    .flatMap((content) => Object.values(content))
+    .find(({ examples }) => examples && name in examples);
+  return media?.schema ? sample(document, media.schema) : {};
+}
+
+await main().catch((error) => {
+  console.error(error.message);
+  process.exitCode = 1;
+});

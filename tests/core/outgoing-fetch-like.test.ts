@@ -1,0 +1,50 @@
+import { guardedFetchLike, OutgoingRefused } from '../../core/outgoing.ts';
+import { base, failureOf, LIMITS, PRIVATE, routes, trapConnections, trapPort, useServers } from './outgoing-servers.ts';
+
+useServers();
+
+describe('guardedFetchLike', () => {
+  test('streams a response as fetch does', async () => {
+    const gate = Promise.withResolvers<void>();
+    routes.set('/stream', async (req, res) => {
+      res.writeHead(200, { 'content-type': 'text/event-stream', 'x-got': String(req.headers['content-type']) });
+      res.write('data: one\n\n');
+      await gate.promise;
+      res.end('data: two\n\n');
+    });
+    const response = await guardedFetchLike(PRIVATE)(`${base}/stream`, { method: 'POST', body: '{}' });
+    expect(response).toMatchObject({ status: 200, ok: true, url: `${base}/stream` });
+    expect(response.headers.get('x-got')).toBe('text/plain;charset=UTF-8');
+    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+    expect((await reader?.read())?.value).toBe('data: one\n\n');
+    gate.resolve();
+    expect((await reader?.read())?.value).toBe('data: two\n\n');
+    expect((await reader?.read())?.done).toBe(true);
+  });
+
+  test('a reader that cancels at once closes the connection', async () => {
+    const closed = Promise.withResolvers<void>();
+    routes.set('/open', (_req, res) => {
+      res.writeHead(200);
+      res.write('x');
+      res.on('close', () => closed.resolve());
+    });
+    const response = await guardedFetchLike(PRIVATE)(`${base}/open`);
+    await response.body?.cancel();
+    await closed.promise;
+  });
+
+  test('keeps the guard, the size limit and the redirect modes', async () => {
+    const like = guardedFetchLike(LIMITS);
+    expect(await failureOf(like(`http://127.0.0.1:${trapPort}/`))).toBeInstanceOf(OutgoingRefused);
+    expect(trapConnections).toBe(0);
+    routes.set('/big', (_req, res) => res.end(Buffer.alloc(PRIVATE.maxBytes + 1)));
+    routes.set('/moved', (_req, res) => res.writeHead(302, { location: '/big' }).end());
+    routes.set('/none', (_req, res) => res.writeHead(204).end());
+    const open = guardedFetchLike(PRIVATE);
+    await expect(open(`${base}/big`)).rejects.toMatchObject({ reason: 'too_large' });
+    expect((await open(`${base}/moved`, { redirect: 'manual' })).status).toBe(302);
+    await expect(open(`${base}/moved`, { redirect: 'error' })).rejects.toMatchObject({ reason: 'redirect' });
+    expect((await open(`${base}/none`)).body).toBeNull();
+  });
+});

@@ -1,0 +1,107 @@
+import { displayApiKey, hashApiKey, isApiKeyShape, mintApiKey } from '../../core/apiKey.ts';
+import { newId } from '../../core/ids.ts';
+import { API_KEY_REVOKED, findApiKeyByHash, listApiKeys, revokeApiKey, touchApiKey } from '../../db/queries/apiKeys.ts';
+import { createWorkspace, findWorkspace, listWorkspaces } from '../../db/queries/workspaces.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+let setting: TestDatabase;
+
+beforeAll(async () => {
+  setting = await createTestDatabase();
+});
+
+afterAll(() => setting.drop());
+
+describe('the form of a key', () => {
+  test('is gsk_ and 40 base62 characters, never twice the same', () => {
+    const keys = Array.from({ length: 200 }, mintApiKey);
+    for (const key of keys) {
+      expect(key).toMatch(/^gsk_[0-9A-Za-z]{40}$/);
+      expect(isApiKeyShape(key)).toBe(true);
+    }
+    expect(new Set(keys).size).toBe(200);
+  });
+
+  test('one changed character anywhere breaks the checksum', () => {
+    const key = mintApiKey();
+    for (let at = 0; at < key.length; at += 1) {
+      const other = key[at] === 'A' ? 'B' : 'A';
+      expect(isApiKeyShape(key.slice(0, at) + other + key.slice(at + 1))).toBe(false);
+    }
+  });
+
+  test.each(['', 'gsk_', 'gsk_short', ` ${'gsk_'.padEnd(44, 'a')}`, 'a'.repeat(100_000)])(
+    '%j has not the form',
+    (text) => {
+      expect(isApiKeyShape(text)).toBe(false);
+      expect(isApiKeyShape(`${mintApiKey()}\n`)).toBe(false);
+    },
+  );
+
+  test('a list shows its ends only', () => {
+    const key = mintApiKey();
+    expect(displayApiKey(key)).toBe(`${key.slice(0, 6)}…${key.slice(-4)}`);
+  });
+});
+
+describe('stored keys', () => {
+  test('are found by hash, until they are revoked', async () => {
+    const { apiKey, apiKeyId, workspaceId } = await setting.seedWorkspace();
+    const { system } = setting.database;
+    expect(await findApiKeyByHash(system, hashApiKey(apiKey))).toEqual({ id: apiKeyId, workspace_id: workspaceId });
+    expect(await findApiKeyByHash(system, hashApiKey(mintApiKey()))).toBeUndefined();
+    const revoked = await revokeApiKey(system, apiKeyId);
+    expect(revoked?.revoked_at).toBeInstanceOf(Date);
+    expect(await findApiKeyByHash(system, hashApiKey(apiKey))).toBeUndefined();
+    expect(await revokeApiKey(system, apiKeyId)).toEqual(revoked);
+    expect(await revokeApiKey(system, newId())).toBeUndefined();
+  });
+
+  test('end with their workspace', async () => {
+    const { apiKey, workspaceId } = await setting.seedWorkspace();
+    const { system } = setting.database;
+    await system.updateTable('workspaces').set({ deleted_at: new Date() }).where('id', '=', workspaceId).execute();
+    expect(await findApiKeyByHash(system, hashApiKey(apiKey))).toBeUndefined();
+    expect(await findWorkspace(system, workspaceId)).toBeUndefined();
+    expect((await listWorkspaces(system)).map((row) => row.id)).not.toContain(workspaceId);
+  });
+
+  test('are told to every listener when they are revoked', async () => {
+    const { apiKeyId } = await setting.seedWorkspace();
+    const { promise, resolve } = Promise.withResolvers<string>();
+    const stop = await setting.database.listen(API_KEY_REVOKED, resolve);
+    await revokeApiKey(setting.database.system, apiKeyId);
+    expect(await promise).toBe(apiKeyId);
+    stop();
+  });
+
+  test('note their last use at most once a minute', async () => {
+    const { apiKeyId, workspaceId } = await setting.seedWorkspace();
+    const { system } = setting.database;
+    const lastUse = async () => (await listApiKeys(system, workspaceId))[0]?.last_used_at?.toISOString();
+    expect(await lastUse()).toBeUndefined();
+    await touchApiKey(system, apiKeyId, new Date('2026-01-01T00:00:00Z'));
+    await touchApiKey(system, apiKeyId, new Date('2026-01-01T00:00:59Z'));
+    expect(await lastUse()).toBe('2026-01-01T00:00:00.000Z');
+    await touchApiKey(system, apiKeyId, new Date('2026-01-01T00:01:01Z'));
+    expect(await lastUse()).toBe('2026-01-01T00:01:01.000Z');
+  });
+
+  test('are listed without their hash, of one workspace or of all', async () => {
+    const { apiKeyId, workspaceId } = await setting.seedWorkspace();
+    const own = await listApiKeys(setting.database.system, workspaceId);
+    expect(own.map((row) => row.id)).toEqual([apiKeyId]);
+    expect(own[0]).not.toHaveProperty('key_hash');
+    expect((await listApiKeys(setting.database.system)).length).toBeGreaterThan(1);
+  });
+});
+
+describe('workspaces', () => {
+  test('keep their limits; none by default', async () => {
+    const { system } = setting.database;
+    const bare = await createWorkspace(system, { id: newId(), name: 'Bare' });
+    expect(bare).toMatchObject({ name: 'Bare', agent_limit: null, operation_limit: null, deleted_at: null });
+    const limited = await createWorkspace(system, { id: newId(), name: 'Limited', agentLimit: 3, operationLimit: 100 });
+    expect(await findWorkspace(system, limited.id)).toMatchObject({ agent_limit: 3, operation_limit: 100 });
+  });
+});

@@ -1,0 +1,13 @@
+import { startEmbedded } from '../../db/embedded.ts';
+
+// A process like the service, for embedded.test.ts: `node embedded-service.ts <data folder> <wait millis>`.
+const [, , dataDir = '', waitMillis] = process.argv;
+const postgres = await startEmbedded({ dataDir, waitMillis: Number(waitMillis) });
+process.once('SIGTERM', () => {
+  postgres.stop().then(() => process.exit(0));
+});
+postgres.onExit((reason) => {
+  console.log(JSON.stringify({ exit: reason }));
+  process.exit(3);
+});
+console.log(JSON.stringify({ url: postgres.url(), port: postgres.port }));

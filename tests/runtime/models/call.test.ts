@@ -1,0 +1,218 @@
+import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import { callModel } from '../../../runtime/models/call.ts';
+import { languageModel } from '../../../runtime/models/providers.ts';
+import type { ModelSettings } from '../../../runtime/models/settings.ts';
+import { gatedReply, type ModelServer, startModelServer } from '../../support/model-server.ts';
+import { ask, modelOf, rejection, WIRES } from './support.ts';
+
+let server: ModelServer;
+let settings: ModelSettings;
+
+beforeAll(async () => {
+  server = await startModelServer();
+  settings = server.settings();
+});
+beforeEach(() => server.reset());
+afterAll(() => server.close());
+
+describe.each(WIRES)('callModel over the wire format of %s', (provider, modelId) => {
+  const model = () => modelOf(settings, provider, modelId);
+  const usage = { input: 1_000, output: 500, cached: 400, reasoning: 100 };
+
+  test('whole and streamed answers have the same text, usage and cost', async () => {
+    const price = model();
+    const cached = price.priceDetails?.cachedInput ?? 0;
+    const costUsd = (600 * price.inputCostPer1MTokens + 400 * cached + 500 * price.outputCostPer1MTokens) / 1e6;
+    const expected = {
+      text: 'Paris, of course. ✓',
+      usage: { inputTokens: 1_000, outputTokens: 500, totalTokens: 1_500, cachedInputTokens: 400 },
+      costUsd: expect.closeTo(costUsd, 9),
+      finishReason: 'stop',
+    };
+    const step = { reply: ['Par', 'is, of ', 'course. ✓'], usage, thinking: 'Where was it?' };
+    server.script(step, step);
+    expect(await callModel(settings, ask(model()))).toEqual(expected);
+    const deltas: string[] = [];
+    expect(await callModel(settings, ask(model(), { onText: (delta) => void deltas.push(delta) }))).toEqual(expected);
+    expect(deltas).toEqual(step.reply);
+    const streams = server.requests.map(({ body, path }) => body.stream === true || path.includes('alt=sse'));
+    expect(streams).toEqual([false, true]);
+  });
+
+  test('an answer cut at the length limit says so', async () => {
+    server.script({ reply: 'Par', finish: 'length' }, { reply: 'Par', finish: 'length' });
+    expect((await callModel(settings, ask(model()))).finishReason).toBe('length');
+    expect((await callModel(settings, ask(model(), { onText: () => {} }))).finishReason).toBe('length');
+  });
+
+  test('each delta is handed over before the next one exists', async () => {
+    const gate = gatedReply();
+    server.script({ reply: gate.chunks });
+    const heard: string[] = [];
+    let next: (() => void) | undefined;
+    const onText = (delta: string) => {
+      heard.push(delta);
+      next?.();
+    };
+    const until = () =>
+      new Promise<void>((resolve) => {
+        next = resolve;
+      });
+    const answer = callModel(settings, ask(model(), { onText }));
+    let first = until();
+    gate.push('one');
+    await first;
+    expect(heard).toEqual(['one']);
+    first = until();
+    gate.push('two');
+    await first;
+    expect(heard).toEqual(['one', 'two']);
+    gate.end();
+    expect((await answer).text).toBe('onetwo');
+  });
+
+  test('instructions, history, pictures, PDF and text files reach the provider', async () => {
+    const able = { ...model(), supportsImage: true, supportsDocument: true };
+    await callModel(
+      settings,
+      ask(able, {
+        system: 'Speak like a pirate.',
+        messages: [
+          { role: 'user', content: 'Ahoy?' },
+          { role: 'assistant', content: 'Ahoy!' },
+          {
+            role: 'user',
+            content: [
+              { type: 'text', text: 'Look here.' },
+              { type: 'file', data: new Uint8Array([137, 80, 78, 71]), mediaType: 'image/png' },
+              { type: 'file', data: 'JVBERi0xLjcK', mediaType: 'application/pdf', filename: 'a.pdf' },
+              {
+                type: 'file',
+                data: Buffer.from('\uFEFFx;y\n1;2'),
+                mediaType: 'text/csv; charset=utf-8',
+                filename: 't.csv',
+              },
+            ],
+          },
+        ],
+      }),
+    );
+    const sent = JSON.stringify(server.requests[0]?.body);
+    const order = ['Speak like a pirate.', 'Ahoy?', 'Ahoy!', 'Look here.', 'iVBORw==', 'JVBERi0xLjcK', 't.csv'];
+    const places = order.map((text) => sent.indexOf(text));
+    expect(places.every((place) => place >= 0)).toBe(true);
+    // Google carries the instructions in a field of their own, after the conversation.
+    const talk = provider === 'google' ? places.slice(1) : places;
+    expect(talk).toEqual([...talk].sort((a, b) => a - b));
+    expect(sent).toContain('x;y\\\\n1;2'.replace('\\\\', '\\'));
+    expect(sent).not.toContain('\uFEFF');
+  });
+
+  test('an abort while the provider is silent ends the call with the reason given, and the connection', async () => {
+    for (const onText of [undefined, () => {}]) {
+      server.reset();
+      server.script({ silence: true });
+      const abort = new AbortController();
+      const answer = rejection(callModel(settings, ask(model(), { abortSignal: abort.signal, onText })));
+      await server.received(1);
+      const reason = new Error('time is up');
+      abort.abort(reason);
+      expect(await answer).toBe(reason);
+      expect(await server.requests[0]?.closed).toBe(true);
+    }
+  });
+
+  test('an abort in the middle of a stream ends the call with the reason given, and the connection', async () => {
+    server.script({ reply: ['half'], ending: 'silence' });
+    const abort = new AbortController();
+    const reason = new Error('time is up');
+    const onText = () => abort.abort(reason);
+    expect(await rejection(callModel(settings, ask(model(), { abortSignal: abort.signal, onText })))).toBe(reason);
+    expect(await server.requests[0]?.closed).toBe(true);
+  });
+
+  test('an error of the listener passes through and ends the connection', async () => {
+    server.script({ reply: ['half'], ending: 'silence' }, { reply: ['half'], ending: 'silence' });
+    const broken = new Error('client gone');
+    const throwing = () => {
+      throw broken;
+    };
+    expect(await rejection(callModel(settings, ask(model(), { onText: throwing })))).toBe(broken);
+    expect(await server.requests[0]?.closed).toBe(true);
+    expect(await rejection(callModel(settings, ask(model(), { onText: () => Promise.reject(broken) })))).toBe(broken);
+  });
+
+  test('a tool call that the provider splits over chunks arrives whole', async () => {
+    const call = { id: 'call_1', name: 'weather', arguments: '{"city":"São Paulo","days":3}' };
+    server.script({ reply: 'Let me look.', toolCalls: [call] });
+    const language = await languageModel(settings, model());
+    const { stream } = await language.doStream({
+      prompt: [{ role: 'user', content: [{ type: 'text', text: 'Weather?' }] }],
+      tools: [{ type: 'function', name: 'weather', inputSchema: { type: 'object', properties: {} } }],
+    });
+    const parts: LanguageModelV4StreamPart[] = [];
+    for await (const part of stream) parts.push(part);
+    const found = parts.find((part) => part.type === 'tool-call');
+    expect(found).toMatchObject({ toolName: 'weather' });
+    expect(JSON.parse(String(found?.input))).toEqual({ city: 'São Paulo', days: 3 });
+    expect(parts.at(-1)).toMatchObject({ type: 'finish', finishReason: { unified: 'tool-calls' } });
+  });
+});
+
+describe('callModel', () => {
+  test('an abort before the call sends nothing', async () => {
+    const reason = new Error('too late');
+    const call = ask(modelOf(settings, 'openai', 'gpt-5.4'), { abortSignal: AbortSignal.abort(reason) });
+    expect(await rejection(callModel(settings, call))).toBe(reason);
+    expect(server.requests).toEqual([]);
+  });
+
+  test('a server that reports no usage gets an estimate of a token per four characters', async () => {
+    const body = JSON.stringify({
+      id: 'x',
+      object: 'chat.completion',
+      created: 1,
+      model: 'm',
+      choices: [{ index: 0, message: { role: 'assistant', content: '12345678' }, finish_reason: 'stop' }],
+    });
+    server.script({ status: 200, body, headers: { 'content-type': 'application/json' } });
+    const model = modelOf(settings, 'openai-compatible', 'local-model');
+    const { usage } = await callModel(settings, ask(model, { messages: [{ role: 'user', content: '12345' }] }));
+    expect(usage).toEqual({ inputTokens: 2, outputTokens: 2, totalTokens: 4, cachedInputTokens: 0 });
+  });
+
+  test('OpenAI keeps nothing of a call, and each provider gets its own key', async () => {
+    for (const [provider, modelId] of WIRES) await callModel(settings, ask(modelOf(settings, provider, modelId)));
+    const [openai, compatible, anthropic, google] = server.requests;
+    expect(openai).toMatchObject({ wire: 'openai-responses', body: { store: false } });
+    expect(openai?.headers.authorization).toBe(`Bearer ${settings.openai?.apiKey}`);
+    expect(compatible?.headers.authorization).toBe(`Bearer ${settings.openaiCompatible?.apiKey}`);
+    expect(anthropic?.headers['x-api-key']).toBe(settings.anthropic?.apiKey);
+    expect(google?.headers['x-goog-api-key']).toBe(settings.google?.apiKey);
+  });
+
+  test('connections are kept and used again', async () => {
+    for (let i = 0; i < 6; i += 1) await callModel(settings, ask(modelOf(settings, 'openai', 'gpt-5.4')));
+    // Two at most: a call may begin before the pool has taken the connection of the last one back.
+    expect(new Set(server.requests.map(({ port }) => port)).size).toBeLessThanOrEqual(2);
+  });
+
+  test('a file that the model cannot take is refused in the last message and left out of earlier ones', async () => {
+    const model = modelOf(settings, 'openai-compatible', 'local-model');
+    const picture = { type: 'file' as const, data: 'AAAA', mediaType: 'image/png', filename: 'cat.png' };
+    const withPicture = { role: 'user' as const, content: [picture] };
+    const refused = await rejection(callModel(settings, ask(model, { messages: [withPicture] })));
+    expect(refused).toMatchObject({ code: 'UNSUPPORTED_ATTACHMENT', status: 422 });
+    expect(refused.message).toContain('image/png');
+    expect(server.requests).toEqual([]);
+    await callModel(settings, ask(model, { messages: [withPicture, { role: 'user', content: 'Go on.' }] }));
+    expect(JSON.stringify(server.requests[0]?.body)).toContain('[cat.png: image/png, left out]');
+  });
+
+  test('a provider without settings is named with the variable to set', async () => {
+    const model = modelOf(settings, 'anthropic', 'claude-opus-4-6');
+    const error = await rejection(callModel({ retries: 0 }, ask(model)));
+    expect(error).toMatchObject({ code: 'MODEL_PROVIDER_ERROR', status: 502 });
+    expect(error.message).toContain('ANTHROPIC_API_KEY');
+  });
+});

@@ -1,0 +1,38 @@
+import type { ModelCall } from '../../../runtime/models/call.ts';
+import {
+  findGlobalModel,
+  globalModelId,
+  type ModelDescriptor,
+  type ModelProvider,
+} from '../../../runtime/models/catalogue.ts';
+import type { ModelSettings } from '../../../runtime/models/settings.ts';
+
+/** One model of each provider that has a wire format. */
+export const WIRES: readonly (readonly [ModelProvider, string])[] = [
+  ['openai', 'gpt-5.4'],
+  ['openai-compatible', 'local-model'],
+  ['anthropic', 'claude-opus-4-6'],
+  ['google', 'gemini-3.8-flash'],
+];
+
+/** A model of the catalogue; fails the test when it is not there. */
+export function modelOf(settings: ModelSettings, provider: ModelProvider, modelId: string): ModelDescriptor {
+  const model = findGlobalModel(settings, globalModelId(provider, modelId));
+  if (model === undefined) throw new Error(`The catalogue has no ${provider}/${modelId}.`);
+  return model;
+}
+
+/** A short question to a model. */
+export function ask(model: ModelDescriptor, more: Partial<ModelCall> = {}): ModelCall {
+  return { model, messages: [{ role: 'user', content: 'What is the capital of France, please?' }], ...more };
+}
+
+/** What a promise was rejected with; fails the test when it was not. */
+export async function rejection(promise: Promise<unknown>): Promise<Error & { code?: string; status?: number }> {
+  const outcome = await promise.then(
+    () => undefined,
+    (error: unknown) => error as Error & { code?: string; status?: number },
+  );
+  if (outcome === undefined) throw new Error('The promise was fulfilled.');
+  return outcome;
+}

@@ -1,0 +1,75 @@
+import { cpSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { bundle, redocly } from '../../scripts/bundle.ts';
+import type { Operation } from '../../spec/rules/types.ts';
+
+/*
+ * Each folder of rules/ is named after a rule and holds a good and a bad document: what differs from the one in rules/base. An
+ * empty file stands for one that is not there.
+ */
+const fixtures = join(import.meta.dirname, 'rules');
+const base = join(fixtures, 'base');
+const rules = readdirSync(fixtures).filter((name) => name !== 'base');
+const builtIn = ['component-name-unique', 'struct'];
+
+let folder: string;
+let reported: Map<string, Set<string>>;
+
+/** Lays every document out in full and lints them all in one process. */
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'guildhall-rules-'));
+  const documents = ['base', ...rules.flatMap((rule) => [`${rule}/good`, `${rule}/bad`])];
+  for (const document of documents) {
+    const target = join(folder, document);
+    cpSync(base, target, { recursive: true });
+    cpSync(join(fixtures, document), target, { recursive: true });
+    for (const file of globSync('**/*.yaml', { cwd: target }))
+      if (statSync(join(target, file)).size === 0) rmSync(join(target, file));
+  }
+  const files = documents.map((document) => join(folder, document, 'openapi.yaml'));
+  const { stdout } = await redocly(['lint', ...files, '--config', 'spec/redocly.yaml', '--format', 'json']).catch(
+    (error) => error,
+  );
+  const reports: { problems: { ruleId: string }[] }[] = JSON.parse(`[${stdout.replaceAll(/^\}\{$/gm, '},{')}]`);
+  expect(reports).toHaveLength(documents.length);
+  reported = new Map(
+    documents.map((document, index) => [document, new Set(reports[index]?.problems.map(({ ruleId }) => ruleId))]),
+  );
+}, 30_000);
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+test('every rule of the plugin has its two documents', () => {
+  const { rules: configured } = parse(readFileSync('spec/redocly.yaml', 'utf8'));
+  const own = Object.keys(configured).filter((name) => name.startsWith('guildhall/'));
+  expect(rules.toSorted()).toEqual([...own.map((name) => name.replace('guildhall/', '')), ...builtIn].toSorted());
+});
+
+test('the base of all documents breaks no rule', () => {
+  expect([...(reported.get('base') ?? [])]).toEqual([]);
+});
+
+describe.each(rules)('%s', (rule) => {
+  test('lets the good document pass', () => {
+    expect([...(reported.get(`${rule}/good`) ?? ['not linted'])]).toEqual([]);
+  });
+
+  test('reports the bad document, and nothing else does', () => {
+    expect([...(reported.get(`${rule}/bad`) ?? [])]).toEqual([builtIn.includes(rule) ? rule : `guildhall/${rule}`]);
+  });
+});
+
+test('the bundle shows an operation its own error codes and holds examples in place', async () => {
+  const document = await bundle(base);
+  const operation = document.paths?.['/agents/{agentPublicId}']?.get as Operation;
+  expect(operation.description).toBe('Reads an agent.\n\nError codes: 404 `AGENT_NOT_FOUND`.');
+  expect(operation.responses?.['200']?.content?.['application/json']?.examples?.found?.summary).toBe('The new agent');
+  expect(Object.keys(document.components ?? {}).toSorted()).toEqual([
+    'parameters',
+    'responses',
+    'schemas',
+    'securitySchemes',
+  ]);
+}, 30_000);

@@ -1,0 +1,103 @@
+import type { Insertable } from 'kysely';
+import { newId } from '../../core/ids.ts';
+import type { components } from '../../generated/api.ts';
+import type { AiModels } from '../../generated/db.ts';
+import { BUILTIN_MODEL } from '../../runtime/models/catalogue.ts';
+import type { TestApp } from './app.ts';
+import type { SeededWorkspace } from './database.ts';
+
+type Schemas = components['schemas'];
+
+let made = 0;
+
+/** A new agent, with these editable fields. `key` is of the workspace that it is made in. */
+export async function makeAgent(
+  app: TestApp,
+  fields: Schemas['AgentUpdate'] = {},
+  key?: string,
+): Promise<Schemas['Agent']> {
+  const created = await app.api('post', '/agents', key).send({ name: `Agent ${++made}` });
+  const changed = await app.api('patch', `/agents/${created.body.publicId}`, key).send(fields);
+  if (changed.status !== 200) throw new Error(JSON.stringify(changed.body));
+  return changed.body;
+}
+
+/** A new agent that could be published: it has the built-in model. */
+export function makeReadyAgent(
+  app: TestApp,
+  fields: Schemas['AgentUpdate'] = {},
+  key?: string,
+): Promise<Schemas['Agent']> {
+  return makeAgent(app, { aiModelPublicId: BUILTIN_MODEL.publicId, ...fields }, key);
+}
+
+/** Publishes an agent and answers with it. */
+export async function publish(app: TestApp, agentId: string, notes?: string): Promise<Schemas['Agent']> {
+  const published = await app.api('post', `/agents/${agentId}/publish`).send(notes === undefined ? {} : { notes });
+  if (published.status !== 200) throw new Error(JSON.stringify(published.body));
+  return published.body;
+}
+
+/** The agent as it is now. */
+export async function readAgent(app: TestApp, agentId: string): Promise<Schemas['Agent']> {
+  return (await app.api('get', `/agents/${agentId}`)).body;
+}
+
+/** A new variable of an agent. */
+export async function makeVariable(
+  app: TestApp,
+  agentId: string,
+  fields: Partial<Schemas['AgentVariableCreate']> = {},
+  key?: string,
+): Promise<Schemas['AgentVariable']> {
+  const body = { name: `variable_${++made}`, label: 'Label', type: 'text_short', ...fields };
+  const created = await app.api('post', `/agents/${agentId}/prompt/variables`, key).send(body);
+  if (created.status !== 201) throw new Error(JSON.stringify(created.body));
+  return created.body;
+}
+
+/** Archives an agent, as the operator's console does. */
+export async function archive({ workspaceId, db }: SeededWorkspace, agentId: string): Promise<void> {
+  await db
+    .updateTable('agents')
+    .set({ status: 'archived', draft_version_number: null })
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', agentId)
+    .execute();
+}
+
+/** Adds a model of the workspace's own, by default one that runs on the built-in provider. Answers with its id. */
+export async function addModel(
+  app: TestApp,
+  { workspaceId }: SeededWorkspace,
+  columns: Partial<Insertable<AiModels>> = {},
+): Promise<string> {
+  const id = newId();
+  await app.database.database.system
+    .insertInto('ai_models')
+    .values({
+      workspace_id: workspaceId,
+      id,
+      name: `Model ${++made}`,
+      provider: 'builtin',
+      model_id: `model-${made}`,
+      display_provider: 'Acme',
+      context_window: 8000,
+      input_cost_per_1m_tokens: 1.5,
+      output_cost_per_1m_tokens: 3,
+      min_temperature: 0,
+      max_temperature: 1,
+      supports_thinking: true,
+      ...columns,
+    })
+    .execute();
+  return id;
+}
+
+/** The body of an error without what differs from one request to the next. */
+export function withoutRequestId({
+  requestId: _requestId,
+  ...rest
+}: Schemas['Error']): Omit<Schemas['Error'], 'requestId'> {
+  return rest;
+}

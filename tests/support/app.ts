@@ -1,0 +1,96 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { pino } from 'pino';
+import supertest from 'supertest';
+import type { Clock } from '../../core/clock.ts';
+import type { Handlers } from '../../handlers/handler.ts';
+import type { ModelSettings } from '../../runtime/models/settings.ts';
+import { API_PREFIX } from '../../server/app.ts';
+import { createService, type Service } from '../../server/service.ts';
+import { record } from './coverage.ts';
+import { createTestDatabase, type SeededWorkspace, type TestDatabase } from './database.ts';
+
+/** A clock that stands still until it is told; it starts at the machine's time, cut to the millisecond. */
+export class TestClock implements Clock {
+  #now = new Date();
+  now(): Date {
+    return new Date(this.#now);
+  }
+  advance(ms: number): void {
+    this.#now = new Date(this.#now.getTime() + ms);
+  }
+}
+
+/** What a test may set; the rest is as in production. */
+export interface TestAppOptions {
+  models?: ModelSettings;
+  rateLimit?: number;
+  allowPrivateNetwork?: boolean;
+  handlers?: Handlers;
+  clock?: Clock;
+  /** Shares the database of another test application, as a second replica would. */
+  database?: TestDatabase;
+}
+
+/** The service on a socket of its own, over a database of its own, with two workspaces. */
+export interface TestApp {
+  service: Service;
+  database: TestDatabase;
+  clock: Clock;
+  /** `http://127.0.0.1:port` */
+  origin: string;
+  /** The workspace that `api` speaks for. */
+  workspace: SeededWorkspace;
+  /** Another workspace, whose data must not exist for the first. */
+  stranger: SeededWorkspace;
+  /** A request to a path of the contract, such as `/agents`, with the workspace's key. */
+  api(method: 'get' | 'post' | 'patch' | 'put' | 'delete', path: string, key?: string): supertest.Test;
+  /** A request to any path, without a key. */
+  raw: ReturnType<typeof supertest>;
+  close(): Promise<void>;
+}
+
+/** Starts it: answers are checked against the document, and every outcome is counted for the coverage gate. */
+export async function startTestApp(options: TestAppOptions = {}): Promise<TestApp> {
+  const database = options.database ?? (await createTestDatabase());
+  const clock = options.clock ?? new TestClock();
+  const service = await createService({
+    config: {
+      rateLimit: options.rateLimit ?? 0,
+      allowPrivateNetwork: options.allowPrivateNetwork ?? false,
+      validateResponses: true,
+      models: options.models ?? { retries: 0 },
+    },
+    database: database.database,
+    clock,
+    logger: pino({ level: 'silent' }),
+    observe: record,
+    ...(options.handlers ? { handlers: options.handlers } : {}),
+  });
+  service.setReady(true);
+  const server = await new Promise<Server>((resolve) => {
+    const listening = service.app.listen(0, '127.0.0.1', () => resolve(listening));
+  });
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const raw = supertest(origin);
+  const workspace = await database.seedWorkspace();
+  const stranger = await database.seedWorkspace();
+  return {
+    service,
+    database,
+    clock,
+    origin,
+    workspace,
+    stranger,
+    raw,
+    api: (method, path, key = workspace.apiKey) => raw[method](API_PREFIX + path).set('X-Api-Key', key),
+    async close() {
+      await new Promise((resolve) => {
+        server.close(resolve);
+        server.closeAllConnections();
+      });
+      service.close();
+      if (!options.database) await database.drop();
+    },
+  };
+}
