@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 const PREFIX = 'gsk_';
@@ -21,7 +21,7 @@ export function isApiKeyShape(key: string): boolean {
 
 /** SHA-256 of the key, the only form in which it is stored. A random key needs no slow hash. */
 export function hashApiKey(key: string): Buffer {
-  return createHash('sha256').update(key).digest();
+  return hash('sha256', key, 'buffer');
 }
 
 /** What a list may show of a key: `gsk_3f…x9Qd`. */

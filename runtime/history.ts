@@ -56,9 +56,11 @@ export function estimateAttachmentTokens(
 ): number {
   if (attachment.kind === 'image') return IMAGE_TOKENS;
   if (attachment.mediaType !== 'application/pdf') return Math.ceil(attachment.sizeBytes / 3) + MESSAGE_OVERHEAD * 4;
-  const text = Buffer.from(attachment.bytes.buffer, attachment.bytes.byteOffset, attachment.bytes.byteLength).toString('latin1');
+  const text = Buffer.from(attachment.bytes.buffer, attachment.bytes.byteOffset, attachment.bytes.byteLength).toString(
+    'latin1',
+  );
   let pages = 0;
-  for (const _ of text.matchAll(/\/Type\s{0,8}\/Page(?!s)/g)) pages += 1;
+  for (const _ of text.matchAll(/\/Type\s{0,8}\/Page(?![A-Za-z])/g)) pages += 1;
   // Page objects inside compressed streams cannot be seen; the size is all there is then.
   if (pages === 0) pages = Math.ceil(attachment.sizeBytes / PDF_BYTES_PER_PAGE);
   return Math.min(pages, PDF_MAX_PAGES) * PDF_PAGE_TOKENS;

@@ -1,10 +1,16 @@
 import type { Kysely } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../core/clock.ts';
-import { type AiModelRow, findCustomModel, listCustomModels } from '../db/queries/aiModels.ts';
 import { findVersion } from '../db/queries/agentVersions.ts';
+import { type AiModelRow, findCustomModel, listCustomModels } from '../db/queries/aiModels.ts';
 import type { DB } from '../generated/db.ts';
-import { type CatalogueModel, type ModelDescriptor, type ModelProvider, findGlobalModel, listGlobalModels } from './models/catalogue.ts';
+import {
+  type CatalogueModel,
+  findGlobalModel,
+  listGlobalModels,
+  type ModelDescriptor,
+  type ModelProvider,
+} from './models/catalogue.ts';
 import { isConfigured } from './models/providers.ts';
 import type { ModelSettings } from './models/settings.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -60,7 +66,12 @@ export class Runtime {
   }
 
   /** The snapshot of a published version; undefined when there is none of this number. */
-  async snapshot(db: Kysely<DB>, workspaceId: string, agentId: string, versionNumber: number): Promise<Snapshot | undefined> {
+  async snapshot(
+    db: Kysely<DB>,
+    workspaceId: string,
+    agentId: string,
+    versionNumber: number,
+  ): Promise<Snapshot | undefined> {
     const key = `${workspaceId}/${agentId}/${versionNumber}`;
     const kept = this.#snapshots.get(key);
     if (kept) return kept;

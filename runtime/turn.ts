@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely';
 import { type ApiError, fault } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
 import { type ConversationRow, findConversation } from '../db/queries/conversations.ts';
-import { type MessageRow, loadHistory } from '../db/queries/messages.ts';
+import { loadHistory, type MessageRow } from '../db/queries/messages.ts';
 import * as store from '../db/queries/turns.ts';
 import type { DB } from '../generated/db.ts';
 import {
@@ -23,6 +23,7 @@ import type { Runtime } from './runtime.ts';
 import type { Snapshot } from './snapshot.ts';
 import { abortable, type Lease } from './turnRegistry.ts';
 import { renderPrompt } from './variables.ts';
+import { valueProblem } from './variableValues.ts';
 
 /** What an end user says to an agent. */
 export interface TurnRequest {
@@ -74,6 +75,7 @@ export interface PreparedTurn {
 }
 
 const SNIPPET_LENGTH = 200;
+const MODEL_GONE = 'The AI model of the published version is no longer available. Choose another and publish.';
 /** Room for the reply in the context window: a quarter of it, and no more than replies commonly take. */
 const REPLY_RESERVE = 8_192;
 const FIRST_WAIT_MS = 25;
@@ -83,7 +85,14 @@ const BYTES_PER_TOKEN = 8;
 
 /** The beginning of a text on one line, for lists. */
 function snippetOf(text: string): string {
-  return Array.from(text.slice(0, 4 * SNIPPET_LENGTH).replace(/\s+/g, ' ').trim()).slice(0, SNIPPET_LENGTH).join('');
+  return Array.from(
+    text
+      .slice(0, 4 * SNIPPET_LENGTH)
+      .replace(/\s+/g, ' ')
+      .trim(),
+  )
+    .slice(0, SNIPPET_LENGTH)
+    .join('');
 }
 
 /**
@@ -98,7 +107,8 @@ export async function prepareTurn(context: TurnContext, request: TurnRequest): P
   if (request.conversationId !== undefined && subject.conversation_id === null) throw fault('CONVERSATION_NOT_FOUND');
 
   const refuse = (error: ApiError): PreparedTurn => ({ run: () => Promise.reject(error) });
-  if (subject.status !== 'active' || subject.published_version_number === null) return refuse(fault('AGENT_NOT_PUBLISHED'));
+  if (subject.status !== 'active' || subject.published_version_number === null)
+    return refuse(fault('AGENT_NOT_PUBLISHED'));
   if (subject.is_ended) return refuse(fault('CONVERSATION_ENDED'));
   if (subject.is_paused) return refuse(fault('CONVERSATION_PAUSED'));
   const snapshot = await runtime.snapshot(db, workspaceId, request.agentId, subject.published_version_number);
@@ -116,7 +126,9 @@ export async function prepareTurn(context: TurnContext, request: TurnRequest): P
     run: (listener) =>
       runtime.turns.run(async (controller) => {
         const timer = setTimeout(() => {
-          controller.abort(fault('AGENT_TIMEOUT', `The agent did not finish within ${Math.round(listener.timeoutMs / 1000)} s.`));
+          controller.abort(
+            fault('AGENT_TIMEOUT', `The agent did not finish within ${Math.round(listener.timeoutMs / 1000)} s.`),
+          );
         }, listener.timeoutMs);
         try {
           return await new Turn(context, request, snapshot, system, controller.signal, listener).run(limited);
@@ -130,12 +142,16 @@ export async function prepareTurn(context: TurnContext, request: TurnRequest): P
 function systemPrompt(snapshot: Snapshot, request: TurnRequest, stored: Record<string, unknown> | null): string {
   const prompt = snapshot.systemPrompt ?? '';
   if (!snapshot.dynamicPromptEnabled) return prompt;
-  const given = request.metadata?.['variables'];
-  const kept = stored?.['variables'];
-  const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
-  // The first message's values stay with the conversation; a later message's count for its own turn.
-  const values = isObject(kept) && (given === undefined || isObject(given)) ? { ...(kept as object), ...(given as object) } : given;
-  return renderPrompt(prompt, Object.values(snapshot.variablesSnapshot), values).text;
+  const definitions = Object.values(snapshot.variablesSnapshot);
+  const given = request.metadata?.variables;
+  // The first message's values stay with the conversation; a later message's count for its own turn. A kept value can have
+  // lost its type or option with a later version: that is not this message's fault, so it is as if there were none.
+  const kept = (stored?.variables ?? {}) as Record<string, unknown>;
+  const fitting = definitions.filter(
+    (one) => Object.hasOwn(kept, one.name) && valueProblem(one, kept[one.name]) === null,
+  );
+  const values = Object.fromEntries(fitting.map(({ name }) => [name, kept[name]]));
+  return renderPrompt(prompt, definitions, { ...values, ...(given as object | undefined) }).text;
 }
 
 class Turn {
@@ -162,17 +178,17 @@ class Turn {
     this.#system = system;
     this.#signal = signal;
     this.#listener = listener;
-    this.#lease = { workspaceId: context.workspaceId, conversationId: request.conversationId ?? newId(), turnId: newId() };
+    this.#lease = {
+      workspaceId: context.workspaceId,
+      conversationId: request.conversationId ?? newId(),
+      turnId: newId(),
+    };
   }
 
   async run(limited: boolean): Promise<TurnResult> {
     const { db, workspaceId, runtime } = this.#context;
     const model = await this.#model();
-    const attachments = await resolveAttachments(this.#request.attachments, {
-      model,
-      allowPrivateNetwork: runtime.allowPrivateNetwork,
-      signal: this.#signal,
-    });
+    const attachments = await this.#attachments(model);
     if (!limited) return this.#inConversation(model, attachments);
     const now = runtime.clock.now();
     if (!(await store.takeOperation(db, workspaceId, now))) throw fault('OPERATION_LIMIT_REACHED');
@@ -185,21 +201,45 @@ class Turn {
     }
   }
 
-  async #model(): Promise<ModelDescriptor> {
+  /** Undefined when it is gone: a failure of the model, so only once the user's message is stored. */
+  async #model(): Promise<ModelDescriptor | undefined> {
     const { db, workspaceId, runtime } = this.#context;
     const id = this.#snapshot.aiModelPublicId;
-    const model = id === null ? undefined : await runtime.findModel(db, workspaceId, id);
-    if (model) return model;
-    throw fault('MODEL_PROVIDER_ERROR', 'The AI model of the published version is no longer available. Choose another and publish.');
+    return id === null ? undefined : runtime.findModel(db, workspaceId, id);
+  }
+
+  async #attachments(model: ModelDescriptor | undefined): Promise<ResolvedAttachment[]> {
+    try {
+      return await resolveAttachments(this.#request.attachments, {
+        model: model ?? { name: 'unknown', supportsImage: true, supportsDocument: true },
+        allowPrivateNetwork: this.#context.runtime.allowPrivateNetwork,
+        signal: this.#signal,
+      });
+    } catch (error) {
+      if (this.#isTimeout(error)) await this.#keep(this.#start([]));
+      throw error;
+    }
+  }
+
+  #isTimeout(error: unknown): boolean {
+    return this.#signal.aborted && (error as ApiError).code === 'AGENT_TIMEOUT';
+  }
+
+  /** The time ran out before the turn began: what the user wrote is kept all the same. */
+  async #keep(start: () => store.TurnStart): Promise<void> {
+    const { db } = this.#context;
+    if (this.#request.conversationId !== undefined) return store.storeUnanswered(db, start());
+    await store.beginConversation(db, start(), this.#conversationStart());
+    await store.releaseConversation(db, this.#lease);
   }
 
   /** Begins the conversation, or waits for its turn in it, and then answers. */
-  async #inConversation(model: ModelDescriptor, attachments: ResolvedAttachment[]): Promise<TurnResult> {
+  async #inConversation(model: ModelDescriptor | undefined, attachments: ResolvedAttachment[]): Promise<TurnResult> {
     const { db, runtime } = this.#context;
-    const { conversationId, externalUserId, isTest, metadata } = this.#request;
+    const { conversationId } = this.#request;
     const start = this.#start(attachments);
     if (conversationId === undefined) {
-      await store.beginConversation(db, start(), { externalUserId: externalUserId ?? newId(), isTest, metadata: metadata ?? {} });
+      await store.beginConversation(db, start(), this.#conversationStart());
       return this.#answer(model, attachments, start().message.id);
     }
     let release = () => {};
@@ -208,8 +248,7 @@ class Turn {
       await this.#claim(start);
     } catch (error) {
       release();
-      // Its time ran out before its turn came: what the user wrote is kept all the same.
-      if (this.#signal.aborted && (error as ApiError).code === 'AGENT_TIMEOUT') await store.storeUnanswered(db, start());
+      if (this.#isTimeout(error)) await this.#keep(start);
       throw error;
     }
     try {
@@ -223,6 +262,11 @@ class Turn {
     const { content, agentId } = this.#request;
     const message = { id: newId(), content, attachments: toStored(attachments), snippet: snippetOf(content) };
     return () => ({ ...this.#lease, agentId, now: this.#context.runtime.clock.now(), message });
+  }
+
+  #conversationStart(): store.ConversationStart {
+    const { externalUserId, isTest, metadata } = this.#request;
+    return { externalUserId: externalUserId ?? newId(), isTest, metadata: metadata ?? {} };
   }
 
   /** Takes the conversation as soon as no other replica's turn holds it. */
@@ -240,11 +284,16 @@ class Turn {
   }
 
   /** Asks the model and stores what it says. From here on the turn holds the conversation. */
-  async #answer(model: ModelDescriptor, attachments: ResolvedAttachment[], messageId: string): Promise<TurnResult> {
+  async #answer(
+    model: ModelDescriptor | undefined,
+    attachments: ResolvedAttachment[],
+    messageId: string,
+  ): Promise<TurnResult> {
     const { db, runtime } = this.#context;
     return runtime.turns.holding(this.#lease, async () => {
       try {
         this.#listener.onConversation?.(this.#lease.conversationId);
+        if (!model) throw fault('MODEL_PROVIDER_ERROR', MODEL_GONE);
         const answer = await callModel(runtime.models, {
           model,
           system: this.#system,

@@ -23,6 +23,7 @@ export class TurnRegistry {
   readonly #queues = new Map<string, Promise<void>>();
   #renewal: NodeJS.Timeout | undefined;
   #whenIdle: (() => void)[] = [];
+  #ended: Error | undefined;
 
   constructor(system: Kysely<DB>) {
     this.#system = system;
@@ -31,6 +32,7 @@ export class TurnRegistry {
   /** Runs a turn. Aborting the controller ends it, with the reason given: its time is up, or the process stops. */
   async run<T>(work: (controller: AbortController) => Promise<T>): Promise<T> {
     const controller = new AbortController();
+    if (this.#ended) controller.abort(this.#ended);
     this.#turns.add(controller);
     try {
       return await work(controller);
@@ -87,8 +89,9 @@ export class TurnRegistry {
     return new Promise((resolve) => this.#whenIdle.push(resolve));
   }
 
-  /** Ends every turn with this reason. */
+  /** Ends every turn with this reason, and those that still begin: for the end of the process. */
   abortAll(reason: Error): void {
+    this.#ended = reason;
     for (const controller of this.#turns) controller.abort(reason);
   }
 

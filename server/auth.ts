@@ -35,6 +35,8 @@ export class Authenticator {
   readonly #trusted = new LRUCache<string, Principal>({ max: 10_000, ttl: TRUST_MS });
   readonly #touched = new LRUCache<string, true>({ max: 10_000, ttl: TOUCH_MS });
 
+  #forgotten = 0;
+
   constructor(system: Kysely<DB>, clock: Clock) {
     this.#system = system;
     this.#clock = clock;
@@ -47,16 +49,18 @@ export class Authenticator {
   async authenticate(headers: IncomingHttpHeaders): Promise<Principal> {
     const key = keyOf(headers);
     if (key === undefined || key === '') throw fault('MISSING_API_KEY', undefined, { headers: CHALLENGE });
-    if (!isApiKeyShape(key)) throw fault('INVALID_API_KEY_FORMAT', undefined, { headers: CHALLENGE });
     const hash = hashApiKey(key);
     const id = hash.toString('base64');
     const known = this.#trusted.get(id);
     if (known) return known;
+    if (!isApiKeyShape(key)) throw fault('INVALID_API_KEY_FORMAT', undefined, { headers: CHALLENGE });
+    const forgotten = this.#forgotten;
     const row = await findApiKeyByHash(this.#system, hash);
     if (!row) throw fault('INVALID_API_KEY', undefined, { headers: CHALLENGE });
     const principal = { apiKeyId: row.id, workspaceId: row.workspace_id };
     const now = this.#clock.now();
-    this.#trusted.set(id, principal);
+    // A revocation that was told while the row was on its way may have been this key's.
+    if (forgotten === this.#forgotten) this.#trusted.set(id, principal);
     if (!this.#touched.has(row.id)) {
       this.#touched.set(row.id, true);
       // The last use is a courtesy to the operator: a request does not fail over it.
@@ -67,6 +71,7 @@ export class Authenticator {
 
   /** Forgets a revoked key; with no id, everything (after the revocation channel was out of reach). */
   forget(apiKeyId?: string): void {
+    this.#forgotten += 1;
     if (apiKeyId === undefined) this.#trusted.clear();
     for (const [id, principal] of this.#trusted.entries()) {
       if (principal.apiKeyId === apiKeyId) this.#trusted.delete(id);

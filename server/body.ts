@@ -1,8 +1,12 @@
 import type { IncomingMessage } from 'node:http';
+import { parse } from 'node:querystring';
 import { type ErrorDetail, fault } from '../core/errors.ts';
 
 /** Largest JSON body, in bytes. */
 export const JSON_LIMIT = 2 * 1024 * 1024;
+
+/** Most values in a JSON body, arrays and objects included: no documented body comes near it. */
+export const JSON_VALUES = 50_000;
 
 /** Deepest nesting of a JSON body: nothing of the contract comes near it, and recursion further on stays harmless. */
 export const JSON_DEPTH = 100;
@@ -18,19 +22,44 @@ export function isStorable(text: string): boolean {
 }
 
 /**
- * Refuses values that cannot be stored as they are, and nesting beyond JSON_DEPTH. `at` is the JSON Pointer prefix for
- * the error's details. Recursion is bounded by the depth it checks.
+ * Refuses values that cannot be stored as they are, nesting beyond JSON_DEPTH, and more than JSON_VALUES values: a
+ * validator that names every fault must not be handed millions. `at` is the JSON Pointer prefix for the error's details.
  */
-export function checkStorable(value: unknown, at: string, depth = 0): void {
-  if (typeof value === 'string') {
-    if (!isStorable(value)) throw broken(at, 'must not contain NUL or unpaired surrogates', 'text');
-  } else if (typeof value === 'object' && value !== null) {
-    if (depth >= JSON_DEPTH) throw broken(at.slice(0, 200), `must not nest deeper than ${JSON_DEPTH} levels`, 'depth');
-    for (const [key, inner] of Object.entries(value)) {
-      if (!isStorable(key)) throw broken(at, 'must not have property names with NUL or unpaired surrogates', 'text');
-      checkStorable(inner, `${at}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`, depth + 1);
+export function checkStorable(value: unknown, at: string): void {
+  let values = 0;
+  const check = (inner: unknown, path: string, depth: number): void => {
+    values += 1;
+    if (values > JSON_VALUES) throw broken(at, `must not have more than ${JSON_VALUES} values`, 'size');
+    if (typeof inner === 'string') {
+      if (!isStorable(inner)) throw broken(path, 'must not contain NUL or unpaired surrogates', 'text');
+    } else if (typeof inner === 'object' && inner !== null) {
+      if (depth >= JSON_DEPTH)
+        throw broken(path.slice(0, 200), `must not nest deeper than ${JSON_DEPTH} levels`, 'depth');
+      for (const key in inner) {
+        if (!isStorable(key))
+          throw broken(path, 'must not have property names with NUL or unpaired surrogates', 'text');
+        const step = key.includes('~') || key.includes('/') ? key.replaceAll('~', '~0').replaceAll('/', '~1') : key;
+        check((inner as Record<string, unknown>)[key], `${path}/${step}`, depth + 1);
+      }
+    }
+  };
+  check(value, at, 0);
+}
+
+/** The parameters of a query string. Throws VALIDATION_ERROR when its encoding is broken or a value cannot be stored. */
+export function readQuery(search: string): Record<string, unknown> {
+  if (search === '') return {};
+  if (search.includes('%')) {
+    try {
+      decodeURIComponent(search);
+    } catch {
+      throw broken('/query', 'must be percent-encoded UTF-8', 'encoding');
     }
   }
+  // maxKeys 0: all of them; by default what follows the thousandth pair would slip through.
+  const query = { ...parse(search, undefined, undefined, { maxKeys: 0 }) };
+  checkStorable(query, '/query');
+  return query;
 }
 
 /** What media type the request says its body has, without parameters, in lower case; '' when it says none. */

@@ -1,4 +1,4 @@
-import { modelSettingsFromEnv, type ModelSettings } from '../runtime/models/settings.ts';
+import { type ModelSettings, modelSettingsFromEnv } from '../runtime/models/settings.ts';
 
 /** Everything the service reads from its environment, checked once at start. */
 export interface Config {
@@ -42,13 +42,14 @@ const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'
 
 /** Reads the configuration; throws ConfigError for a value that cannot be used. */
 export function readConfig(env: NodeJS.ProcessEnv): Config {
-  const logLevel = env['GUILDHALL_LOG_LEVEL'] || 'info';
-  if (!LOG_LEVELS.includes(logLevel)) throw new ConfigError(`GUILDHALL_LOG_LEVEL must be one of ${LOG_LEVELS.join(', ')}.`);
+  const logLevel = env.GUILDHALL_LOG_LEVEL || 'info';
+  if (!LOG_LEVELS.includes(logLevel))
+    throw new ConfigError(`GUILDHALL_LOG_LEVEL must be one of ${LOG_LEVELS.join(', ')}.`);
   return {
-    host: env['HOST'] || '127.0.0.1',
+    host: env.HOST || '127.0.0.1',
     port: integer(env, 'PORT', 3000, 0, 65535),
-    databaseUrl: env['DATABASE_URL'] || undefined,
-    dataDir: env['GUILDHALL_DATA_DIR'] || './data',
+    databaseUrl: env.DATABASE_URL || undefined,
+    dataDir: env.GUILDHALL_DATA_DIR || './data',
     poolSize: integer(env, 'GUILDHALL_POOL_SIZE', 16, 2, 500),
     rateLimit: integer(env, 'GUILDHALL_RATE_LIMIT', 0, 0, 1_000_000),
     allowPrivateNetwork: flag(env, 'GUILDHALL_ALLOW_PRIVATE_NETWORK'),

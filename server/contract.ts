@@ -1,8 +1,9 @@
+import type { AnySchemaObject, FuncKeywordDefinition } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
 import { OpenAPIBackend } from 'openapi-backend';
-import { isUuid } from '../core/ids.ts';
 import { type ApiError, type ErrorDetail, fault } from '../core/errors.ts';
+import { isUuid } from '../core/ids.ts';
 import type { OperationId } from '../generated/operations.ts';
 import { createMatcher, type Match } from './matcher.ts';
 
@@ -57,28 +58,56 @@ const PARTS: Record<string, string> = { requestBody: 'body', query: 'query', pat
 function toDetails(faults: readonly AjvFault[]): ErrorDetail[] {
   return faults.slice(0, 50).map(({ instancePath, keyword, message, params }) => {
     const [part = '', ...rest] = instancePath.split('/').slice(1);
-    const missing = keyword === 'required' ? String(params?.['missingProperty'] ?? '') : '';
-    const extra = params?.['additionalProperty'] ?? params?.['unevaluatedProperty'];
+    const missing = keyword === 'required' ? String(params?.missingProperty ?? '') : '';
+    const extra = params?.additionalProperty ?? params?.unevaluatedProperty;
     const tail = extra === undefined ? missing : String(extra);
     if (part === '') return { path: '/body', message: missing ? 'is required' : (message ?? 'is not valid'), keyword };
     const path = ['', PARTS[part] ?? part, ...rest, ...(tail && part ? [tail] : [])].join('/');
     if (extra !== undefined) return { path, message: 'is not a known field', keyword };
     if (missing) return { path, message: 'is required', keyword };
-    const allowed = params?.['allowedValues'];
-    return { path, message: Array.isArray(allowed) ? `must be one of ${allowed.join(', ')}` : (message ?? 'is not valid'), keyword };
+    const allowed = params?.allowedValues;
+    return {
+      path,
+      message: Array.isArray(allowed) ? `must be one of ${allowed.join(', ')}` : (message ?? 'is not valid'),
+      keyword,
+    };
   });
 }
 
-/** Query numbers are plain decimal: Ajv's coercion would also take `0x10`, `1e9` and blanks. */
-function checkNumbers(operation: DocumentedOperation, query: Record<string, unknown>): void {
+/** Numbers in paths and queries are plain decimal: Ajv's coercion would also take `0x10`, `1e9` and blanks. */
+function checkNumbers(operation: DocumentedOperation, parts: Record<string, Record<string, unknown>>): void {
   for (const { name, in: where, schema } of operation.parameters ?? []) {
-    const value = query[name];
-    if (where !== 'query' || schema?.type !== 'integer' || typeof value !== 'string' || /^-?\d+$/.test(value)) continue;
+    const value = schema?.type === 'integer' ? parts[where]?.[name] : undefined;
+    if (typeof value !== 'string' || /^-?\d+$/.test(value)) continue;
     throw fault('VALIDATION_ERROR', undefined, {
-      details: [{ path: `/query/${name}`, message: 'must be a whole number', keyword: 'type' }],
+      details: [{ path: `/${where}/${name}`, message: 'must be a whole number', keyword: 'type' }],
     });
   }
 }
+
+/** The value as text, equal for values that JSON Schema calls equal. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) =>
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  );
+}
+
+/**
+ * `uniqueItems` in linear time: Ajv's own compares each pair of objects, and goes on even where `maxItems` has failed
+ * already, so one small body could keep the process busy for half a minute.
+ */
+const uniqueItems: FuncKeywordDefinition = {
+  keyword: 'uniqueItems',
+  type: 'array',
+  schemaType: 'boolean',
+  validate: (unique: boolean, items: unknown[], parent?: AnySchemaObject) =>
+    !unique ||
+    items.length > Number(parent?.maxItems ?? Infinity) ||
+    new Set(items.map(canonical)).size === items.length,
+  error: { message: 'must NOT have duplicate items' },
+};
 
 /** One Ajv a context: openapi-backend asks for one per schema, and making one costs more than the schema. */
 function ajvFactory(): (_original: unknown, options: unknown, context: unknown) => never {
@@ -91,6 +120,8 @@ function ajvFactory(): (_original: unknown, options: unknown, context: unknown) 
       addFormats(ajv);
       // ajv-formats also takes `urn:uuid:…`, which PostgreSQL does not.
       ajv.addFormat('uuid', { type: 'string', validate: isUuid });
+      ajv.removeKeyword('uniqueItems');
+      ajv.addKeyword(uniqueItems);
       made.set(key, ajv);
     }
     return ajv as never;
@@ -114,7 +145,10 @@ export async function createContract<Extra>(
     customizeAjv: ajvFactory(),
   });
   await api.init();
-  const operations = api.router.getOperations() as unknown as DocumentedOperation[];
+  // Authentication is over before a request comes here (its outcome is part of `Extra`): without requirements
+  // openapi-backend skips a round of promises that costs more than validation.
+  const documented = api.router.getOperations() as unknown as DocumentedOperation[];
+  const operations = documented.map((operation) => ({ ...operation, security: [] }));
   const match = createMatcher(operations);
   // The server has matched and parsed the request once already (authentication needs the operation before the body is
   // read); openapi-backend would do both again, several times a request.
@@ -126,15 +160,15 @@ export async function createContract<Extra>(
   const refuse = (error: ApiError) => () => {
     throw error;
   };
-  api.registerSecurityHandler('ApiKey', (_context: unknown, _request: ContractRequest, extra: Extra) => Boolean(extra));
-  api.registerSecurityHandler('BearerKey', () => false);
   api.register({
     notFound: refuse(fault('NOT_FOUND')),
     methodNotAllowed: refuse(fault('METHOD_NOT_ALLOWED')),
     notImplemented: refuse(fault('NOT_IMPLEMENTED')),
     unauthorizedHandler: refuse(fault('MISSING_API_KEY')),
     validationFail: (context) => {
-      throw fault('VALIDATION_ERROR', undefined, { details: toDetails((context.validation.errors ?? []) as AjvFault[]) });
+      throw fault('VALIDATION_ERROR', undefined, {
+        details: toDetails((context.validation.errors ?? []) as AjvFault[]),
+      });
     },
   });
   for (const { operationId } of operations) {
@@ -157,7 +191,7 @@ export async function createContract<Extra>(
     match,
     async handle(request, extra) {
       const { operation, params } = request.match;
-      checkNumbers(operation, request.query);
+      checkNumbers(operation, { path: params, query: request.query });
       await api.handleRequest(
         {
           method: operation.method,

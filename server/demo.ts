@@ -5,8 +5,8 @@ import type { Database } from '../db/connect.ts';
 import { createApiKey } from '../db/queries/apiKeys.ts';
 import { createWorkspace, listWorkspaces } from '../db/queries/workspaces.ts';
 import { createAgentIn } from '../handlers/agents/createAgent.ts';
-import { publishAgentIn } from '../handlers/agents/publishAgent.ts';
 import { changeConfig } from '../handlers/agents/draft.ts';
+import { publishAgentIn } from '../handlers/agents/publishAgent.ts';
 import { BUILTIN_MODEL } from '../runtime/models/catalogue.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 
@@ -27,7 +27,13 @@ export async function seedDemo(database: Database, runtime: Runtime, clock: Cloc
   const apiKey = mintApiKey();
   await database.system.transaction().execute(async (trx) => {
     await createWorkspace(trx, { id: workspaceId, name: 'demo' });
-    await createApiKey(trx, { id: newId(), workspaceId, name: 'demo', hash: hashApiKey(apiKey), display: displayApiKey(apiKey) });
+    await createApiKey(trx, {
+      id: newId(),
+      workspaceId,
+      name: 'demo',
+      hash: hashApiKey(apiKey),
+      display: displayApiKey(apiKey),
+    });
   });
   const context = { db: database.forWorkspace(workspaceId), workspaceId, runtime, clock };
   const agent = await createAgentIn(context, { name: 'Demo', description: 'Shows that everything works.' });

@@ -1,21 +1,28 @@
 import type { Server } from 'node:http';
-import { pino } from 'pino';
+import { type Logger, pino } from 'pino';
 import { systemClock } from '../core/clock.ts';
 import { fault } from '../core/errors.ts';
 import { connectDatabase, type Database } from '../db/connect.ts';
 import { type EmbeddedPostgres, startEmbedded } from '../db/embedded.ts';
 import { migrate } from '../db/migrate.ts';
-import { ConfigError, readConfig } from './config.ts';
+import { type Config, ConfigError, readConfig } from './config.ts';
 import { seedDemo } from './demo.ts';
 import { createService, type Service } from './service.ts';
 
 /** Running requests and streams have this long to finish after SIGTERM. */
 const GRACE_MS = 15_000;
+/** A log line waits no longer than this to be written. */
+const LOG_FLUSH_MS = 500;
 /** After the grace, what is left is told to end and has this long to say so. */
 const LAST_WORDS_MS = 1_000;
+const SWEEP_MS = 50;
+/** Then the process ends, whatever still hangs: leases run out by themselves. */
+const HARD_END_MS = 5_000;
 
 interface Running {
   server: Server;
+  /** How many answers are under way. */
+  answering(): number;
   service: Service;
   database: Database;
   embedded: EmbeddedPostgres | undefined;
@@ -23,31 +30,62 @@ interface Running {
 
 const startedAt = performance.now();
 
+// Written in blocks: a system call a request is a good part of what a small request costs.
+const logDestination = pino.destination({ dest: 1, sync: false, minLength: 4096 });
+setInterval(() => logDestination.flush(), LOG_FLUSH_MS).unref();
+process.on('exit', () => logDestination.flushSync());
+
 async function start(): Promise<Running> {
   const config = readConfig(process.env);
-  const logger = pino({ level: config.logLevel });
+  const logger = pino({ level: config.logLevel }, logDestination);
   const embedded = config.databaseUrl
     ? undefined
     : await startEmbedded({ dataDir: config.dataDir, log: (line) => logger.warn({ postgres: line }, 'postgres') });
   const url = config.databaseUrl ?? embedded?.url() ?? '';
+  try {
+    return await serve(config, logger, url, embedded);
+  } catch (error) {
+    await embedded?.stop();
+    throw error;
+  }
+}
+
+async function serve(
+  config: Config,
+  logger: Logger,
+  url: string,
+  embedded: EmbeddedPostgres | undefined,
+): Promise<Running> {
   await migrate(url, { log: (line) => logger.info(line) });
   const database = connectDatabase(url, {
     poolSize: config.poolSize,
     onConnectionError: (error) => logger.warn({ err: error }, 'database connection lost'),
   });
   const service = await createService({ config, database, clock: systemClock, logger });
-  const demo = embedded ? await seedDemo(database, service.runtime, systemClock) : undefined;
+  // Before the demo workspace is made: a start that fails over its port must not use up the one time its key is shown.
   const server = await new Promise<Server>((resolve, reject) => {
-    const listening = service.app.listen(config.port, config.host, (error) => (error ? reject(error) : resolve(listening)));
+    const listening = service.app.listen(config.port, config.host, (error) =>
+      error ? reject(error) : resolve(listening),
+    );
+  });
+  let answering = 0;
+  server.on('request', (_request, response) => {
+    answering += 1;
+    response.once('close', () => {
+      answering -= 1;
+    });
   });
   // A client behind a proxy reuses idle connections: outlive the proxy's own patience (60 s is usual).
   server.keepAliveTimeout = 65_000;
+  const demo = embedded ? await seedDemo(database, service.runtime, systemClock) : undefined;
   service.setReady(true);
   const address = server.address();
   const port = typeof address === 'object' && address ? address.port : config.port;
   const host = config.host.includes(':') ? `[${config.host}]` : config.host;
   if (demo) {
-    process.stdout.write(`demo workspace ${demo.workspaceId}\ndemo agent ${demo.agentId}\ndemo key (shown once) ${demo.apiKey}\n`);
+    process.stdout.write(
+      `demo workspace ${demo.workspaceId}\ndemo agent ${demo.agentId}\ndemo key (shown once) ${demo.apiKey}\n`,
+    );
   }
   process.stdout.write(`ready http://${host}:${port}\n`);
   logger.info({ ms: Math.round(performance.now() - startedAt) }, 'ready');
@@ -55,20 +93,32 @@ async function start(): Promise<Running> {
     logger.fatal('the embedded PostgreSQL ended by itself');
     process.exit(1);
   });
-  return { server, service, database, embedded };
+  return { server, answering: () => answering, service, database, embedded };
 }
 
 /** Ends what runs, in the order that loses nothing; the process then has nothing left to live for. */
-async function stop({ server, service, database, embedded }: Running): Promise<void> {
+async function stop({ server, answering, service, database, embedded }: Running): Promise<void> {
   service.setReady(false);
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  server.closeIdleConnections();
   const { turns } = service.runtime;
-  // A turn goes on when its client is gone, so an empty server is not the end of the work.
-  const finished = Promise.all([closed, turns.idle()]);
-  const grace = setTimeout(() => turns.abortAll(fault('UNAVAILABLE', 'The service is stopping. Send the message again.')), GRACE_MS);
+  const grace = setTimeout(
+    () => turns.abortAll(fault('UNAVAILABLE', 'The service is stopping. Send the message again.')),
+    GRACE_MS,
+  );
   const cut = setTimeout(() => server.closeAllConnections(), GRACE_MS + LAST_WORDS_MS);
-  await finished;
+  setTimeout(() => process.exit(1), GRACE_MS + HARD_END_MS).unref();
+  // Listening goes on meanwhile, so that probes and late requests hear that it stops.
+  await turns.idle();
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  // An answer that ends now leaves its connection open for the next request; and to Node a connection that never sent one,
+  // as browsers open them in advance, is not idle.
+  const sweep = setInterval(() => {
+    if (answering() === 0) server.closeAllConnections();
+    else server.closeIdleConnections();
+  }, SWEEP_MS);
+  await closed;
+  clearInterval(sweep);
+  // A turn goes on when its client is gone, so an empty server is not the end of the work.
+  await turns.idle();
   clearTimeout(grace);
   clearTimeout(cut);
   service.close();

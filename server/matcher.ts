@@ -35,8 +35,8 @@ export function createMatcher<Operation extends { path: string; method: string }
     for (const segment of operation.path.split('/').slice(1)) {
       const name = /^\{(.+)\}$/.exec(segment)?.[1];
       if (name === undefined) {
-        let child = node.children.get(segment);
-        if (!child) node.children.set(segment, (child = emptyNode()));
+        const child = node.children.get(segment) ?? emptyNode();
+        node.children.set(segment, child);
         node = child;
       } else {
         names.push(name);

@@ -59,11 +59,16 @@ export function operationalRoutes(parts: OperationalParts): Router {
     response.setHeader('Access-Control-Allow-Origin', '*');
     next();
   });
+  // Rendered once: the YAML takes a third of a second, and anybody may ask for it.
+  let json: string | undefined;
+  let yaml: string | undefined;
   router.get('/openapi.json', (_request, response) => {
-    response.json(parts.document);
+    json ??= JSON.stringify(parts.document);
+    response.type('application/json').send(json);
   });
   router.get('/openapi.yaml', (_request, response) => {
-    response.type('application/yaml').send(stringify(parts.document, { aliasDuplicateObjects: false }));
+    yaml ??= stringify(parts.document, { aliasDuplicateObjects: false });
+    response.type('application/yaml').send(yaml);
   });
   const assets = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
   router.use('/docs', (_request, response, next) => {

@@ -17,12 +17,12 @@ export function createRateLimiter(requestsPerMinute: number): RateLimiter {
     standardHeaders: 'draft-8',
     legacyHeaders: false,
     identifier: 'key',
-    keyGenerator: (_request, response) => response.locals['apiKeyId'] as string,
+    keyGenerator: (_request, response) => response.locals.apiKeyId as string,
     handler: (_request, _response, next) => next(fault('RATE_LIMITED')),
   });
   return {
     take(apiKeyId, request, response) {
-      response.locals['apiKeyId'] = apiKeyId;
+      response.locals.apiKeyId = apiKeyId;
       return new Promise((resolve, reject) => {
         void limiter(request, response, (error?: unknown) => (error ? reject(error as Error) : resolve()));
       });

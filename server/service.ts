@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import type { Express } from 'express';
 import type { Logger } from 'pino';
 import type { Clock } from '../core/clock.ts';
-import { API_KEY_REVOKED } from '../db/queries/apiKeys.ts';
 import type { Database } from '../db/connect.ts';
+import { API_KEY_REVOKED } from '../db/queries/apiKeys.ts';
 import { handlers as everyHandler } from '../generated/handlers.ts';
 import type { Handlers } from '../handlers/handler.ts';
 import { Runtime } from '../runtime/runtime.ts';
@@ -57,11 +57,19 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     logger,
     telemetry: createTelemetry(logger),
     ready: () => ready,
-    ping: () => database.ping().then(() => true, () => false),
+    ping: () =>
+      database.ping().then(
+        () => true,
+        () => false,
+      ),
     validateResponses: config.validateResponses,
     ...(options.observe ? { observe: options.observe } : {}),
   });
-  const unlisten = await database.listen(API_KEY_REVOKED, (id) => authenticator.forget(id), () => authenticator.forget());
+  const unlisten = await database.listen(
+    API_KEY_REVOKED,
+    (id) => authenticator.forget(id),
+    () => authenticator.forget(),
+  );
   return {
     app,
     runtime,

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { ApiError } from '../core/errors.ts';
 
 /** What is known of a request when its answer has left. */

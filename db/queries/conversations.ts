@@ -17,7 +17,11 @@ export interface ConversationFilter {
 }
 
 /** The conversation, if it exists in the workspace and is not deleted. */
-export function findConversation(db: Kysely<DB>, workspaceId: string, id: string): Promise<ConversationRow | undefined> {
+export function findConversation(
+  db: Kysely<DB>,
+  workspaceId: string,
+  id: string,
+): Promise<ConversationRow | undefined> {
   return db
     .selectFrom('conversations')
     .selectAll()
@@ -57,7 +61,12 @@ export async function listConversations(
 }
 
 /** Deletes the conversation for the API. Answers whether there was one. */
-export async function softDeleteConversation(db: Kysely<DB>, workspaceId: string, id: string, now: Date): Promise<boolean> {
+export async function softDeleteConversation(
+  db: Kysely<DB>,
+  workspaceId: string,
+  id: string,
+  now: Date,
+): Promise<boolean> {
   const result = await db
     .updateTable('conversations')
     .set({ deleted_at: now })
@@ -69,7 +78,12 @@ export async function softDeleteConversation(db: Kysely<DB>, workspaceId: string
 }
 
 /** Forgets the value that conversations of the agent hold for a variable of its prompt. */
-export async function forgetVariableValues(db: Kysely<DB>, workspaceId: string, agentId: string, name: string): Promise<void> {
+export async function forgetVariableValues(
+  db: Kysely<DB>,
+  workspaceId: string,
+  agentId: string,
+  name: string,
+): Promise<void> {
   await db
     .updateTable('conversations')
     .set({ metadata: sql`metadata #- array['variables', ${name}]` })

@@ -28,7 +28,10 @@ export async function listMessages(
   filter: { role: MessageRow['role'] | undefined; order: 'asc' | 'desc' },
   page: { offset: number; limit: number },
 ): Promise<{ rows: MessageRow[]; total: number }> {
-  let matching = db.selectFrom('messages').where('workspace_id', '=', workspaceId).where('conversation_id', '=', conversationId);
+  let matching = db
+    .selectFrom('messages')
+    .where('workspace_id', '=', workspaceId)
+    .where('conversation_id', '=', conversationId);
   if (filter.role !== undefined) matching = matching.where('role', '=', filter.role);
   const rows = await matching
     .select(COLUMNS)

@@ -32,7 +32,11 @@ export interface ConversationStart {
 }
 
 /** Creates a conversation with the user's first message, held by the turn. One statement, so one transaction. */
-export async function beginConversation(db: Kysely<DB>, start: TurnStart, conversation: ConversationStart): Promise<ConversationRow> {
+export async function beginConversation(
+  db: Kysely<DB>,
+  start: TurnStart,
+  conversation: ConversationStart,
+): Promise<ConversationRow> {
   const { workspaceId, conversationId, agentId, turnId, now, message } = start;
   const { rows } = await sql<ConversationRow>`
     with conversation as (
@@ -209,7 +213,9 @@ export async function takeOperation(db: Kysely<DB>, workspaceId: string, now: Da
 export async function returnOperation(db: Kysely<DB>, workspaceId: string, now: Date): Promise<void> {
   await sql`
     update operation_usage set operations = operations - 1
-    where workspace_id = ${workspaceId} and month = ${`${now.toISOString().slice(0, 7)}-01`}::date and operations > 0`.execute(db);
+    where workspace_id = ${workspaceId} and month = ${`${now.toISOString().slice(0, 7)}-01`}::date and operations > 0`.execute(
+    db,
+  );
 }
 
 /** What a turn must know before it begins: the agent, its workspace's limit, and the conversation if one is continued. */

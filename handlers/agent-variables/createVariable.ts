@@ -1,6 +1,4 @@
-import { fault } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
-import { orTaken } from '../../db/constraints.ts';
 import { insertVariable } from '../../db/queries/agentVariables.ts';
 import { changeDraft } from '../agents/draft.ts';
 import type { Handler } from '../handler.ts';
@@ -18,17 +16,16 @@ export const createVariable: Handler<'createVariable'> = async (context) => {
     booleanTextWhenTrue: body.booleanTextWhenTrue ?? null,
     booleanTextWhenFalse: body.booleanTextWhenFalse ?? null,
   };
-  const variable = await orTaken('agent_variables_name_key', () => fault('VARIABLE_NAME_TAKEN'), () =>
-    changeDraft(context, path.agentPublicId, ({ trx, agent, now }) =>
-      insertVariable(trx, {
-        workspace_id: workspaceId,
-        id: newId(),
-        agent_id: agent.id,
-        ...checkedColumns(definition),
-        created_at: now,
-        updated_at: now,
-      }),
-    ),
+  // A name that is taken violates agent_variables_name_key, which is VARIABLE_NAME_TAKEN (db/errors.ts).
+  const variable = await changeDraft(context, path.agentPublicId, ({ trx, agent, now }) =>
+    insertVariable(trx, {
+      workspace_id: workspaceId,
+      id: newId(),
+      agent_id: agent.id,
+      ...checkedColumns(definition),
+      created_at: now,
+      updated_at: now,
+    }),
   );
   return reply(201, variableBody(variable));
 };

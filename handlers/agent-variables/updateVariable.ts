@@ -1,5 +1,4 @@
 import { fault } from '../../core/errors.ts';
-import { orTaken } from '../../db/constraints.ts';
 import { findVariable, updateVariableRow } from '../../db/queries/agentVariables.ts';
 import { changeDraft } from '../agents/draft.ts';
 import type { BodyOf, Handler } from '../handler.ts';
@@ -15,13 +14,12 @@ function changed(present: Definition, { options, ...change }: BodyOf<'updateVari
 
 export const updateVariable: Handler<'updateVariable'> = async (context) => {
   const { path, body, workspaceId, reply } = context;
-  const variable = await orTaken('agent_variables_name_key', () => fault('VARIABLE_NAME_TAKEN'), () =>
-    changeDraft(context, path.agentPublicId, async ({ trx, agent, now }) => {
-      const present = await findVariable(trx, workspaceId, agent.id, path.variablePublicId);
-      if (!present) throw fault('VARIABLE_NOT_FOUND');
-      const columns = checkedColumns(changed(variableBody(present), body));
-      return updateVariableRow(trx, workspaceId, present.id, { ...columns, updated_at: now });
-    }),
-  );
+  // A name that is taken violates agent_variables_name_key, which is VARIABLE_NAME_TAKEN (db/errors.ts).
+  const variable = await changeDraft(context, path.agentPublicId, async ({ trx, agent, now }) => {
+    const present = await findVariable(trx, workspaceId, agent.id, path.variablePublicId);
+    if (!present) throw fault('VARIABLE_NOT_FOUND');
+    const columns = checkedColumns(changed(variableBody(present), body));
+    return updateVariableRow(trx, workspaceId, present.id, { ...columns, updated_at: now });
+  });
   return reply(200, variableBody(variable));
 };

@@ -1,12 +1,18 @@
+import type { Updateable } from 'kysely';
 import { fault } from '../../core/errors.ts';
 import { findAgent, lockAgent } from '../../db/queries/agents.ts';
 import { insertVariables, removeVariables } from '../../db/queries/agentVariables.ts';
 import { findVersion } from '../../db/queries/agentVersions.ts';
+import type { Agents } from '../../generated/db.ts';
 import { columnsOf } from '../agent-variables/definition.ts';
-import { agentBody, configColumns } from '../agents/agentBody.ts';
+import { type AgentConfig, agentBody, CONFIG_COLUMNS, CONFIG_FIELDS } from '../agents/agentBody.ts';
 import { sealDraft } from '../agents/draft.ts';
 import type { Handler } from '../handler.ts';
 import { snapshotOfVersion } from './versionBody.ts';
+
+function configColumns(config: AgentConfig): Updateable<Agents> {
+  return Object.fromEntries(CONFIG_FIELDS.map((field) => [CONFIG_COLUMNS[field], config[field]]));
+}
 
 export const restoreVersion: Handler<'restoreVersion'> = async ({ path, db, workspaceId, clock, runtime, reply }) => {
   const agent = await db.transaction().execute(async (trx) => {

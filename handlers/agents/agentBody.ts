@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely';
+import type { AgentRow } from '../../db/queries/agents.ts';
 import type { components } from '../../generated/api.ts';
 import type { Agents } from '../../generated/db.ts';
-import type { AgentRow } from '../../db/queries/agents.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 
 type Agent = components['schemas']['Agent'];
@@ -46,7 +46,9 @@ export const CONFIG_FIELDS = Object.keys(CONFIG_COLUMNS) as ConfigField[];
 
 /** The editable state of a stored agent. */
 export function configOf(row: Selectable<Agents>): AgentConfig {
-  return Object.fromEntries(CONFIG_FIELDS.map((field) => [field, row[CONFIG_COLUMNS[field]]])) as unknown as AgentConfig;
+  const config: Record<string, unknown> = {};
+  for (const field of CONFIG_FIELDS) config[field] = row[CONFIG_COLUMNS[field]];
+  return config as AgentConfig;
 }
 
 /** Whether the editable state differs from the published version; true while nothing is published. */

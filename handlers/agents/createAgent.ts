@@ -1,36 +1,33 @@
 import { fault } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
-import { orTaken } from '../../db/constraints.ts';
 import { type AgentRow, findAgent, insertAgent, reserveAgentPlace } from '../../db/queries/agents.ts';
 import type { components } from '../../generated/api.ts';
 import type { Handler } from '../handler.ts';
 import { agentBody } from './agentBody.ts';
 import { type DraftContext, sealDraft } from './draft.ts';
 
-/** Creates an agent with an empty draft. Throws AGENT_NAME_TAKEN, AGENT_LIMIT_REACHED. */
+/** Creates an agent with an empty draft. Throws AGENT_LIMIT_REACHED, and AGENT_NAME_TAKEN by agents_name_key (db/errors.ts). */
 export async function createAgentIn(
   { db, workspaceId, clock, runtime }: DraftContext,
   body: components['schemas']['AgentCreate'],
 ): Promise<AgentRow> {
   const id = newId();
   const now = clock.now();
-  const agent = await orTaken('agents_name_key', () => fault('AGENT_NAME_TAKEN'), () =>
-    db.transaction().execute(async (trx) => {
-      if (!(await reserveAgentPlace(trx, workspaceId))) throw fault('AGENT_LIMIT_REACHED');
-      await insertAgent(trx, {
-        workspace_id: workspaceId,
-        id,
-        name: body.name,
-        description: body.description ?? null,
-        avatar_url: body.avatarUrl ?? null,
-        categories: body.categories ?? [],
-        created_at: now,
-        updated_at: now,
-      });
-      await sealDraft({ trx, workspaceId, now }, id, runtime);
-      return findAgent(trx, workspaceId, id);
-    }),
-  );
+  const agent = await db.transaction().execute(async (trx) => {
+    if (!(await reserveAgentPlace(trx, workspaceId))) throw fault('AGENT_LIMIT_REACHED');
+    await insertAgent(trx, {
+      workspace_id: workspaceId,
+      id,
+      name: body.name,
+      description: body.description ?? null,
+      avatar_url: body.avatarUrl ?? null,
+      categories: body.categories ?? [],
+      created_at: now,
+      updated_at: now,
+    });
+    await sealDraft({ trx, workspaceId, now }, id, runtime);
+    return findAgent(trx, workspaceId, id);
+  });
   if (!agent) throw fault('AGENT_NOT_FOUND');
   return agent;
 }

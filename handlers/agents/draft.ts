@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Kysely, Selectable, Transaction, Updateable } from 'kysely';
 import { fault } from '../../core/errors.ts';
-import { orTaken } from '../../db/constraints.ts';
 import { type AgentRow, findAgent, lockAgent, updateAgentRow } from '../../db/queries/agents.ts';
 import { listVariables } from '../../db/queries/agentVariables.ts';
 import type { Agents, DB } from '../../generated/db.ts';
@@ -53,8 +52,12 @@ export async function snapshotOf(
 /** A short name for a state: equal states have equal digests. When something was last touched does not count. */
 function digestOf(snapshot: Snapshot): string {
   const { aiModelName: _name, variablesSnapshot, ...rest } = snapshot;
-  const variables = Object.values(variablesSnapshot).map(({ createdAt: _created, updatedAt: _updated, ...variable }) => variable);
-  return createHash('sha256').update(JSON.stringify([rest, variables])).digest('base64url');
+  const variables = Object.values(variablesSnapshot).map(
+    ({ createdAt: _created, updatedAt: _updated, ...variable }) => variable,
+  );
+  return createHash('sha256')
+    .update(JSON.stringify([rest, variables]))
+    .digest('base64url');
 }
 
 /** Writes the digest of the editable state. With `asPublished` the state is also what counts as published from now on. */
@@ -80,7 +83,7 @@ export async function sealDraft(
 
 /**
  * Runs one change of an agent's editable state in a transaction that holds the agent, then brings the digest up to
- * date. Throws AGENT_NOT_FOUND.
+ * date. Answers with what the change answers. Throws AGENT_NOT_FOUND.
  */
 export async function changeDraft<T>(
   { db, workspaceId, runtime, clock }: DraftContext,
@@ -103,7 +106,10 @@ const MODEL_FIELDS = ['aiModelPublicId', 'temperature', 'thinkingEnabled'] as co
 /** New values of editable fields: absent = unchanged, null = cleared or, for a toggle, off. */
 export type ConfigChange = { [Field in ConfigField]?: AgentConfig[Field] | null };
 
-function columnsOf(agent: Selectable<Agents>, change: ConfigChange): { columns: Updateable<Agents>; config: AgentConfig } {
+function columnsOf(
+  agent: Selectable<Agents>,
+  change: ConfigChange,
+): { columns: Updateable<Agents>; config: AgentConfig } {
   const config: Record<string, unknown> = { ...configOf(agent) };
   const columns: Record<string, unknown> = {};
   for (const field of CONFIG_FIELDS) {
@@ -128,8 +134,9 @@ export async function changeConfig(
   metadata: Updateable<Agents> = {},
 ): Promise<AgentRow> {
   const { db, workspaceId, runtime } = context;
-  await orTaken('agents_name_key', () => fault('AGENT_NAME_TAKEN'), () =>
-    changeDraft(context, agentId, async ({ trx, agent }) => {
+  const given = Object.values({ ...change, ...metadata }).some((value) => value !== undefined);
+  if (given) {
+    await changeDraft(context, agentId, async ({ trx, agent }) => {
       const { columns, config } = columnsOf(agent, change);
       if (MODEL_FIELDS.some((field) => change[field] !== undefined) && config.aiModelPublicId !== null) {
         const model = await runtime.findModel(trx, workspaceId, config.aiModelPublicId);
@@ -139,8 +146,8 @@ export async function changeConfig(
       checkFeatures(config);
       const all = { ...columns, ...metadata };
       if (Object.keys(all).length > 0) await updateAgentRow(trx, workspaceId, agentId, all);
-    }),
-  );
+    });
+  }
   const row = await findAgent(db, workspaceId, agentId);
   if (!row) throw fault('AGENT_NOT_FOUND');
   return row;

@@ -9,15 +9,17 @@ export const listAgents: Handler<'listAgents'> = async ({ query, db, workspaceId
   const window = windowOf(query);
   const { status, search, categories, includeArchived = false } = query;
   const { rows, total } = await queryAgents(db, workspaceId, { status, search, categories, includeArchived }, window);
-  const items = rows.map((row): Item => ({
-    publicId: row.id,
-    name: row.name,
-    avatarUrl: row.avatar_url,
-    status: row.status as Item['status'],
-    draftVersionNumber: row.draft_version_number,
-    publishedVersionNumber: row.published_version_number,
-    createdAt: row.created_at.toISOString(),
-    updatedAt: row.updated_at.toISOString(),
-  }));
+  const items = rows.map(
+    (row): Item => ({
+      publicId: row.id,
+      name: row.name,
+      avatarUrl: row.avatar_url,
+      status: row.status as Item['status'],
+      draftVersionNumber: row.draft_version_number,
+      publishedVersionNumber: row.published_version_number,
+      createdAt: row.created_at.toISOString(),
+      updatedAt: row.updated_at.toISOString(),
+    }),
+  );
   return reply(200, pageOf(items, total, window));
 };

@@ -15,7 +15,10 @@ export function checkFeatures(config: AgentConfig): void {
 }
 
 /** Throws TEMPERATURE_NOT_SUPPORTED or THINKING_NOT_SUPPORTED when the model cannot do what the agent asks of it. */
-export function checkModelSettings(config: Pick<AgentConfig, 'temperature' | 'thinkingEnabled'>, model: ModelDescriptor): void {
+export function checkModelSettings(
+  config: Pick<AgentConfig, 'temperature' | 'thinkingEnabled'>,
+  model: ModelDescriptor,
+): void {
   const { temperature, thinkingEnabled } = config;
   if (temperature !== null && !model.supportsTemperature) {
     throw fault('TEMPERATURE_NOT_SUPPORTED', `${model.name} does not take a temperature. Set temperature to null.`);
@@ -26,5 +29,6 @@ export function checkModelSettings(config: Pick<AgentConfig, 'temperature' | 'th
       `${model.name} takes a temperature from ${model.minTemperature} to ${model.maxTemperature}.`,
     );
   }
-  if (thinkingEnabled && !model.supportsThinking) throw fault('THINKING_NOT_SUPPORTED', `${model.name} does not support thinking.`);
+  if (thinkingEnabled && !model.supportsThinking)
+    throw fault('THINKING_NOT_SUPPORTED', `${model.name} does not support thinking.`);
 }

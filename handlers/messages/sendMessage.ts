@@ -13,7 +13,11 @@ export const sendMessage: Handler<'sendMessage'> = async (context) => {
   return reply(200, {
     conversationId: conversation.id,
     messages: [{ role: 'assistant', content: message.content }],
-    usage: { inputTokens: answer.usage.inputTokens, outputTokens: answer.usage.outputTokens, totalCost: answer.costUsd },
+    usage: {
+      inputTokens: answer.usage.inputTokens,
+      outputTokens: answer.usage.outputTokens,
+      totalCost: answer.costUsd,
+    },
     conversation: conversationBody(conversation),
     message: messageBody(message),
     durationMs,

@@ -7,7 +7,8 @@ export function turnRequestOf(agentId: string, body: components['schemas']['Mess
     agentId,
     content: body.content ?? '',
     attachments: body.attachments ?? [],
-    conversationId: body.conversationId,
+    // One spelling, since turns queue by it.
+    conversationId: body.conversationId?.toLowerCase(),
     externalUserId: body.externalUserId,
     isTest: body.isTest ?? false,
     metadata: body.metadata,

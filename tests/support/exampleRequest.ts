@@ -33,9 +33,7 @@ type Document = {
   components: { schemas: Record<string, Schema>; parameters: Record<string, Parameter> };
 };
 
-const document = JSON.parse(
-  readFileSync(new URL('../../generated/openapi.json', import.meta.url), 'utf8'),
-) as Document;
+const document = JSON.parse(readFileSync(new URL('../../generated/openapi.json', import.meta.url), 'utf8')) as Document;
 
 /** Every operation of the document. */
 export const operationIds = Object.keys(operations) as OperationId[];

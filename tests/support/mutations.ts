@@ -28,7 +28,10 @@ function typeOf(value: unknown): string {
 /** The schemas that a value at this place may have: itself, or its alternatives. */
 function alternatives(schema: Schema): Schema[] {
   const resolved = resolve(schema);
-  return [resolved, ...[...(resolved.anyOf ?? []), ...(resolved.oneOf ?? []), ...(resolved.allOf ?? [])].flatMap(alternatives)];
+  return [
+    resolved,
+    ...[...(resolved.anyOf ?? []), ...(resolved.oneOf ?? []), ...(resolved.allOf ?? [])].flatMap(alternatives),
+  ];
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
@@ -101,6 +104,12 @@ export function* mutationsOf(schema: Schema, body: unknown): Generator<Mutation>
     if (numbers?.maximum !== undefined) yield* change(body, path, 'is too large', numbers.maximum + 1);
     if (numbers?.minimum !== undefined) yield* change(body, path, 'is too small', numbers.minimum - 1);
     const list = options.find((each) => each.maxItems !== undefined);
-    if (list?.maxItems) yield* change(body, path, 'has too many items', Array.from({ length: list.maxItems + 1 }, (_, i) => `a${i}`));
+    if (list?.maxItems)
+      yield* change(
+        body,
+        path,
+        'has too many items',
+        Array.from({ length: list.maxItems + 1 }, (_, i) => `a${i}`),
+      );
   }
 }

@@ -1,0 +1,63 @@
+import { newId } from '../../../core/ids.ts';
+import { archive, makeReadyAgent, publish, withoutRequestId } from '../../support/agents.ts';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startTestApp();
+});
+afterAll(() => app.close());
+
+const get = (agentId: string, key?: string) => app.api('get', `/agents/${agentId}/versions/published`, key);
+
+describe('200', () => {
+  test('is the version that publishedVersionNumber names, as getVersion shows it', async () => {
+    const agent = await makeReadyAgent(app, { systemPrompt: 'One.' });
+    await publish(app, agent.publicId);
+    await app.api('patch', `/agents/${agent.publicId}`).send({ systemPrompt: 'Two.' }).expect(200);
+    const { publishedVersionNumber } = await publish(app, agent.publicId, 'Second.');
+    const { status, body } = await get(agent.publicId);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ versionNumber: 2, notes: 'Second.', systemPrompt: 'Two.' });
+    const same = await app.api('get', `/agents/${agent.publicId}/versions/${publishedVersionNumber}`);
+    expect(body).toEqual(same.body);
+  });
+
+  test('stays what it is while the draft changes and a version is restored', async () => {
+    const agent = await makeReadyAgent(app, { systemPrompt: 'One.' });
+    await publish(app, agent.publicId);
+    await app.api('patch', `/agents/${agent.publicId}`).send({ systemPrompt: 'Two.' }).expect(200);
+    await publish(app, agent.publicId);
+    const published = (await get(agent.publicId)).body;
+    await app.api('patch', `/agents/${agent.publicId}`).send({ systemPrompt: 'Three.' }).expect(200);
+    expect((await get(agent.publicId)).body).toEqual(published);
+    await app.api('post', `/agents/${agent.publicId}/versions/1/restore`).expect(200);
+    expect((await get(agent.publicId)).body).toEqual(published);
+  });
+
+  test('an archived agent still shows it', async () => {
+    const agent = await makeReadyAgent(app);
+    await publish(app, agent.publicId);
+    await archive(app.workspace, agent.publicId);
+    expect((await get(agent.publicId)).body.versionNumber).toBe(1);
+  });
+});
+
+describe('404 AGENT_NOT_FOUND', () => {
+  test("another workspace's agent answers as one that does not exist", async () => {
+    const agent = await makeReadyAgent(app);
+    await publish(app, agent.publicId);
+    const missing = await get(newId(), app.stranger.apiKey);
+    const { status, body } = await get(agent.publicId, app.stranger.apiKey);
+    expect([status, body.code]).toEqual([404, 'AGENT_NOT_FOUND']);
+    expect(withoutRequestId(body)).toEqual(withoutRequestId(missing.body));
+  });
+});
+
+describe('404 VERSION_NOT_FOUND', () => {
+  test('there is none until the agent is published for the first time', async () => {
+    const agent = await makeReadyAgent(app);
+    const { status, body } = await get(agent.publicId);
+    expect([status, body.code]).toEqual([404, 'VERSION_NOT_FOUND']);
+  });
+});

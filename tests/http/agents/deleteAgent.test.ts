@@ -1,0 +1,69 @@
+import { BUILTIN_MODEL } from '../../../runtime/models/catalogue.ts';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+import { makeConversation } from '../conversations/conversations.ts';
+import { allNotFound, answersForMissing, makeAgent, readAgent, setStatus } from './agents.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startTestApp();
+});
+afterAll(() => app.close());
+
+describe('204', () => {
+  test('the agent is gone for every operation', async () => {
+    const { publicId } = await makeAgent(app, { aiModelPublicId: BUILTIN_MODEL.publicId });
+    const other = await makeAgent(app);
+    const answer = await app.api('delete', `/agents/${publicId}`);
+    expect([answer.status, answer.text]).toEqual([204, '']);
+    const after = [
+      await app.api('get', `/agents/${publicId}`),
+      await app.api('patch', `/agents/${publicId}`).send({ description: 'x' }),
+      await app.api('post', `/agents/${publicId}/publish`),
+      await app.api('delete', `/agents/${publicId}`),
+    ];
+    expect(after.map(({ status, body }) => [status, body.code])).toEqual(after.map(() => [404, 'AGENT_NOT_FOUND']));
+    const { body } = await app.api('get', '/agents?includeArchived=true');
+    const ids = body.items.map((item: { publicId: string }) => item.publicId);
+    expect(ids).toContain(other.publicId);
+    expect(ids).not.toContain(publicId);
+  });
+
+  test('its name is free again', async () => {
+    const { publicId, name } = await makeAgent(app);
+    await app.api('delete', `/agents/${publicId}`);
+    const { status, body } = await app.api('post', '/agents').send({ name });
+    expect(status).toBe(201);
+    expect(body.publicId).not.toBe(publicId);
+  });
+
+  test('its conversations stay readable', async () => {
+    const { publicId } = await makeAgent(app);
+    const conversation = await makeConversation(app, { agentId: publicId });
+    await app.api('delete', `/agents/${publicId}`);
+    expect((await app.api('get', `/conversations/${conversation}`)).status).toBe(200);
+    expect((await app.api('get', `/conversations/${conversation}/messages`)).body.total).toBe(2);
+  });
+
+  test('whatever its status is', async () => {
+    const published = await makeAgent(app, { aiModelPublicId: BUILTIN_MODEL.publicId });
+    await app.api('post', `/agents/${published.publicId}/publish`);
+    const archived = await makeAgent(app);
+    await setStatus(app, archived.publicId, 'archived');
+    for (const { publicId } of [published, archived])
+      expect((await app.api('delete', `/agents/${publicId}`)).status).toBe(204);
+  });
+
+  test('of many at once one deletes it', async () => {
+    const { publicId } = await makeAgent(app);
+    const answers = await Promise.all(Array.from({ length: 6 }, () => app.api('delete', `/agents/${publicId}`)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([204, 404, 404, 404, 404, 404]);
+  });
+});
+
+describe('404 AGENT_NOT_FOUND', () => {
+  test('for one that never was, one that is deleted and one of another workspace alike, which stays', async () => {
+    const { answers, foreign } = await answersForMissing(app, (id) => app.api('delete', `/agents/${id}`));
+    expect(answers).toEqual(allNotFound);
+    expect(await readAgent(app, foreign.publicId, app.stranger.apiKey)).toEqual(foreign);
+  });
+});

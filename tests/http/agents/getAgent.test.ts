@@ -1,0 +1,49 @@
+import { BUILTIN_MODEL } from '../../../runtime/models/catalogue.ts';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+import { allNotFound, answersForMissing, makeAgent, makeModel, readAgent, setStatus } from './agents.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startTestApp();
+});
+afterAll(() => app.close());
+
+describe('200', () => {
+  test('shows the editable state, not the published one', async () => {
+    const { publicId } = await makeAgent(app, { aiModelPublicId: BUILTIN_MODEL.publicId, systemPrompt: 'Published.' });
+    await app.api('post', `/agents/${publicId}/publish`);
+    await app.api('patch', `/agents/${publicId}`).send({ systemPrompt: 'Edited.' });
+    expect(await readAgent(app, publicId)).toMatchObject({
+      systemPrompt: 'Edited.',
+      status: 'active',
+      publishedVersionNumber: 1,
+      draftVersionNumber: 2,
+      hasUnpublishedChanges: true,
+    });
+  });
+
+  test('names the model, of the catalogue or of the workspace', async () => {
+    const { publicId } = await makeAgent(app, { aiModelPublicId: BUILTIN_MODEL.publicId });
+    expect((await readAgent(app, publicId)).aiModelName).toBe(BUILTIN_MODEL.name);
+    await app
+      .api('patch', `/agents/${publicId}`)
+      .send({ aiModelPublicId: await makeModel(app, { name: 'House model' }) });
+    expect((await readAgent(app, publicId)).aiModelName).toBe('House model');
+  });
+
+  test.each(['inactive', 'archived'] as const)('shows one that is %s', async (status) => {
+    const { publicId } = await makeAgent(app);
+    await setStatus(app, publicId, status);
+    expect(await readAgent(app, publicId)).toMatchObject({
+      status,
+      draftVersionNumber: status === 'archived' ? null : 1,
+    });
+  });
+});
+
+describe('404 AGENT_NOT_FOUND', () => {
+  test('for one that never was, one that is deleted and one of another workspace alike', async () => {
+    const { answers } = await answersForMissing(app, (id) => app.api('get', `/agents/${id}`));
+    expect(answers).toEqual(allNotFound);
+  });
+});

@@ -1,0 +1,89 @@
+import { mintApiKey } from '../../core/apiKey.ts';
+import { connectDatabase } from '../../db/connect.ts';
+import { revokeApiKey } from '../../db/queries/apiKeys.ts';
+import { pending } from '../../generated/handlers.ts';
+import { startTestApp, type TestApp } from '../support/app.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { type DatabaseProxy, startDatabaseProxy } from '../support/databaseProxy.ts';
+import { exampleRequest, operationIds } from '../support/exampleRequest.ts';
+
+/** The database goes away under a running service, and comes back. */
+
+let direct: TestDatabase;
+let proxy: DatabaseProxy;
+let app: TestApp;
+let through: ReturnType<typeof connectDatabase>;
+
+beforeAll(async () => {
+  direct = await createTestDatabase();
+  proxy = await startDatabaseProxy(direct.url);
+  through = connectDatabase(proxy.url);
+  app = await startTestApp({ database: { ...direct, database: through } });
+});
+
+afterAll(async () => {
+  await app.close();
+  await through.end();
+  await proxy.cut();
+  await direct.drop();
+});
+
+/** Asks until the answer has the status; jest's own time limit ends it. */
+async function untilStatus(status: number, path: string): Promise<void> {
+  while ((await app.raw.get(path)).status !== status);
+}
+
+describe('503', () => {
+  beforeAll(async () => {
+    // Both keys are known now, so that the outage meets the operations and not only the key's check.
+    for (const { apiKey } of [app.workspace, app.stranger])
+      expect((await app.api('get', '/agents', apiKey)).status).toBe(200);
+    await proxy.cut();
+  });
+  afterAll(async () => {
+    await proxy.mend();
+    await untilStatus(200, '/readyz');
+  });
+
+  const needDatabase = operationIds.filter((id) => !pending.includes(id) && id !== 'getHealth');
+
+  test.each(needDatabase)('%s says that it is unavailable and when to come back', async (id) => {
+    const { method, path, body } = exampleRequest(id);
+    const request = app.api(method, path);
+    const answer = await (body === undefined ? request : request.send(body as object));
+    expect([answer.status, answer.body.code, answer.body.details]).toEqual([503, 'UNAVAILABLE', []]);
+    expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+    expect(answer.text).not.toMatch(/ECONN|127\.0\.0\.1|terminated/);
+  });
+
+  test('a key that has to be looked up is not called wrong', async () => {
+    const answer = await app.api('get', '/health', mintApiKey());
+    expect([answer.status, answer.body.code]).toEqual([503, 'UNAVAILABLE']);
+  });
+
+  test('a request with mistakes is still told of them', async () => {
+    expect((await app.api('get', '/agents?limit=0')).status).toBe(400);
+  });
+
+  test('readyz says no, livez says yes', async () => {
+    expect((await app.raw.get('/readyz')).status).toBe(503);
+    expect((await app.raw.get('/livez')).status).toBe(200);
+  });
+});
+
+describe('afterwards', () => {
+  test('the service is back by itself', async () => {
+    expect((await app.api('post', '/agents').send({ name: 'After the outage' })).status).toBe(201);
+  });
+
+  test('a key revoked during an outage is refused', async () => {
+    const { apiKey, apiKeyId } = await direct.seedWorkspace();
+    expect((await app.api('get', '/health', apiKey)).status).toBe(200);
+    await proxy.cut();
+    await revokeApiKey(direct.database.system, apiKeyId);
+    await proxy.mend();
+    await untilStatus(200, '/readyz');
+    for (const deadline = Date.now() + 4000; (await app.api('get', '/health', apiKey)).status !== 401; )
+      if (Date.now() > deadline) throw new Error('The key is still taken.');
+  });
+});
