@@ -17,10 +17,13 @@ COPY runtime ./runtime
 COPY handlers ./handlers
 COPY server ./server
 COPY scripts ./scripts
+ENV NODE_COMPILE_CACHE=/app/node_modules/.cache/guildhall
+# Loads every module once, so that the first start finds them compiled.
+RUN node -e "import('./server/service.ts').then(() => process.exit(0))"
 USER node
 VOLUME /data
 EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=10s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/readyz`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 # Node as process 1 gets SIGTERM itself and drains.
-CMD ["node", "server/main.ts"]
+CMD ["node", "--max-semi-space-size=8", "server/main.ts"]

@@ -1,4 +1,4 @@
-import { Agent } from 'undici';
+import type { Agent } from 'undici';
 
 /**
  * `fetch` for the model providers, over connections that stay open. It is the built-in one less what a provider call
@@ -6,13 +6,11 @@ import { Agent } from 'undici';
  * the caller as the 3xx that it is. Silence ends after ten minutes at the latest; an abort signal ends it sooner.
  */
 export function modelFetch(): typeof globalThis.fetch {
-  const agent = new Agent({
-    connect: { timeout: 10_000 },
-    keepAliveTimeout: 60_000,
-    headersTimeout: SILENCE_MS,
-    bodyTimeout: SILENCE_MS,
-  });
+  let loading: Promise<Agent> | undefined;
   return async (input, init) => {
+    // With the first call: a service that waits has no use for 14 MB of client.
+    loading ??= loadAgent();
+    const agent = await loading;
     const url = new URL(input instanceof Request ? input.url : input);
     const { body } = init ?? {};
     if (typeof body !== 'string') throw new TypeError('Model calls have a JSON text as their body.');
@@ -36,6 +34,16 @@ export function modelFetch(): typeof globalThis.fetch {
 }
 
 const SILENCE_MS = 600_000;
+
+async function loadAgent(): Promise<Agent> {
+  const undici = await import('undici');
+  return new undici.Agent({
+    connect: { timeout: 10_000 },
+    keepAliveTimeout: 60_000,
+    headersTimeout: SILENCE_MS,
+    bodyTimeout: SILENCE_MS,
+  });
+}
 
 function plainHeaders(headers: RequestInit['headers']): Record<string, string> {
   if (headers === undefined) return {};
