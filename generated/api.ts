@@ -1492,7 +1492,7 @@ export interface paths {
         put?: never;
         /**
          * Send a message to an agent and stream the reply
-         * @description The same as `sendMessage`, with the reply sent piece by piece as server-sent events; `timeoutSeconds` is ignored. What is wrong with the request itself is a plain HTTP error. What fails once the stream has begun is one `error` event under status 200, with one of the codes `AGENT_NOT_PUBLISHED`, `CONVERSATION_PAUSED`, `CONVERSATION_ENDED`, `ATTACHMENT_TOO_LARGE`, `UNSUPPORTED_ATTACHMENT`, `MISSING_VARIABLE`, `OPERATION_LIMIT_REACHED`, `AGENT_TIMEOUT`, `MODEL_PROVIDER_ERROR`, `UNAVAILABLE` or `INTERNAL_ERROR`. A client that goes away does not stop the turn: it is completed and stored.
+         * @description The same as `sendMessage`, with the reply sent piece by piece as server-sent events; `timeoutSeconds` is ignored. What is wrong with the request itself is a plain HTTP error. What fails once the stream has begun is one `error` event under status 200, with one of the codes `AGENT_NOT_PUBLISHED`, `CONVERSATION_NOT_FOUND` (deleted meanwhile), `CONVERSATION_PAUSED`, `CONVERSATION_ENDED`, `ATTACHMENT_TOO_LARGE`, `UNSUPPORTED_ATTACHMENT`, `MISSING_VARIABLE`, `OPERATION_LIMIT_REACHED`, `AGENT_TIMEOUT`, `MODEL_PROVIDER_ERROR`, `UNAVAILABLE` or `INTERNAL_ERROR`. A client that goes away does not stop the turn: it is completed and stored.
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`, `CONVERSATION_NOT_FOUND`.
          */

@@ -1,3 +1,4 @@
+// Long because a turn is one story from the request to the stored reply, and each of its steps can end it in its own way.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import { type ApiError, fault } from '../core/errors.ts';

@@ -9,7 +9,7 @@ import type { Context, Handler, Handlers, Sent } from '../handlers/handler.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { Authenticator, Principal } from './auth.ts';
 import { checkStorable, readBody, readQuery } from './body.ts';
-import { createContract, type DocumentedOperation } from './contract.ts';
+import type { Contract, DocumentedOperation, ValidRequest } from './contract.ts';
 import { errorBody, sendError, toApiError } from './errors.ts';
 import { openEventStream } from './eventStream.ts';
 import { operationalRoutes } from './operational.ts';
@@ -22,8 +22,7 @@ export const API_PREFIX = '/public/api/v1';
 
 /** Everything the HTTP server stands on; made by main.ts, or by a test. */
 export interface AppParts {
-  /** The bundled document. */
-  document: { paths: Record<string, unknown> };
+  contract: Contract;
   handlers: Handlers;
   authenticator: Authenticator;
   rateLimiter: RateLimiter;
@@ -53,18 +52,16 @@ interface Exchange {
 }
 
 /** Builds the whole HTTP server. */
-export async function createApp(parts: AppParts): Promise<Express> {
-  const { handlers, telemetry } = parts;
-  const contract = await createContract<Exchange>(parts.document, async (valid, exchange) => {
+export function createApp(parts: AppParts): Express {
+  const { contract, handlers, telemetry } = parts;
+
+  async function run(valid: ValidRequest, exchange: Exchange): Promise<void> {
     const handler = handlers[valid.operationId] as Handler<OperationId> | undefined;
     if (!handler) throw fault('NOT_IMPLEMENTED');
     await handler(contextOf(valid, exchange) as unknown as Context<OperationId>);
-  });
+  }
 
-  function contextOf(
-    valid: { operationId: OperationId; path: unknown; query: unknown; body: unknown },
-    { principal, requestId, response, operation, failed }: Exchange,
-  ) {
+  function contextOf(valid: ValidRequest, { principal, requestId, response, operation, failed }: Exchange) {
     return {
       ...valid,
       db: parts.forWorkspace(principal.workspaceId),
@@ -133,10 +130,8 @@ export async function createApp(parts: AppParts): Promise<Express> {
       const body = operation.requestBody
         ? await readBody(request, Object.keys(operation.requestBody.content))
         : undefined;
-      await contract.handle(
-        { match, query, headers: request.headers, body },
-        { principal, requestId, response, operation, failed },
-      );
+      const exchange = { principal, requestId, response, operation, failed };
+      await contract.handle({ match, query, headers: request.headers, body }, (valid) => run(valid, exchange));
     } catch (error) {
       let answer = failed(error);
       const wrong =
@@ -153,7 +148,7 @@ export async function createApp(parts: AppParts): Promise<Express> {
   app.set('etag', false);
   app.enable('case sensitive routing');
   app.use(API_PREFIX, serve);
-  app.use(operationalRoutes({ ...parts, registry: telemetry.registry }));
+  app.use(operationalRoutes({ ...parts, document: contract.document, registry: telemetry.registry }));
   app.use((request: Request, response: Response) => {
     const requestId = requestIdOf(request.headers['x-request-id']);
     response.setHeader('X-Request-Id', requestId);

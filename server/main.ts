@@ -1,4 +1,5 @@
 import type { Server } from 'node:http';
+import { flushCompileCache } from 'node:module';
 import { type Logger, pino } from 'pino';
 import { systemClock } from '../core/clock.ts';
 import { fault } from '../core/errors.ts';
@@ -6,6 +7,7 @@ import { connectDatabase, type Database } from '../db/connect.ts';
 import { type EmbeddedPostgres, startEmbedded } from '../db/embedded.ts';
 import { migrate } from '../db/migrate.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
+import { type Contract, createContract } from './contract.ts';
 import { seedDemo } from './demo.ts';
 import { createService, type Service } from './service.ts';
 
@@ -38,12 +40,14 @@ process.on('exit', () => logDestination.flushSync());
 async function start(): Promise<Running> {
   const config = readConfig(process.env);
   const logger = pino({ level: config.logLevel }, logDestination);
-  const embedded = config.databaseUrl
+  const starting = config.databaseUrl
     ? undefined
-    : await startEmbedded({ dataDir: config.dataDir, log: (line) => logger.warn({ postgres: line }, 'postgres') });
+    : startEmbedded({ dataDir: config.dataDir, log: (line) => logger.warn({ postgres: line }, 'postgres') });
+  // Side by side: PostgreSQL starts in processes of its own.
+  const [embedded, contract] = await Promise.all([starting, createContract()]);
   const url = config.databaseUrl ?? embedded?.url() ?? '';
   try {
-    return await serve(config, logger, url, embedded);
+    return await serve(config, contract, logger, url, embedded);
   } catch (error) {
     await embedded?.stop();
     throw error;
@@ -52,6 +56,7 @@ async function start(): Promise<Running> {
 
 async function serve(
   config: Config,
+  contract: Contract,
   logger: Logger,
   url: string,
   embedded: EmbeddedPostgres | undefined,
@@ -61,7 +66,7 @@ async function serve(
     poolSize: config.poolSize,
     onConnectionError: (error) => logger.warn({ err: error }, 'database connection lost'),
   });
-  const service = await createService({ config, database, clock: systemClock, logger });
+  const service = await createService({ config, contract, database, clock: systemClock, logger });
   // Before the demo workspace is made: a start that fails over its port must not use up the one time its key is shown.
   const server = await new Promise<Server>((resolve, reject) => {
     const listening = service.app.listen(config.port, config.host, (error) =>
@@ -126,24 +131,20 @@ async function stop({ server, answering, service, database, embedded }: Running)
   await embedded?.stop();
 }
 
-try {
-  const running = await start();
-  let stopping = false;
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.on(signal, () => {
-      if (stopping) return;
-      stopping = true;
-      stop(running).then(
-        () => process.exit(0),
-        (error) => {
-          process.stderr.write(`${Error.isError(error) ? error.stack : String(error)}\n`);
-          process.exit(1);
-        },
-      );
-    });
-  }
-} catch (error) {
+function fail(error: unknown): never {
   const known = error instanceof ConfigError || (Error.isError(error) && !(error instanceof TypeError));
   process.stderr.write(`${known ? (error as Error).message : Error.isError(error) ? error.stack : String(error)}\n`);
   process.exit(1);
 }
+
+const starting = start();
+let stopping = false;
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  process.on(signal, () => {
+    if (stopping) return;
+    stopping = true;
+    // A start that is told to stop is finished first: half of one leaves more to clean up.
+    starting.then(stop).then(() => process.exit(0), fail);
+  });
+}
+starting.then(() => flushCompileCache(), fail);

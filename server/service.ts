@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import type { Express } from 'express';
 import type { Logger } from 'pino';
 import type { Clock } from '../core/clock.ts';
@@ -10,6 +9,7 @@ import { Runtime } from '../runtime/runtime.ts';
 import { type AppParts, createApp } from './app.ts';
 import { Authenticator } from './auth.ts';
 import type { Config } from './config.ts';
+import type { Contract } from './contract.ts';
 import { createRateLimiter } from './rateLimit.ts';
 import { createTelemetry } from './telemetry.ts';
 
@@ -26,6 +26,7 @@ export interface Service {
 /** What a service is made of; the last three are for tests. */
 export interface ServiceOptions {
   config: Pick<Config, 'rateLimit' | 'allowPrivateNetwork' | 'validateResponses' | 'models'>;
+  contract: Contract;
   database: Database;
   clock: Clock;
   logger: Logger;
@@ -33,11 +34,9 @@ export interface ServiceOptions {
   observe?: AppParts['observe'];
 }
 
-const DOCUMENT = new URL('../generated/openapi.json', import.meta.url);
-
 /** Puts the service together. It takes no requests until `setReady(true)`. */
 export async function createService(options: ServiceOptions): Promise<Service> {
-  const { config, database, clock, logger } = options;
+  const { config, contract, database, clock, logger } = options;
   const runtime = new Runtime({
     models: config.models,
     allowPrivateNetwork: config.allowPrivateNetwork,
@@ -46,8 +45,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   });
   const authenticator = new Authenticator(database.system, clock);
   let ready = false;
-  const app = await createApp({
-    document: JSON.parse(readFileSync(DOCUMENT, 'utf8')) as AppParts['document'],
+  const app = createApp({
+    contract,
     handlers: options.handlers ?? everyHandler,
     authenticator,
     rateLimiter: createRateLimiter(config.rateLimit),

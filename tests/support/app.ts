@@ -6,9 +6,13 @@ import type { Clock } from '../../core/clock.ts';
 import type { Handlers } from '../../handlers/handler.ts';
 import type { ModelSettings } from '../../runtime/models/settings.ts';
 import { API_PREFIX } from '../../server/app.ts';
+import { createContract } from '../../server/contract.ts';
 import { createService, type Service } from '../../server/service.ts';
 import { record } from './coverage.ts';
 import { createTestDatabase, type SeededWorkspace, type TestDatabase } from './database.ts';
+
+/** One for all applications of a test file: it holds nothing of theirs. */
+const contract = createContract();
 
 /** A clock that stands still until it is told; it starts at the machine's time, cut to the millisecond. */
 export class TestClock implements Clock {
@@ -61,6 +65,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
       validateResponses: true,
       models: options.models ?? { retries: 0 },
     },
+    contract: await contract,
     database: database.database,
     clock,
     logger: pino({ level: 'silent' }),

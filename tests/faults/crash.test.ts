@@ -1,0 +1,89 @@
+import { jest } from '@jest/globals';
+import pg from 'pg';
+import { attachEmbedded } from '../../db/embedded.ts';
+import { globalModelId } from '../../runtime/models/catalogue.ts';
+import { type ModelServer, startModelServer } from '../support/model-server.ts';
+import { call, cleanUp, demoOf, freshFolder, json, launch, startService, transcript } from './service.ts';
+
+jest.setTimeout(60_000); // each test starts processes, each with a PostgreSQL
+
+let server: ModelServer;
+let env: NodeJS.ProcessEnv;
+let dataDir: string;
+
+beforeAll(async () => {
+  server = await startModelServer();
+});
+beforeEach(async () => {
+  server.reset();
+  dataDir = await freshFolder();
+  env = {
+    GUILDHALL_DATA_DIR: dataDir,
+    OPENAI_COMPATIBLE_BASE_URL: `${server.url}/v1`,
+    OPENAI_COMPATIBLE_MODELS: 'local-model',
+  };
+});
+afterEach(cleanUp);
+afterAll(() => server.close());
+
+/** One statement beside the running service, as its role across workspaces. */
+async function sql(text: string): Promise<number> {
+  const { url } = await attachEmbedded(dataDir);
+  const client = new pg.Client({ connectionString: url(), options: '-c role=guildhall_system' });
+  await client.connect();
+  try {
+    return (await client.query(text)).rowCount ?? 0;
+  } finally {
+    await client.end();
+  }
+}
+
+test('kill -9 in the middle of turns loses nothing that was stored, and blocks conversations no longer than their lease', async () => {
+  const first = await startService(env);
+  const { agentId, key } = demoOf(first);
+  const aiModelPublicId = globalModelId('openai-compatible', 'local-model');
+  await json(call(first.origin, key, 'PATCH', `/agents/${agentId}`, { aiModelPublicId }));
+  await json(call(first.origin, key, 'POST', `/agents/${agentId}/publish`, {}));
+  const send = (origin: string, body: object) => call(origin, key, 'POST', `/agents/${agentId}/messages`, body);
+  const { conversationId } = await json(send(first.origin, { content: 'Answered.' }));
+
+  server.script({ silence: true }, { silence: true });
+  const lost = [
+    send(first.origin, { content: 'Unanswered.', conversationId }),
+    send(first.origin, { content: 'New.', externalUserId: 'newcomer' }),
+  ].map((each) => expect(each).rejects.toThrow());
+  await server.received(3);
+  first.child.kill('SIGKILL');
+  expect(await first.ended).toEqual({ code: null, signal: 'SIGKILL' });
+  await Promise.all(lost);
+
+  const second = await startService(env);
+  const kept = ['user: Answered.', 'assistant: Hello from the model.', 'user: Unanswered.'];
+  expect(await transcript(second.origin, key, conversationId)).toEqual(kept);
+  const { items } = await json(call(second.origin, key, 'GET', '/conversations?externalUserId=newcomer'));
+  expect(await transcript(second.origin, key, items[0].publicId)).toEqual(['user: New.']);
+
+  const waiting = json(send(second.origin, { content: 'Anybody?', conversationId }));
+  expect(
+    await sql(`update conversations set turn_expires_at = now() - interval '1 second' where turn_id is not null`),
+  ).toBe(2);
+  expect((await waiting).conversation.messageCount).toBe(5);
+  await json(send(second.origin, { content: 'Me too.', conversationId: items[0].publicId, timeoutSeconds: 5 }));
+  expect(await transcript(second.origin, key, conversationId)).toEqual([
+    ...kept,
+    'user: Anybody?',
+    'assistant: Hello from the model.',
+  ]);
+});
+
+test('a second service on the same folder refuses with one clear line, and the first goes on', async () => {
+  const first = await startService(env);
+  const { key } = demoOf(first);
+  const second = launch(env);
+  expect(await second.ended).toEqual({ code: 1, signal: null });
+  const { stdout, stderr } = second.output();
+  expect(stderr).toMatch(/^Another Guildhall process uses the data folder [^\n]+\n$/);
+  expect(stderr).toContain(dataDir);
+  expect(stdout).not.toContain('ready');
+  expect(await json(call(first.origin, key, 'GET', '/health'))).toMatchObject({ status: 'ok' });
+});

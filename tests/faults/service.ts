@@ -1,0 +1,123 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { API_PREFIX } from '../../server/app.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+
+/** A service as an operator runs it: a process of its own. */
+export type ServiceProcess = {
+  child: ChildProcess;
+  /** From its ready line, such as `http://127.0.0.1:41234`. */
+  origin: string;
+  /** Everything that it has written so far. */
+  output(): { stdout: string; stderr: string };
+  /** Settles when it has ended and its output is complete. */
+  ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
+};
+
+const started = new Set<ChildProcess>();
+const folders = new Set<string>();
+
+/** A folder that is removed after the tests; PostgreSQL's own user can enter it. */
+export async function freshFolder(): Promise<string> {
+  const parent = await mkdtemp(join(tmpdir(), 'guildhall-faults-'));
+  await chmod(parent, 0o755);
+  folders.add(parent);
+  return join(parent, 'data');
+}
+
+/** Ends every process that is still there, and removes the folders. */
+export async function cleanUp(): Promise<void> {
+  await Promise.all(
+    [...started].map(async (child) => {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      child.kill('SIGKILL');
+      await once(child, 'close');
+    }),
+  );
+  started.clear();
+  for (const folder of folders) await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+  folders.clear();
+}
+
+/** Runs the service with this environment and nothing else of ours; by default its main file, on a free port. */
+export function launch(
+  env: NodeJS.ProcessEnv,
+  command = [process.execPath, 'server/main.ts'],
+): Omit<ServiceProcess, 'origin'> {
+  const [file = '', ...args] = command;
+  const { PATH, HOME } = process.env;
+  const child = spawn(file, args, {
+    cwd: ROOT,
+    env: { PATH, HOME, PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  started.add(child);
+  const written = { stdout: '', stderr: '' };
+  for (const stream of ['stdout', 'stderr'] as const) {
+    child[stream]?.setEncoding('utf8').on('data', (text: string) => {
+      written[stream] += text;
+    });
+  }
+  const ended = once(child, 'close').then(([code, signal]) => ({ code, signal }));
+  return { child, output: () => ({ ...written }), ended };
+}
+
+/** Runs the service and waits for its ready line. Throws what it wrote when it ends instead. */
+export async function startService(env: NodeJS.ProcessEnv, command?: string[]): Promise<ServiceProcess> {
+  const service = launch(env, command);
+  const ready = Promise.withResolvers<string>();
+  if (service.child.stdout) {
+    createInterface({ input: service.child.stdout }).on('line', (line) => {
+      if (line.startsWith('ready ')) ready.resolve(line.slice('ready '.length));
+    });
+  }
+  const first = await Promise.race([ready.promise, service.ended]);
+  if (typeof first === 'string') return { ...service, origin: first };
+  const { stdout, stderr } = service.output();
+  throw new Error(`The service ended with ${first.signal ?? first.code}:\n${stdout}${stderr}`);
+}
+
+/** A clean exit as soon as nothing runs any more, which is long before the grace of 15 seconds is over. */
+export async function expectPromptExit({ ended }: Pick<ServiceProcess, 'ended'>): Promise<void> {
+  const since = performance.now();
+  expect(await ended).toEqual({ code: 0, signal: null });
+  expect(performance.now() - since).toBeLessThan(10_000);
+}
+
+/** What the first start prints. */
+export function demoOf(service: ServiceProcess): { agentId: string; key: string } {
+  const { stdout } = service.output();
+  const key = /^demo key \(shown once\) (gsk_\w{40})$/m.exec(stdout)?.[1];
+  const agentId = /^demo agent (\S+)$/m.exec(stdout)?.[1];
+  if (!key || !agentId) throw new Error(`No demo key in:\n${stdout}`);
+  return { agentId, key };
+}
+
+/** A request to the API. */
+export function call(origin: string, key: string, method: string, path: string, body?: object): Promise<Response> {
+  return fetch(`${origin}${API_PREFIX}${path}`, {
+    method,
+    headers: { 'X-Api-Key': key, 'Content-Type': 'application/json' },
+    body: body ? JSON.stringify(body) : null,
+  });
+}
+
+/** The JSON of a request that must go well; its shape is the caller's affair. */
+// biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely.
+export async function json(response: Promise<Response>): Promise<any> {
+  const answer = await response;
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`${answer.status} ${text}`);
+  return text === '' ? undefined : JSON.parse(text);
+}
+
+/** Stored messages as `user: Hello.` */
+export async function transcript(origin: string, key: string, conversationId: string): Promise<string[]> {
+  const { items } = await json(call(origin, key, 'GET', `/conversations/${conversationId}/messages?limit=100`));
+  return items.map(({ role, content }: { role: string; content: string }) => `${role}: ${content}`);
+}

@@ -1,0 +1,77 @@
+import { access } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { jest } from '@jest/globals';
+import { createEmptyDatabase } from '../support/database.ts';
+import { cleanUp, demoOf, expectPromptExit, freshFolder, launch, startService } from './service.ts';
+
+jest.setTimeout(60_000); // each test starts processes, some with a PostgreSQL
+
+afterEach(cleanUp);
+
+/** How a start that cannot succeed ends. */
+async function refused(env: NodeJS.ProcessEnv) {
+  const service = launch({ GUILDHALL_DATA_DIR: await freshFolder(), ...env });
+  const { code } = await service.ended;
+  return { code, ...service.output() };
+}
+
+describe('a setting that cannot be used ends the start with one line that names it', () => {
+  test.each([
+    ['PORT', '80a'],
+    ['PORT', '65536'],
+    ['GUILDHALL_RATE_LIMIT', '-1'],
+    ['GUILDHALL_POOL_SIZE', '1'],
+    ['GUILDHALL_ALLOW_PRIVATE_NETWORK', 'yes'],
+    ['GUILDHALL_LOG_LEVEL', 'loud'],
+    ['OPENAI_COMPATIBLE_BASE_URL', 'localhost:8080'],
+  ])('%s=%s', async (name, value) => {
+    const { code, stdout, stderr } = await refused({ [name]: value });
+    expect(code).toBe(1);
+    expect(stdout).toBe('');
+    expect(stderr).toMatch(new RegExp(`^${name} [^\n]+\n$`));
+  });
+});
+
+test('a port in use is told in one line, and does not use up the one time that the demo key is shown', async () => {
+  const occupant = createServer();
+  await new Promise<void>((resolve) => occupant.listen(0, '127.0.0.1', resolve));
+  const { port } = occupant.address() as AddressInfo;
+  const dataDir = await freshFolder();
+  const { code, stdout, stderr } = await refused({ GUILDHALL_DATA_DIR: dataDir, PORT: String(port) });
+  occupant.close();
+  expect(code).toBe(1);
+  expect(stderr).toMatch(new RegExp(`^[^\n]*127.0.0.1:${port}[^\n]*\n$`));
+  expect(stdout).not.toMatch(/^ready/m);
+  const next = await startService({ GUILDHALL_DATA_DIR: dataDir });
+  expect(demoOf(next).key).toMatch(/^gsk_/);
+});
+
+describe('DATABASE_URL', () => {
+  test('takes a database of one’s own: no data folder, no demo workspace, and more than one service', async () => {
+    const database = await createEmptyDatabase();
+    const dataDir = await freshFolder();
+    const env = { DATABASE_URL: database.url, GUILDHALL_DATA_DIR: dataDir };
+    const services = await Promise.all([startService(env), startService(env)]);
+    for (const service of services) {
+      expect((await fetch(`${service.origin}/readyz`)).status).toBe(200);
+      expect(service.output().stdout).not.toContain('demo');
+      service.child.kill('SIGTERM');
+      await expectPromptExit(service);
+    }
+    await expect(access(dataDir)).rejects.toThrow('ENOENT');
+    await database.drop();
+  });
+
+  test('that nobody answers ends the start, without its password in the output', async () => {
+    const closed = createServer();
+    await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve));
+    const { port } = closed.address() as AddressInfo;
+    await new Promise((resolve) => closed.close(resolve));
+    const { code, stdout, stderr } = await refused({ DATABASE_URL: `postgres://me:s3cret-word@127.0.0.1:${port}/x` });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^[^\n]+\n$/);
+    expect(stderr).toContain(`127.0.0.1:${port}`);
+    expect(stdout + stderr).not.toContain('s3cret-word');
+  });
+});

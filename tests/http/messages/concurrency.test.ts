@@ -1,0 +1,250 @@
+import { newId } from '../../../core/ids.ts';
+import { claimConversation } from '../../../db/queries/turns.ts';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+import { gatedReply, type ModelServer, startModelServer } from '../../support/model-server.ts';
+import { begun, conversation, publishedAgent, said, send, transcript } from './turns.ts';
+
+let server: ModelServer;
+let app: TestApp;
+/** A second replica over the same database. */
+let other: TestApp;
+let agentId: string;
+
+beforeAll(async () => {
+  server = await startModelServer();
+  app = await startTestApp({ models: server.settings() });
+  other = await startTestApp({ models: server.settings(), database: app.database, clock: app.clock });
+  agentId = await publishedAgent(app);
+});
+beforeEach(() => server.reset());
+afterAll(async () => {
+  await other.close();
+  await app.close();
+  await server.close();
+});
+
+const say = (replica: TestApp, body: object) => send(replica, agentId, body, app.workspace.apiKey);
+/** supertest sends on `then`. */
+const sent = (request: ReturnType<typeof say>) => request.then((answer) => answer);
+
+const times = (count: number) => Array.from({ length: count }, (_, i) => i);
+
+/** Whether the model was ever asked for this conversation again before it had answered: each prompt must hold every earlier turn whole. */
+function expectOneAfterTheOther(count: number): void {
+  const prompts = server.requests.map(said);
+  expect(prompts).toHaveLength(count);
+  for (const [index, prompt] of prompts.entries()) {
+    const roles = prompt.map((line) => line.split(':')[0]);
+    expect(roles).toEqual([...times(index + 1).flatMap(() => ['user', 'assistant']), 'user']);
+  }
+}
+
+describe('messages sent to one conversation at once', () => {
+  test('are answered one after the other', async () => {
+    const conversationId = await begun(app, agentId);
+    server.reset();
+    server.fallback = { echo: true };
+    const answers = await Promise.all(times(12).map((i) => sent(say(app, { content: `m${i}`, conversationId }))));
+    expect(answers.map(({ status, body }) => [status, body.messages?.[0]?.content])).toEqual(
+      times(12).map((i) => [200, `m${i}`]),
+    );
+    expectOneAfterTheOther(12);
+    const lines = (await transcript(app, conversationId)).slice(2);
+    for (const i of times(12)) expect(lines[2 * i + 1]).toBe(lines[2 * i]?.replace('user', 'assistant'));
+    expect((await conversation(app, conversationId)).messageCount).toBe(26);
+  });
+
+  test('over two replicas too', async () => {
+    const conversationId = await begun(app, agentId);
+    server.reset();
+    server.fallback = { echo: true };
+    const answers = await Promise.all(
+      times(12).map((i) => sent(say(i % 2 === 0 ? app : other, { content: `m${i}`, conversationId }))),
+    );
+    expect(answers.map(({ status, body }) => [status, body.messages?.[0]?.content])).toEqual(
+      times(12).map((i) => [200, `m${i}`]),
+    );
+    expectOneAfterTheOther(12);
+    const lines = (await transcript(app, conversationId)).slice(2);
+    for (const i of times(12)) expect(lines[2 * i + 1]).toBe(lines[2 * i]?.replace('user', 'assistant'));
+  });
+
+  test('do not hold up other conversations', async () => {
+    const [busy, free] = [await begun(app, agentId), await begun(app, agentId)];
+    server.reset();
+    const gate = gatedReply();
+    server.script({ reply: gate.chunks });
+    const slow = sent(say(app, { content: 'Slow', conversationId: busy }));
+    await server.received(1);
+    await say(app, { content: 'Quick', conversationId: free }).expect(200);
+    gate.push('Done.');
+    gate.end();
+    expect((await slow).body.messages[0].content).toBe('Done.');
+  });
+
+  test('waiting counts to the timeout, and keeps what the user wrote', async () => {
+    const conversationId = await begun(app, agentId);
+    server.reset();
+    const gate = gatedReply();
+    server.script({ reply: gate.chunks });
+    const slow = sent(say(app, { content: 'Slow', conversationId }));
+    await server.received(1);
+    const waiters = [app, other].map((replica) =>
+      sent(say(replica, { content: 'Me too', conversationId, timeoutSeconds: 1 })),
+    );
+    for (const { status, body } of await Promise.all(waiters))
+      expect([status, body.code]).toEqual([408, 'AGENT_TIMEOUT']);
+    gate.push('Done.');
+    gate.end();
+    expect((await slow).status).toBe(200);
+    expect((await transcript(app, conversationId)).slice(2)).toEqual([
+      ...['user: Slow', 'user: Me too', 'user: Me too', 'assistant: Done.'],
+    ]);
+    expect((await conversation(app, conversationId)).messageCount).toBe(6);
+    server.reset();
+    await say(app, { content: 'Next', conversationId }).expect(200);
+    expect(said(server.requests[0])).toEqual([
+      ...['user: Hello.', 'assistant: Hello from the model.', 'user: Slow', 'user: Me too', 'user: Me too'],
+      ...['assistant: Done.', 'user: Next'],
+    ]);
+  });
+
+  test('one that gives up waiting lets the next one have its turn, but not before the running one is over', async () => {
+    const conversationId = await begun(app, agentId);
+    server.reset();
+    const gate = gatedReply();
+    server.script({ reply: gate.chunks });
+    const running = sent(say(app, { content: 'First', conversationId }));
+    await server.received(1);
+    const impatient = sent(say(app, { content: 'Second', conversationId, timeoutSeconds: 1 }));
+    const patient = sent(say(app, { content: 'Third', conversationId }));
+    expect((await impatient).status).toBe(408);
+    expect(server.requests).toHaveLength(1);
+    gate.end();
+    expect((await running).status).toBe(200);
+    expect((await patient).status).toBe(200);
+    expect(said(server.requests[1]).at(-1)).toBe('user: Third');
+  });
+
+  test('a conversation that is paused while they wait is 422, one that is deleted 404', async () => {
+    for (const [change, status, code] of [
+      [{ is_paused: true }, 422, 'CONVERSATION_PAUSED'],
+      [{ is_ended: true }, 422, 'CONVERSATION_ENDED'],
+      [{ deleted_at: new Date() }, 404, 'CONVERSATION_NOT_FOUND'],
+    ] as const) {
+      const conversationId = await begun(app, agentId);
+      server.reset();
+      const gate = gatedReply();
+      server.script({ reply: gate.chunks });
+      const running = sent(say(app, { content: 'First', conversationId }));
+      await server.received(1);
+      const local = sent(say(app, { content: 'Second', conversationId }));
+      const remote = sent(say(other, { content: 'Third', conversationId }));
+      await app.workspace.db.updateTable('conversations').set(change).where('id', '=', conversationId).execute();
+      expect((await remote).body.code).toBe(code);
+      gate.end();
+      const answer = await local;
+      expect([answer.status, answer.body.code]).toEqual([status, code]);
+      expect((await running).status).toBe('deleted_at' in change ? 404 : 200);
+      expect(server.requests).toHaveLength(1);
+    }
+  });
+});
+
+describe('a conversation that is deleted while its turn runs', () => {
+  test('is 404 CONVERSATION_NOT_FOUND, and nothing is stored any more', async () => {
+    const conversationId = await begun(app, agentId);
+    server.reset();
+    const gate = gatedReply();
+    server.script({ reply: gate.chunks });
+    const running = sent(say(app, { content: 'Forget me', conversationId }));
+    await server.received(1);
+    await app.api('delete', `/conversations/${conversationId}`).expect(204);
+    gate.push('Too late.');
+    gate.end();
+    const { status, body } = await running;
+    expect([status, body.code]).toEqual([404, 'CONVERSATION_NOT_FOUND']);
+    const rows = await app.workspace.db
+      .selectFrom('messages')
+      .select('content')
+      .where('conversation_id', '=', conversationId)
+      .where('role', '=', 'assistant')
+      .execute();
+    expect(rows).toEqual([{ content: 'Hello from the model.' }]);
+  });
+});
+
+describe('the lease of a turn', () => {
+  const claim = (conversationId: string) =>
+    claimConversation(app.workspace.db, {
+      workspaceId: app.workspace.workspaceId,
+      conversationId,
+      agentId,
+      turnId: newId(),
+      now: app.clock.now(),
+      message: { id: newId(), content: 'From the dead.', attachments: [], snippet: 'From the dead.' },
+    });
+  const expire = (conversationId: string) =>
+    app.workspace.db
+      .updateTable('conversations')
+      .set({ turn_expires_at: new Date(Date.now() - 1000) })
+      .where('id', '=', conversationId)
+      .execute();
+
+  test('of a replica that died is taken over once it has run out', async () => {
+    const conversationId = await begun(app, agentId);
+    expect(await claim(conversationId)).toBeDefined();
+    await expire(conversationId);
+    server.reset();
+    const { body } = await say(app, { content: 'Anybody?', conversationId, timeoutSeconds: 5 }).expect(200);
+    expect(body.conversation.messageCount).toBe(5);
+    expect(said(server.requests[0]).slice(2)).toEqual(['user: From the dead.', 'user: Anybody?']);
+  });
+
+  test('that has not run out is respected; whoever waits goes on as soon as it has', async () => {
+    const conversationId = await begun(app, agentId);
+    await claim(conversationId);
+    expect(await claim(conversationId)).toBeUndefined();
+    server.reset();
+    await say(app, { content: 'Anybody?', conversationId, timeoutSeconds: 1 }).expect(408);
+    expect(server.requests).toHaveLength(0);
+    const waiting = sent(say(app, { content: 'Now?', conversationId }));
+    await expire(conversationId);
+    expect((await waiting).status).toBe(200);
+  });
+
+  test('that was lost is not written over: the late reply is dropped with 503, the new turn’s stays', async () => {
+    const conversationId = await begun(app, agentId);
+    server.reset();
+    const gate = gatedReply();
+    server.script({ reply: gate.chunks }, { reply: 'In time.' });
+    const late = sent(say(app, { content: 'First', conversationId }));
+    await server.received(1);
+    await expire(conversationId);
+    await say(other, { content: 'Second', conversationId }).expect(200);
+    gate.push('Too late.');
+    gate.end();
+    const { status, body } = await late;
+    expect([status, body.code]).toEqual([503, 'UNAVAILABLE']);
+    expect((await transcript(app, conversationId)).slice(2)).toEqual([
+      'user: First',
+      'user: Second',
+      'assistant: In time.',
+    ]);
+    await say(app, { content: 'Third', conversationId, timeoutSeconds: 2 }).expect(200);
+  });
+});
+
+describe('while models are silent', () => {
+  test('no database connection is held: 30 turns wait, and others go on', async () => {
+    server.fallback = { silence: true };
+    const waiting = times(30).map((i) => sent(say(app, { content: `m${i}`, timeoutSeconds: 3 })));
+    await server.received(30);
+    expect(app.database.database.usage()).toMatchObject({ waiting: 0 });
+    const { total, idle } = app.database.database.usage();
+    expect(idle).toBe(total);
+    await app.api('get', '/agents').expect(200);
+    expect((await app.api('get', '/conversations?limit=1').expect(200)).body.total).toBeGreaterThanOrEqual(30);
+    for (const { status } of await Promise.all(waiting)) expect(status).toBe(408);
+  });
+});

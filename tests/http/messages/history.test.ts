@@ -1,0 +1,82 @@
+import { loadHistory } from '../../../db/queries/messages.ts';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+import { type ModelServer, startModelServer } from '../../support/model-server.ts';
+import { begun, customModel, publishedAgent, said, send, stored } from './turns.ts';
+
+let server: ModelServer;
+let app: TestApp;
+
+beforeAll(async () => {
+  server = await startModelServer();
+  app = await startTestApp({ models: server.settings() });
+});
+beforeEach(() => server.reset());
+afterAll(async () => {
+  await app.close();
+  await server.close();
+});
+
+const words = (count: number) => Array(count).fill('lorem').join(' ');
+
+test('a small context window drops the oldest turns first, question and answer together, and never the instructions', async () => {
+  const agentId = await publishedAgent(app, {
+    aiModelPublicId: await customModel(app.workspace, { contextWindow: 300 }),
+    systemPrompt: 'Stay the same.',
+  });
+  server.fallback = { reply: `Answer ${words(20)}` };
+  const conversationId = await begun(app, agentId, `Question 1 ${words(20)}`);
+  for (const number of [2, 3, 4, 5, 6]) {
+    await send(app, agentId, { content: `Question ${number} ${words(20)}`, conversationId }).expect(200);
+  }
+  const seen = server.requests.map((request) =>
+    said(request).map((line) => line.replace(/(Question \d|Answer).*/, '$1')),
+  );
+  expect(seen[1]).toEqual(['system: Stay the same.', 'user: Question 1', 'assistant: Answer', 'user: Question 2']);
+  const last = seen[5] ?? [];
+  expect(last[0]).toBe('system: Stay the same.');
+  expect(last.at(-1)).toBe('user: Question 6');
+  const history = last.slice(1, -1);
+  expect(history.length).toBeGreaterThan(0);
+  expect(history.length).toBeLessThan(10);
+  // What is left are the newest turns, each whole.
+  const first = 6 - history.length / 2;
+  const whole = Array.from({ length: history.length / 2 }, (_, i) => [
+    `user: Question ${first + i}`,
+    'assistant: Answer',
+  ]);
+  expect(history).toEqual(whole.flat());
+});
+
+test('a message that fills the window alone goes out without any history', async () => {
+  const agentId = await publishedAgent(app, {
+    aiModelPublicId: await customModel(app.workspace, { contextWindow: 100 }),
+  });
+  const conversationId = await begun(app, agentId, 'Short.');
+  const long = words(90);
+  await send(app, agentId, { content: long, conversationId }).expect(200);
+  expect(said(server.requests[1])).toEqual([`user: ${long}`]);
+});
+
+test('a conversation far longer than the window is not read as a whole', async () => {
+  const agentId = await publishedAgent(app, {
+    aiModelPublicId: await customModel(app.workspace, { contextWindow: 1000 }),
+  });
+  const conversationId = await begun(app, agentId, 'The very first.');
+  const filler = 'x'.repeat(30_000);
+  for (let i = 0; i < 3; i += 1) await send(app, agentId, { content: `${i} ${filler}`, conversationId }).expect(200);
+  await send(app, agentId, { content: 'And now?', conversationId }).expect(200);
+  const seen = said(server.requests.at(-1));
+  expect(seen.at(-1)).toBe('user: And now?');
+  expect(seen.join('\n')).not.toContain('The very first.');
+  expect(seen.join('\n').length).toBeLessThan(8000);
+});
+
+test('a message that was stored after the one to be answered is no history of it', async () => {
+  const agentId = await publishedAgent(app);
+  const conversationId = await begun(app, agentId);
+  await send(app, agentId, { content: 'Later.', conversationId }).expect(200);
+  const [, , later] = await stored(app, conversationId);
+  const { db, workspaceId } = app.workspace;
+  const rows = await loadHistory(db, workspaceId, conversationId, later?.publicId ?? '', 1000);
+  expect(rows.map(({ content }) => content)).toEqual(['Hello.', 'Hello from the model.']);
+});

@@ -1,0 +1,121 @@
+import { randomUUID } from 'node:crypto';
+import type { components } from '../../../generated/api.ts';
+import { globalModelId } from '../../../runtime/models/catalogue.ts';
+import type { TestApp } from '../../support/app.ts';
+import type { SeededWorkspace } from '../../support/database.ts';
+import type { RecordedRequest } from '../../support/model-server.ts';
+
+type Schemas = components['schemas'];
+
+export const GPT = globalModelId('openai', 'gpt-4.1');
+export const HAIKU = globalModelId('anthropic', 'claude-haiku-4-5');
+/** Speaks chat completions, takes no files, costs nothing. */
+export const LOCAL = globalModelId('openai-compatible', 'local-model');
+
+export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+type NewVariable = Pick<Schemas['AgentVariableCreate'], 'name' | 'label' | 'type'> &
+  Partial<Schemas['AgentVariableCreate']>;
+
+/** What an agent is published with. */
+export type AgentSetup = Partial<Schemas['AgentUpdate']> & { variables?: NewVariable[] };
+
+/** An agent on `local-model` unless told otherwise, made and published through the API. Answers with its id. */
+export async function publishedAgent(
+  app: TestApp,
+  setup: AgentSetup = {},
+  key = app.workspace.apiKey,
+): Promise<string> {
+  const id = await draftAgent(app, setup, key);
+  await app.api('post', `/agents/${id}/publish`, key).send({}).expect(200);
+  return id;
+}
+
+/** The same before publication. */
+export async function draftAgent(app: TestApp, setup: AgentSetup = {}, key = app.workspace.apiKey): Promise<string> {
+  const { variables = [], ...config } = setup;
+  const { body } = await app
+    .api('post', '/agents', key)
+    .send({ name: `Agent ${randomUUID()}` })
+    .expect(201);
+  const id: string = body.publicId;
+  for (const variable of variables)
+    await app.api('post', `/agents/${id}/prompt/variables`, key).send(variable).expect(201);
+  await app
+    .api('patch', `/agents/${id}`, key)
+    .send({ aiModelPublicId: LOCAL, ...config })
+    .expect(200);
+  return id;
+}
+
+export const send = (app: TestApp, agentId: string, body: object, key?: string) =>
+  app.api('post', `/agents/${agentId}/messages`, key).send(body);
+
+/** A new conversation's id, after one exchange. */
+export async function begun(app: TestApp, agentId: string, content = 'Hello.', key?: string): Promise<string> {
+  const { body } = await send(app, agentId, { content }, key).expect(200);
+  return body.conversationId;
+}
+
+export async function conversation(app: TestApp, id: string, key?: string): Promise<Schemas['Conversation']> {
+  return (await app.api('get', `/conversations/${id}`, key).expect(200)).body;
+}
+
+export async function stored(app: TestApp, conversationId: string, key?: string): Promise<Schemas['Message'][]> {
+  const { body } = await app.api('get', `/conversations/${conversationId}/messages?limit=100`, key).expect(200);
+  return body.items;
+}
+
+/** Stored messages as `user: Hello.` */
+export async function transcript(app: TestApp, conversationId: string, key?: string): Promise<string[]> {
+  return (await stored(app, conversationId, key)).map(({ role, content }) => `${role}: ${content}`);
+}
+
+/** The conversations of an end user, through the API. */
+export async function conversationsOf(
+  app: TestApp,
+  externalUserId: string,
+): Promise<Schemas['ConversationListItem'][]> {
+  const { body } = await app.api('get', `/conversations?externalUserId=${externalUserId}`).expect(200);
+  return body.items;
+}
+
+/** What a provider was sent, in any of the wire formats, as `user: Hello.` */
+export function said(request: RecordedRequest | undefined): string[] {
+  const body = request?.body ?? {};
+  const system = typeof body.system === 'string' ? body.system : textOf(body.system);
+  const list = (body.messages ?? body.input ?? []) as { role: string; content: unknown }[];
+  return [...(system ? [`system: ${system}`] : []), ...list.map(({ role, content }) => `${role}: ${textOf(content)}`)];
+}
+
+function textOf(content: unknown): string {
+  if (typeof content === 'string') return content;
+  return Array.isArray(content) ? content.map((part: { text?: string }) => part.text ?? '').join('') : '';
+}
+
+/** A model that the workspace added itself, on the OpenAI-compatible server. Answers with its id. */
+export async function customModel(
+  { db, workspaceId }: SeededWorkspace,
+  options: { contextWindow?: number; image?: boolean; document?: boolean; price?: number } = {},
+): Promise<string> {
+  const id = randomUUID();
+  await db
+    .insertInto('ai_models')
+    .values({
+      workspace_id: workspaceId,
+      id,
+      name: 'Own model',
+      provider: 'openai-compatible',
+      model_id: `own-${id}`,
+      display_provider: 'Own',
+      context_window: options.contextWindow ?? 100_000,
+      input_cost_per_1m_tokens: options.price ?? 0,
+      output_cost_per_1m_tokens: options.price ?? 0,
+      min_temperature: 0,
+      max_temperature: 2,
+      supports_image: options.image ?? false,
+      supports_document: options.document ?? false,
+    })
+    .execute();
+  return id;
+}
