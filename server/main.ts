@@ -94,6 +94,7 @@ async function serve(
   }
   process.stdout.write(`ready http://${host}:${port}\n`);
   logger.info({ ms: Math.round(performance.now() - startedAt) }, 'ready');
+  contract.warmUp().catch((error) => logger.error({ err: error }, 'the contract does not compile'));
   embedded?.onExit(() => {
     logger.fatal('the embedded PostgreSQL ended by itself');
     process.exit(1);

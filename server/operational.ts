@@ -2,7 +2,6 @@ import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import express, { type Router } from 'express';
 import type { Registry } from 'prom-client';
-import { stringify } from 'yaml';
 
 /** What the operational routes report on. */
 export interface OperationalParts {
@@ -66,7 +65,8 @@ export function operationalRoutes(parts: OperationalParts): Router {
     json ??= JSON.stringify(parts.document);
     response.type('application/json').send(json);
   });
-  router.get('/openapi.yaml', (_request, response) => {
+  router.get('/openapi.yaml', async (_request, response) => {
+    const { stringify } = await import('yaml');
     yaml ??= stringify(parts.document, { aliasDuplicateObjects: false });
     response.type('application/yaml').send(yaml);
   });

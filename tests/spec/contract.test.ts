@@ -1,0 +1,12 @@
+import { createContract } from '../../server/contract.ts';
+
+test('every operation of the document has validators that compile', async () => {
+  const contract = await createContract();
+  expect(contract.operations).toHaveLength(136);
+  await expect(contract.warmUp()).resolves.toBeUndefined();
+});
+
+test('the document that is served still has its references', async () => {
+  const { document } = await createContract();
+  expect(JSON.stringify(document)).toContain('"$ref":"#/components/schemas/Agent"');
+});
