@@ -34,6 +34,7 @@ export interface OutgoingLimits {
   allowPrivateNetwork: boolean;
 }
 
+/** One request and the limits of its call. */
 export interface OutgoingRequest extends OutgoingLimits {
   /** GET when absent. */
   method?: string;
@@ -48,6 +49,7 @@ export interface OutgoingRequest extends OutgoingLimits {
   accept?: string;
 }
 
+/** A complete response. */
 export interface OutgoingResponse {
   status: number;
   /** Lower-case names; a repeated header is joined with `, `. */
@@ -64,6 +66,7 @@ export interface OutgoingSeams {
   dial?: (addresses: ResolvedAddress[], port: number) => { address: string; port: number };
 }
 
+/** HTTP to addresses that a tenant chose, each of them checked. */
 export interface OutgoingClient {
   /**
    * One HTTP request to an address that a tenant chose. Every resolved address is checked and is the one connected to, on every

@@ -4,6 +4,7 @@ import type { DB } from '../generated/db.ts';
 import { Listener } from './listen.ts';
 import { Session } from './session.ts';
 
+/** How the database is reached. */
 export type ConnectOptions = {
   /** Most connections for requests; a quarter as many again serve work across workspaces. Default 20. */
   poolSize?: number;

@@ -18,6 +18,7 @@ export type EmbeddedPostgres = {
   onExit(listener: (reason: string) => void): void;
 };
 
+/** Where the embedded PostgreSQL lives, and how it is started. */
 export type EmbeddedOptions = {
   dataDir: string;
   /** Gets what PostgreSQL has to say from WARNING upwards (statement errors excepted). */

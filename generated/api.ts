@@ -92,7 +92,7 @@ export interface paths {
         put?: never;
         /**
          * Publish an agent
-         * @description Freezes the draft, with its variables and everything linked to it, as the next published version, and starts a new draft from it. The status becomes `active`. The agent needs an AI model; its system prompt may be empty.
+         * @description Freezes the draft, with its variables and its linked tools, skills, knowledge sources, external MCP servers and sub-agents, as the next published version, and starts a new draft from it. The status becomes `active`. The agent needs an AI model; its system prompt may be empty.
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`; 409 `NO_DRAFT_VERSION`; 422 `AI_MODEL_REQUIRED`.
          */
@@ -828,7 +828,7 @@ export interface paths {
         head?: never;
         /**
          * Change a tool
-         * @description Changes the fields given, for every agent that the tool is linked to. `configuration` replaces the present one as a whole, except that a secret value sent as `********` stays as it is. The type cannot change: a body with `toolType`, even the present one, is 400 `IMMUTABLE_FIELD`.
+         * @description Changes the fields given, at once for every agent that the tool is linked to; only `requiresApproval` is the link's own there. `configuration` replaces the present one as a whole, except that a secret value sent as `********` stays as it is. The type cannot change: a body with `toolType`, even the present one, is 400 `IMMUTABLE_FIELD`.
          *
          *     Error codes: 400 `IMMUTABLE_FIELD`; 404 `HTTP_TOOL_NOT_FOUND`; 409 `HTTP_TOOL_NAME_TAKEN`; 422 `INVALID_TOOL_CONFIGURATION`.
          */
@@ -866,7 +866,7 @@ export interface paths {
         };
         /**
          * List an agent's external MCP servers
-         * @description All external MCP servers in the editable state of the agent, active or not, the one linked last first. An archived agent has no editable state: 409 `NO_DRAFT_VERSION`.
+         * @description All external MCP servers linked to the draft of the agent, active or not, the one linked last first. An archived agent has no draft: 409 `NO_DRAFT_VERSION`.
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`; 409 `NO_DRAFT_VERSION`.
          */
@@ -874,7 +874,7 @@ export interface paths {
         put?: never;
         /**
          * Link an external MCP server to an agent
-         * @description Lets the agent call every tool that was discovered on the server. The link starts active and without approval, and belongs to the editable state: conversations use it once the agent is published. Only a server with status `CONNECTED` can be linked, any other is 422 `EXTERNAL_MCP_NOT_ACTIVE`; discover it again first.
+         * @description Lets the agent call every tool that was discovered on the server. The link starts active and without approval, and belongs to the draft: conversations use it once the agent is published again. Only a server with status `CONNECTED` can be linked, any other is 422 `EXTERNAL_MCP_NOT_ACTIVE`; discover it again first. A server is linked to an agent once: a second time is 409 `ALREADY_LINKED`. An archived agent has no draft: 409 `NO_DRAFT_VERSION`.
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`, `EXTERNAL_MCP_NOT_FOUND`; 409 `ALREADY_LINKED`, `NO_DRAFT_VERSION`; 422 `EXTERNAL_MCP_NOT_ACTIVE`.
          */
@@ -894,7 +894,7 @@ export interface paths {
         };
         /**
          * List external MCP servers that an agent can link
-         * @description The servers of the workspace with status `CONNECTED` that are not linked to the agent, newest first. Any of them can be given to `linkExternalMcp`.
+         * @description The servers of the workspace with status `CONNECTED` that are not linked to the agent, newest first. Any of them can be given to `linkExternalMcp`. An archived agent has no draft: 409 `NO_DRAFT_VERSION`.
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`; 409 `NO_DRAFT_VERSION`.
          */
@@ -919,7 +919,7 @@ export interface paths {
         post?: never;
         /**
          * Unlink an external MCP server from an agent
-         * @description Takes the server out of the agent's editable state; the published version keeps it until the agent is published again. The server itself stays in the workspace. A server that exists but is not linked is 404 `NOT_LINKED`.
+         * @description Takes the server out of the draft of the agent; the published version keeps it until the agent is published again. The server itself stays in the workspace. A server that exists but is not linked is 404 `NOT_LINKED`. An archived agent has no draft: 409 `NO_DRAFT_VERSION`.
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`, `EXTERNAL_MCP_NOT_FOUND`, `NOT_LINKED`; 409 `NO_DRAFT_VERSION`.
          */
@@ -928,7 +928,7 @@ export interface paths {
         head?: never;
         /**
          * Change the link to an external MCP server
-         * @description Switches the server on or off for this agent, asks for approval of its calls, or sets how the connection is held. An absent field stays as it is; `null` sets it back: off, no approval, `STATIC`. The change reaches conversations once the agent is published. A server that exists but is not linked is 404 `NOT_LINKED`.
+         * @description Switches the server on or off for this agent, asks for approval of its calls, or sets how the connection is held. An absent field stays as it is; `null` sets it back to what a new link has: active, no approval, `STATIC`. The change reaches conversations once the agent is published again. A server that exists but is not linked is 404 `NOT_LINKED`. An archived agent has no draft: 409 `NO_DRAFT_VERSION`.
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`, `EXTERNAL_MCP_NOT_FOUND`, `NOT_LINKED`; 409 `NO_DRAFT_VERSION`.
          */
@@ -979,7 +979,7 @@ export interface paths {
         post?: never;
         /**
          * Delete an external MCP server
-         * @description The server is gone for the API, its name is free again and its credential is erased. Agents lose its tools, in their editable state and in published versions alike.
+         * @description The server is gone for the API, its name is free again and its credential is erased. Every agent that it is linked to loses its tools, published versions included.
          *
          *     Error codes: 404 `EXTERNAL_MCP_NOT_FOUND`.
          */
@@ -1164,7 +1164,7 @@ export interface paths {
         };
         /**
          * List an agent's sub-agents
-         * @description All agents that this one can delegate to in its editable state, by `sortOrder` and, where that is equal, the one linked first first. An archived agent has no editable state: 409 `NO_DRAFT_VERSION`.
+         * @description All agents linked to the draft of this one as delegation targets, by `sortOrder` and, where that is equal, the one linked first first. An archived agent has no draft: 409 `NO_DRAFT_VERSION`.
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`; 409 `NO_DRAFT_VERSION`.
          */
@@ -1172,7 +1172,7 @@ export interface paths {
         put?: never;
         /**
          * Link a sub-agent to an agent
-         * @description Lets the agent hand work to another one. The link belongs to the editable state: conversations use it once the agent is published, and delegation runs the sub-agent's published version. A link is never edited: unlink, then link again with other values. Linking an agent to itself, or so that delegation could come back to it over any number of agents, is 422 `SUB_AGENT_CYCLE`.
+         * @description Lets the agent hand work to another one. The link belongs to the draft: conversations use it once the agent is published again, and delegation runs the sub-agent's published version. A link is never edited: unlink, then link again with other values. Linking an agent to itself, or so that delegation could come back to it over any number of agents, is 422 `SUB_AGENT_CYCLE`. An archived agent has no draft: 409 `NO_DRAFT_VERSION`.
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`, `SUB_AGENT_NOT_FOUND`, `AI_MODEL_NOT_FOUND`; 409 `ALREADY_LINKED`, `NO_DRAFT_VERSION`; 422 `SUB_AGENT_CYCLE`.
          */
@@ -1217,7 +1217,7 @@ export interface paths {
         post?: never;
         /**
          * Unlink a sub-agent from an agent
-         * @description Takes the sub-agent out of the editable state; the published version keeps it until the agent is published again. The sub-agent itself is not touched. An agent that exists but is not linked is 404 `NOT_LINKED`.
+         * @description Takes the sub-agent out of the draft of the agent; the published version keeps it until the agent is published again. The sub-agent itself is not touched. An agent that exists but is not linked is 404 `NOT_LINKED`. An archived agent has no draft: 409 `NO_DRAFT_VERSION`.
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`, `SUB_AGENT_NOT_FOUND`, `NOT_LINKED`; 409 `NO_DRAFT_VERSION`.
          */
@@ -1730,7 +1730,7 @@ export interface paths {
         put?: never;
         /**
          * Create a coupon
-         * @description Makes a coupon that can be redeemed at once, or from `validFrom` on, with a coupon and a promotion code at the payment provider; when the provider fails, nothing is left behind. A percentage is at most 100; `repeating` needs `durationMonths`; scope `plans` and any fixed amount need `applicablePlanIds`, and those plans must share one currency; `validUntil` lies in the future. A coupon that breaks one of these rules is 422 `COUPON_RULE_VIOLATED`.
+         * @description Makes a coupon that can be redeemed at once, or from `validFrom` on, with a coupon and a promotion code at the payment provider; when the provider fails, nothing is left behind. A percentage is at most 100; `repeating` needs `durationMonths`; scope `plans` needs `applicablePlanIds`, and scope `hub` takes none; a fixed amount needs its plans, listed or all of the hub, to share one currency; `validUntil` lies in the future. A coupon that breaks one of these rules is 422 `COUPON_RULE_VIOLATED`.
          *
          *     Error codes: 404 `PLAN_NOT_FOUND`; 409 `COUPON_CODE_TAKEN`; 422 `COUPON_RULE_VIOLATED`; 502 `PAYMENT_PROVIDER_ERROR`.
          */
@@ -1888,7 +1888,7 @@ export interface paths {
         head?: never;
         /**
          * Change a plan
-         * @description An absent field stays as it is. `currency`, `billingType` and `billingIntervalMonths` cannot be changed, and sending one is 400; a new price is refused with 409 `PLAN_HAS_SUBSCRIBERS` while the plan has active subscribers. `content` gives the plan a package of its own and leaves other plans on the old one alone; both `content` and `packagePublicId` are 400. Extra credits without a price are 422 `PLAN_RULE_VIOLATED`. When the payment provider fails, nothing has changed.
+         * @description An absent field stays as it is. `currency`, `billingType` and `billingIntervalMonths` cannot be changed, and sending one is 400; a new price is refused with 409 `PLAN_HAS_SUBSCRIBERS` while the plan has active subscribers. `content` gives the plan a package of its own and leaves other plans on the old one alone; both `content` and `packagePublicId` are 400. Extra credits without a price, and a price for the default plan of a public hub, are 422 `PLAN_RULE_VIOLATED`. When the payment provider fails, nothing has changed.
          *
          *     Error codes: 404 `PLAN_NOT_FOUND`, `CREDIT_PACKAGE_NOT_FOUND`, `PACKAGE_NOT_FOUND`, `AGENT_NOT_FOUND`, `EXTERNAL_LINK_NOT_FOUND`; 409 `PLAN_NAME_TAKEN`, `PLAN_HAS_SUBSCRIBERS`; 422 `PLAN_RULE_VIOLATED`; 502 `PAYMENT_PROVIDER_ERROR`.
          */
@@ -2093,9 +2093,9 @@ export interface components {
             draftVersionNumber: number | null;
             /** @description Number of the published version; `null` until the agent is published. */
             publishedVersionNumber: number | null;
-            /** @description Whether the editable state differs from the published version; also true while nothing has been published. Name, description, avatar and categories are not part of a version. */
+            /** @description Whether the editable state has changed since it was last published or restored; also true while nothing has been published. Name, description, avatar and categories are not part of a version. */
             hasUnpublishedChanges: boolean;
-            /** @description Whether the agent is connected to a channel outside this API. */
+            /** @description Whether the agent is connected to a channel beside this API, such as WhatsApp. */
             hasExternalChannel: boolean;
             /** @description Display name of the AI model; `null` until one is chosen. */
             aiModelName: string | null;
@@ -2153,7 +2153,7 @@ export interface components {
             followUpBusinessHoursStart: string | null;
             /**
              * @description Time of day until which follow-ups may be sent.
-             * @example 09:00:00
+             * @example 18:00:00
              */
             followUpBusinessHoursEnd: string | null;
             /** @description What a follow-up should say. */
@@ -2428,7 +2428,7 @@ export interface components {
             followUpBusinessHoursStart?: string | null;
             /**
              * @description Time of day until which follow-ups may be sent.
-             * @example 09:00:00
+             * @example 18:00:00
              */
             followUpBusinessHoursEnd?: string | null;
             /** @description What a follow-up should say. */
@@ -2594,7 +2594,7 @@ export interface components {
             followUpBusinessHoursStart: string | null;
             /**
              * @description Time of day until which follow-ups may be sent.
-             * @example 09:00:00
+             * @example 18:00:00
              */
             followUpBusinessHoursEnd: string | null;
             /** @description What a follow-up should say. */
@@ -2809,7 +2809,7 @@ export interface components {
              * @example GMAIL_NEW_EMAIL
              */
             triggerSlug?: string | null;
-            /** @description Configuration of the trigger, in the shape of the `configSchema` that `getNativeMcpTrigger` shows. */
+            /** @description Configuration of the trigger, in the shape of the `configSchema` that `getNativeMcpTrigger` shows. A `webhookUrl` for trigger mode `webhook_url` is made by the service; one sent here is ignored. */
             triggerConfig?: {
                 [key: string]: unknown;
             };
@@ -2897,7 +2897,7 @@ export interface components {
              * @example GMAIL_NEW_EMAIL
              */
             triggerSlug?: string;
-            /** @description Configuration of the trigger. The object replaces the present one. */
+            /** @description Configuration of the trigger. The object replaces the present one, except for a `webhookUrl`, which is the service's and stays. */
             triggerConfig?: {
                 [key: string]: unknown;
             };
@@ -2986,6 +2986,7 @@ export interface components {
             isActive: boolean;
             /** @description Whether the connection has all the configuration and credentials that it needs to work. */
             isConfigured: boolean;
+            /** @description Whether the channel keeps one shared instance (`STATIC`) or makes one when needed (`DYNAMIC`). */
             instanceMode: components["schemas"]["InstanceMode"];
             /** @description Configuration in the shape of the type's `configSchema`; `null` until it is set. */
             channelSpecificConfig: {
@@ -3008,7 +3009,7 @@ export interface components {
             channelSpecificConfig?: {
                 [key: string]: unknown;
             };
-            /** @description Credentials in the shape of the type's `credentialsSchema`. They replace the stored ones, are kept encrypted and never returned. */
+            /** @description Credentials in the shape of the type's `credentialsSchema`; a type without one takes none. They replace the stored ones, are kept encrypted and never returned. */
             credentials?: {
                 [key: string]: unknown;
             };
@@ -3046,7 +3047,7 @@ export interface components {
             credentials: boolean;
             /** @description Whether the type knows instance modes. */
             instanceMode: boolean;
-            /** @description Whether a connection of this type can be tested through the API. */
+            /** @description Whether a connection of this type can be tested through the API. No operation does so yet, so it is false. */
             test: boolean;
         };
         /** @description A channel type, what the API can do with it and how its connections are configured. */
@@ -3356,7 +3357,7 @@ export interface components {
             /** @description Percent from 1 to 100, or an amount in the currency's smallest unit. */
             discountValue: number;
             /**
-             * @description ISO 4217 code of a fixed amount, that of its plans; `null` for a percentage.
+             * @description ISO 4217 code of a fixed amount, that of the plans it holds for; `null` for a percentage.
              * @example USD
              */
             currency: string | null;
@@ -3364,7 +3365,7 @@ export interface components {
             /** @description Months of a `repeating` discount; `null` for the other durations. */
             durationMonths: number | null;
             scope: components["schemas"]["CouponScope"];
-            /** @description Plans of the coupon; empty when it was created without any. */
+            /** @description The plans of scope `plans`; empty for scope `hub`. */
             applicablePlans: components["schemas"]["PlanRef"][];
             /** @description Most redemptions in all; `null` for no limit. */
             maxUses: number | null;
@@ -3406,13 +3407,13 @@ export interface components {
             /** @description Internal name, not shown to customers. */
             name?: string | null;
             discountType: components["schemas"]["DiscountType"];
-            /** @description Percent from 1 to 100, or an amount in the currency's smallest unit. */
+            /** @description Percent from 1 to 100, or an amount in the smallest unit of the currency that the plans share. */
             discountValue: number;
             duration: components["schemas"]["CouponDuration"];
             /** @description Months of the discount: required for `repeating`, refused for the other durations. */
             durationMonths?: number | null;
             scope: components["schemas"]["CouponScope"];
-            /** @description Ids of the plans, which all have the same currency. Required for scope `plans`, and for a fixed amount, whose currency is theirs. */
+            /** @description Ids of the plans: required for scope `plans`, refused for scope `hub`. For a fixed amount they all have the same currency. */
             applicablePlanIds?: string[];
             /** @description Most redemptions in all; absent or `null` for no limit. */
             maxUses?: number | null;
@@ -3449,7 +3450,7 @@ export interface components {
             /** @description Percent from 1 to 100, or an amount in the currency's smallest unit. */
             discountValue: number;
             /**
-             * @description ISO 4217 code of a fixed amount, that of its plans; `null` for a percentage.
+             * @description ISO 4217 code of a fixed amount, that of the plans it holds for; `null` for a percentage.
              * @example USD
              */
             currency: string | null;
@@ -3457,7 +3458,7 @@ export interface components {
             /** @description Months of a `repeating` discount; `null` for the other durations. */
             durationMonths: number | null;
             scope: components["schemas"]["CouponScope"];
-            /** @description Number of plans listed in the coupon. */
+            /** @description Number of plans of scope `plans`; 0 for scope `hub`. */
             applicablePlansCount: number;
             /** @description Most redemptions in all; `null` for no limit. */
             maxUses: number | null;
@@ -3810,6 +3811,7 @@ export interface components {
             serverUrl: string;
             /** @description Whether the agent may use the server's tools. */
             active: boolean;
+            /** @description Whether all calls share one connection to the server (`STATIC`) or each call opens its own (`DYNAMIC`). */
             instanceMode: components["schemas"]["InstanceMode"];
             /** @description Whether a person must approve each call of the server's tools before it is made. */
             requiresApproval: boolean;
@@ -3827,13 +3829,13 @@ export interface components {
              */
             instanceMode: components["schemas"]["InstanceMode"];
         };
-        /** @description The fields to change. An absent field stays as it is, `null` sets it back. */
+        /** @description The fields to change. An absent field stays as it is, `null` sets it back to what a new link has. */
         ExternalMcpLinkUpdate: {
-            /** @description Whether the agent may use the server's tools. `null` switches it off. */
+            /** @description Whether the agent may use the server's tools. `null` sets it back to true. */
             active?: boolean | null;
             /** @description Whether all calls share one connection to the server (`STATIC`) or each call opens its own (`DYNAMIC`). `null` sets it back to `STATIC`. */
             instanceMode?: components["schemas"]["InstanceMode"] | null;
-            /** @description Whether a person must approve each call of the server's tools before it is made. `null` switches it off. */
+            /** @description Whether a person must approve each call of the server's tools before it is made. `null` sets it back to false. */
             requiresApproval?: boolean | null;
         };
         /** @description A page of external MCP servers. */
@@ -4236,7 +4238,7 @@ export interface components {
             supportWhatsappMessage?: string | null;
         };
         /**
-         * @description How an agent holds a connection: `STATIC` sets one instance up in advance and shares it over all calls, `DYNAMIC` makes an instance when a call needs it.
+         * @description How an agent holds a connection: `STATIC` makes everything ready in advance and shares it, `DYNAMIC` makes it ready when it is needed. The field that has the mode says what that is.
          * @enum {string}
          */
         InstanceMode: "STATIC" | "DYNAMIC";
@@ -4532,6 +4534,7 @@ export interface components {
              * @description The native MCP connection's id.
              */
             connectionPublicId: string;
+            /** @description Whether all tools of the connection are loaded up front (`STATIC`) or on demand (`DYNAMIC`). */
             instanceMode: components["schemas"]["InstanceMode"];
         };
         /** @description The instance mode to set. */
@@ -5463,7 +5466,7 @@ export interface components {
         ConversationPublicId: string;
         /** @description `open`: takes messages. `paused`: a person has taken over, the agent does not answer. `ended`: takes no more messages, also when it was paused before. */
         ConversationStatusFilter: "open" | "paused" | "ended";
-        /** @description Only coupons that are active, or only those that are not. */
+        /** @description Only active coupons, or with `false` only those that are not; both when it is left out. */
         CouponActiveFilter: boolean;
         /** @description The coupon's id. */
         CouponPublicId: string;
@@ -9122,7 +9125,7 @@ export interface operations {
                 page?: components["parameters"]["Page"];
                 /** @description Items a page, at most 100. */
                 limit?: components["parameters"]["Limit"];
-                /** @description Only coupons that are active, or only those that are not. */
+                /** @description Only active coupons, or with `false` only those that are not; both when it is left out. */
                 active?: components["parameters"]["CouponActiveFilter"];
             };
             header?: never;

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { FilePart, TextPart } from 'ai';
-import { type ApiError, fault } from '../core/errors.ts';
+import { type ApiError, fault, invalid } from '../core/errors.ts';
 import { guardedFetch, type OutgoingClient, OutgoingFailed, OutgoingRefused } from '../core/outgoing.ts';
 import { type FileKind, fileKind, isDeclared } from './fileKinds.ts';
+import type { UserPart } from './models/prompt.ts';
 
 /** As it stands in a request: exactly one of `base64` and `url`. */
 export interface AttachmentInput {
@@ -32,6 +32,7 @@ export interface StoredAttachment {
   url?: string;
 }
 
+/** For whom attachments are brought in, and how. */
 export interface AttachmentContext {
   model: { name: string; supportsImage: boolean; supportsDocument: boolean };
   allowPrivateNetwork: boolean;
@@ -42,17 +43,17 @@ export interface AttachmentContext {
   fetch?: OutgoingClient['guardedFetch'];
 }
 
-export const MAX_ATTACHMENTS = 10;
+/** Attachments of one message. */
+const MAX_ATTACHMENTS = 10;
 /** Decoded bytes of one inline attachment: the whole JSON body has 2 MiB. */
 export const MAX_INLINE_BYTES = 1_048_576;
 /** Bytes of one attachment given by URL. */
 export const MAX_URL_BYTES = 10_485_760;
 /** Bytes of all attachments of a message: providers take 20 to 50 MB a request, base64 adds a third. */
-export const MAX_TOTAL_BYTES = 20_971_520;
+const MAX_TOTAL_BYTES = 20_971_520;
 
 function invalidInput(index: number, field: string, message: string, keyword: string): ApiError {
-  const path = `/body/attachments/${index}${field}`;
-  return fault('VALIDATION_ERROR', undefined, { details: [{ path, message, keyword }] });
+  return invalid(`/body/attachments/${index}${field}`, message, keyword);
 }
 
 function tooLarge(what: string, limit: number): ApiError {
@@ -160,10 +161,7 @@ export async function resolveAttachments(
   context: AttachmentContext,
 ): Promise<ResolvedAttachment[]> {
   if (inputs.length > MAX_ATTACHMENTS) {
-    const message = `must NOT have more than ${MAX_ATTACHMENTS} items`;
-    throw fault('VALIDATION_ERROR', undefined, {
-      details: [{ path: '/body/attachments', message, keyword: 'maxItems' }],
-    });
+    throw invalid('/body/attachments', `must NOT have more than ${MAX_ATTACHMENTS} items`, 'maxItems');
   }
   // All that needs no network first: a message with a broken part must not make anybody's server work.
   const inline = decodeAll(inputs);
@@ -220,9 +218,10 @@ function escapeAttribute(text: string): string {
  * The attachments as content parts of the user message. Images and PDF go as files, which every provider of the AI SDK takes; text
  * kinds go as text between tags with the file's name, since of the providers only Anthropic and Google take them as files.
  */
-export function toModelParts(attachments: readonly ResolvedAttachment[]): (FilePart | TextPart)[] {
+export function toModelParts(attachments: readonly ResolvedAttachment[]): UserPart[] {
   return attachments.map(({ mediaType, filename, bytes }) => {
-    if (!mediaType.startsWith('text/')) return { type: 'file', mediaType, filename, data: bytes };
+    if (!mediaType.startsWith('text/'))
+      return { type: 'file', mediaType, filename, data: { type: 'data', data: bytes } };
     const text = new TextDecoder('utf-8').decode(bytes);
     return {
       type: 'text',

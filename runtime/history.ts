@@ -7,6 +7,7 @@ export interface HistoryMessage {
   content: string;
 }
 
+/** A conversation, and the window that it must fit. */
 export interface HistoryInput<M extends HistoryMessage> {
   /** Tokens that the model takes, its reply included; null = unknown, nothing is dropped. */
   contextWindow: number | null;
@@ -26,6 +27,7 @@ export interface HistoryInput<M extends HistoryMessage> {
   count?: TokenCounter;
 }
 
+/** What fits. */
 export interface FittedHistory<M extends HistoryMessage> {
   /** What is left of `turns`, oldest first. */
   messages: M[];

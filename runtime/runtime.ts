@@ -48,7 +48,7 @@ export class Runtime {
 
   /** The model of the global catalogue with this id, active or not. */
   findGlobalModel(id: string): CatalogueModel | undefined {
-    return findGlobalModel(this.models, id);
+    return findGlobalModel(this.models, id, this.clock.now());
   }
 
   /** The model with this id that the workspace can choose: of the catalogue, or its own. */
@@ -62,7 +62,7 @@ export class Runtime {
   /** Every model that the workspace can choose, active or not. */
   async listModels(db: Kysely<DB>, workspaceId: string): Promise<ListedModel[]> {
     const own = await listCustomModels(db, workspaceId);
-    return [...listGlobalModels(this.models), ...own.map((row) => this.#listed(row))];
+    return [...listGlobalModels(this.models, this.clock.now()), ...own.map((row) => this.#listed(row))];
   }
 
   /** The snapshot of a published version; undefined when there is none of this number. */

@@ -1,30 +1,18 @@
-// Long because a turn is one story from the request to the stored reply, and each of its steps can end it in its own way.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import { type ApiError, fault } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
 import { type ConversationRow, findConversation } from '../db/queries/conversations.ts';
-import { loadHistory, type MessageRow } from '../db/queries/messages.ts';
+import type { MessageRow } from '../db/queries/messages.ts';
 import * as store from '../db/queries/turns.ts';
 import type { DB } from '../generated/db.ts';
-import {
-  type AttachmentInput,
-  checkAttachments,
-  type ResolvedAttachment,
-  resolveAttachments,
-  type StoredAttachment,
-  toModelParts,
-  toStored,
-  withAttachmentNotes,
-} from './attachments.ts';
-import { fitHistory } from './history.ts';
+import { type AttachmentInput, type ResolvedAttachment, resolveAttachments, toStored } from './attachments.ts';
 import { callModel, type ModelAnswer } from './models/call.ts';
 import type { ModelDescriptor } from './models/catalogue.ts';
 import type { Runtime } from './runtime.ts';
 import type { Snapshot } from './snapshot.ts';
+import { historyBefore, userMessage } from './turnPrompt.ts';
 import { abortable, type Lease } from './turnRegistry.ts';
-import { renderPrompt } from './variables.ts';
-import { valueProblem } from './variableValues.ts';
 
 /** What an end user says to an agent. */
 export interface TurnRequest {
@@ -65,132 +53,60 @@ export interface TurnResult {
   durationMs: number;
 }
 
-/** A turn whose request is sound. What can still go wrong is the state of things, the model, or the time. */
-export interface PreparedTurn {
-  /**
-   * Answers the user. Throws AGENT_NOT_PUBLISHED, CONVERSATION_PAUSED, CONVERSATION_ENDED, MISSING_VARIABLE,
-   * ATTACHMENT_TOO_LARGE, UNSUPPORTED_ATTACHMENT, OPERATION_LIMIT_REACHED, AGENT_TIMEOUT, MODEL_PROVIDER_ERROR,
-   * UNAVAILABLE. Once the user's message is stored it stays, and the conversation is free again, whatever happens.
-   */
-  run(listener: TurnListener): Promise<TurnResult>;
+/** What is known of a turn before it begins. */
+export interface TurnPlan {
+  request: TurnRequest;
+  /** The published version that answers. */
+  snapshot: Snapshot;
+  /** The system prompt, its variables filled in. */
+  system: string;
+  /** Whether the workspace's operations are counted against a limit. */
+  limited: boolean;
 }
 
 const SNIPPET_LENGTH = 200;
 const MODEL_GONE = 'The AI model of the published version is no longer available. Choose another and publish.';
-/** Room for the reply in the context window: a quarter of it, and no more than replies commonly take. */
-const REPLY_RESERVE = 8_192;
 const FIRST_WAIT_MS = 25;
 const LONGEST_WAIT_MS = 250;
-/** No token of the usual vocabularies stands for more text on average: what lies beyond cannot fit the window. */
-const BYTES_PER_TOKEN = 8;
 
 /** The beginning of a text on one line, for lists. */
 function snippetOf(text: string): string {
-  return Array.from(
-    text
-      .slice(0, 4 * SNIPPET_LENGTH)
-      .replace(/\s+/g, ' ')
-      .trim(),
-  )
-    .slice(0, SNIPPET_LENGTH)
-    .join('');
+  const line = text
+    .slice(0, 4 * SNIPPET_LENGTH)
+    .replace(/\s+/g, ' ')
+    .trim();
+  return Array.from(line).slice(0, SNIPPET_LENGTH).join('');
 }
 
 /**
- * Looks at a request before anything is stored. Throws AGENT_NOT_FOUND, CONVERSATION_NOT_FOUND or VALIDATION_ERROR: what
- * is wrong with the request itself. Everything else is thrown by `run`.
+ * One turn, from the prepared request to the stored reply: bring in the attachments, take an operation, take the
+ * conversation, ask the model, store what it says. `run` once; prepareTurn.ts says what it throws.
  */
-export async function prepareTurn(context: TurnContext, request: TurnRequest): Promise<PreparedTurn> {
-  const { db, workspaceId, runtime } = context;
-  checkAttachments(request.attachments);
-  const subject = await store.findTurnSubject(db, workspaceId, request.agentId, request.conversationId ?? null);
-  if (!subject) throw fault('AGENT_NOT_FOUND');
-  if (request.conversationId !== undefined && subject.conversation_id === null) throw fault('CONVERSATION_NOT_FOUND');
-
-  const refuse = (error: ApiError): PreparedTurn => ({ run: () => Promise.reject(error) });
-  if (subject.status !== 'active' || subject.published_version_number === null)
-    return refuse(fault('AGENT_NOT_PUBLISHED'));
-  if (subject.is_ended) return refuse(fault('CONVERSATION_ENDED'));
-  if (subject.is_paused) return refuse(fault('CONVERSATION_PAUSED'));
-  const snapshot = await runtime.snapshot(db, workspaceId, request.agentId, subject.published_version_number);
-  if (!snapshot) return refuse(fault('AGENT_NOT_PUBLISHED'));
-  let system: string;
-  try {
-    system = systemPrompt(snapshot, request, subject.metadata);
-  } catch (error) {
-    const problem = error as ApiError;
-    if (problem.status === 400) throw problem;
-    return refuse(problem);
-  }
-  const limited = subject.operation_limit !== null;
-  return {
-    run: (listener) =>
-      runtime.turns.run(async (controller) => {
-        const timer = setTimeout(() => {
-          controller.abort(
-            fault('AGENT_TIMEOUT', `The agent did not finish within ${Math.round(listener.timeoutMs / 1000)} s.`),
-          );
-        }, listener.timeoutMs);
-        try {
-          return await new Turn(context, request, snapshot, system, controller.signal, listener).run(limited);
-        } finally {
-          clearTimeout(timer);
-        }
-      }),
-  };
-}
-
-function systemPrompt(snapshot: Snapshot, request: TurnRequest, stored: Record<string, unknown> | null): string {
-  const prompt = snapshot.systemPrompt ?? '';
-  if (!snapshot.dynamicPromptEnabled) return prompt;
-  const definitions = Object.values(snapshot.variablesSnapshot);
-  const given = request.metadata?.variables;
-  // The first message's values stay with the conversation; a later message's count for its own turn. A kept value can have
-  // lost its type or option with a later version: that is not this message's fault, so it is as if there were none.
-  const kept = (stored?.variables ?? {}) as Record<string, unknown>;
-  const fitting = definitions.filter(
-    (one) => Object.hasOwn(kept, one.name) && valueProblem(one, kept[one.name]) === null,
-  );
-  const values = Object.fromEntries(fitting.map(({ name }) => [name, kept[name]]));
-  return renderPrompt(prompt, definitions, { ...values, ...(given as object | undefined) }).text;
-}
-
-class Turn {
+export class Turn {
   readonly #startedAt = performance.now();
   readonly #context: TurnContext;
-  readonly #request: TurnRequest;
-  readonly #snapshot: Snapshot;
-  readonly #system: string;
-  readonly #signal: AbortSignal;
+  readonly #plan: TurnPlan;
   readonly #listener: TurnListener;
+  readonly #signal: AbortSignal;
   readonly #lease: Lease;
 
-  constructor(
-    context: TurnContext,
-    request: TurnRequest,
-    snapshot: Snapshot,
-    system: string,
-    signal: AbortSignal,
-    listener: TurnListener,
-  ) {
+  constructor(context: TurnContext, plan: TurnPlan, listener: TurnListener, signal: AbortSignal) {
     this.#context = context;
-    this.#request = request;
-    this.#snapshot = snapshot;
-    this.#system = system;
-    this.#signal = signal;
+    this.#plan = plan;
     this.#listener = listener;
+    this.#signal = signal;
     this.#lease = {
       workspaceId: context.workspaceId,
-      conversationId: request.conversationId ?? newId(),
+      conversationId: plan.request.conversationId ?? newId(),
       turnId: newId(),
     };
   }
 
-  async run(limited: boolean): Promise<TurnResult> {
+  async run(): Promise<TurnResult> {
     const { db, workspaceId, runtime } = this.#context;
     const model = await this.#model();
     const attachments = await this.#attachments(model);
-    if (!limited) return this.#inConversation(model, attachments);
+    if (!this.#plan.limited) return this.#inConversation(model, attachments);
     const now = runtime.clock.now();
     if (!(await store.takeOperation(db, workspaceId, now))) throw fault('OPERATION_LIMIT_REACHED');
     try {
@@ -205,19 +121,19 @@ class Turn {
   /** Undefined when it is gone: a failure of the model, so only once the user's message is stored. */
   async #model(): Promise<ModelDescriptor | undefined> {
     const { db, workspaceId, runtime } = this.#context;
-    const id = this.#snapshot.aiModelPublicId;
+    const id = this.#plan.snapshot.aiModelPublicId;
     return id === null ? undefined : runtime.findModel(db, workspaceId, id);
   }
 
   async #attachments(model: ModelDescriptor | undefined): Promise<ResolvedAttachment[]> {
     try {
-      return await resolveAttachments(this.#request.attachments, {
+      return await resolveAttachments(this.#plan.request.attachments, {
         model: model ?? { name: 'unknown', supportsImage: true, supportsDocument: true },
         allowPrivateNetwork: this.#context.runtime.allowPrivateNetwork,
         signal: this.#signal,
       });
     } catch (error) {
-      if (this.#isTimeout(error)) await this.#keep(this.#start([]));
+      if (this.#isTimeout(error)) await this.#keep(this.#message([]));
       throw error;
     }
   }
@@ -226,56 +142,59 @@ class Turn {
     return this.#signal.aborted && (error as ApiError).code === 'AGENT_TIMEOUT';
   }
 
+  /** The user's message as it is stored, under a new id. */
+  #message(attachments: readonly ResolvedAttachment[]): store.UserMessage {
+    const { content } = this.#plan.request;
+    return { id: newId(), content, attachments: toStored(attachments), snippet: snippetOf(content) };
+  }
+
+  #startWith(message: store.UserMessage): store.TurnStart {
+    return { ...this.#lease, agentId: this.#plan.request.agentId, now: this.#context.runtime.clock.now(), message };
+  }
+
+  async #begin(message: store.UserMessage): Promise<void> {
+    const { externalUserId = newId(), isTest, metadata = {} } = this.#plan.request;
+    await store.beginConversation(this.#context.db, this.#startWith(message), { externalUserId, isTest, metadata });
+  }
+
   /** The time ran out before the turn began: what the user wrote is kept all the same. */
-  async #keep(start: () => store.TurnStart): Promise<void> {
+  async #keep(message: store.UserMessage): Promise<void> {
     const { db } = this.#context;
-    if (this.#request.conversationId !== undefined) return store.storeUnanswered(db, start());
-    await store.beginConversation(db, start(), this.#conversationStart());
+    if (this.#plan.request.conversationId !== undefined) return store.storeUnanswered(db, this.#startWith(message));
+    await this.#begin(message);
     await store.releaseConversation(db, this.#lease);
   }
 
   /** Begins the conversation, or waits for its turn in it, and then answers. */
   async #inConversation(model: ModelDescriptor | undefined, attachments: ResolvedAttachment[]): Promise<TurnResult> {
-    const { db, runtime } = this.#context;
-    const { conversationId } = this.#request;
-    const start = this.#start(attachments);
+    const { conversationId } = this.#plan.request;
+    const message = this.#message(attachments);
     if (conversationId === undefined) {
-      await store.beginConversation(db, start(), this.#conversationStart());
-      return this.#answer(model, attachments, start().message.id);
+      await this.#begin(message);
+      return this.#answer(model, attachments, message.id);
     }
     let release = () => {};
     try {
-      release = await runtime.turns.queue(conversationId, this.#signal);
-      await this.#claim(start);
+      release = await this.#context.runtime.turns.queue(conversationId, this.#signal);
+      await this.#claim(message);
     } catch (error) {
       release();
-      if (this.#isTimeout(error)) await this.#keep(start);
+      if (this.#isTimeout(error)) await this.#keep(message);
       throw error;
     }
     try {
-      return await this.#answer(model, attachments, start().message.id);
+      return await this.#answer(model, attachments, message.id);
     } finally {
       release();
     }
   }
 
-  #start(attachments: readonly ResolvedAttachment[]): () => store.TurnStart {
-    const { content, agentId } = this.#request;
-    const message = { id: newId(), content, attachments: toStored(attachments), snippet: snippetOf(content) };
-    return () => ({ ...this.#lease, agentId, now: this.#context.runtime.clock.now(), message });
-  }
-
-  #conversationStart(): store.ConversationStart {
-    const { externalUserId, isTest, metadata } = this.#request;
-    return { externalUserId: externalUserId ?? newId(), isTest, metadata: metadata ?? {} };
-  }
-
   /** Takes the conversation as soon as no other replica's turn holds it. */
-  async #claim(start: () => store.TurnStart): Promise<void> {
+  async #claim(message: store.UserMessage): Promise<void> {
     const { db, workspaceId } = this.#context;
     for (let wait = FIRST_WAIT_MS; ; wait = Math.min(2 * wait, LONGEST_WAIT_MS)) {
       this.#signal.throwIfAborted();
-      if (await store.claimConversation(db, start())) return;
+      if (await store.claimConversation(db, this.#startWith(message))) return;
       const conversation = await findConversation(db, workspaceId, this.#lease.conversationId);
       if (!conversation) throw fault('CONVERSATION_NOT_FOUND');
       if (conversation.is_ended) throw fault('CONVERSATION_ENDED');
@@ -291,16 +210,17 @@ class Turn {
     messageId: string,
   ): Promise<TurnResult> {
     const { db, runtime } = this.#context;
+    const { snapshot, system } = this.#plan;
     return runtime.turns.holding(this.#lease, async () => {
       try {
         this.#listener.onConversation?.(this.#lease.conversationId);
         if (!model) throw fault('MODEL_PROVIDER_ERROR', MODEL_GONE);
         const answer = await callModel(runtime.models, {
           model,
-          system: this.#system,
+          system,
           messages: await this.#messages(model, attachments, messageId),
-          temperature: this.#snapshot.temperature ?? undefined,
-          thinking: { enabled: this.#snapshot.thinkingEnabled, effort: this.#snapshot.thinkingEffort ?? undefined },
+          temperature: snapshot.temperature ?? undefined,
+          thinking: { enabled: snapshot.thinkingEnabled, effort: snapshot.thinkingEffort ?? undefined },
           abortSignal: this.#signal,
           onText: this.#listener.onText,
         });
@@ -313,30 +233,13 @@ class Turn {
     });
   }
 
-  async #messages(model: ModelDescriptor, attachments: ResolvedAttachment[], messageId: string) {
-    const { content, conversationId } = this.#request;
-    const text = content === '' ? [] : [{ type: 'text' as const, text: content }];
-    const newest = {
-      role: 'user' as const,
-      content: attachments.length === 0 ? content : [...text, ...toModelParts(attachments)],
-    };
-    if (conversationId === undefined) return [newest];
-    const { db, workspaceId } = this.#context;
-    const rows = await loadHistory(db, workspaceId, conversationId, messageId, model.contextWindow * BYTES_PER_TOKEN);
-    const turns = rows.map(({ role, content: said, attachments: files }) => ({
-      role,
-      content: withAttachmentNotes(said, files as StoredAttachment[]),
-    }));
-    const reserveForReply = Math.min(REPLY_RESERVE, Math.floor(model.contextWindow / 4));
-    const { messages } = await fitHistory({
-      contextWindow: model.contextWindow,
-      reserveForReply,
-      systemText: this.#system,
-      turns,
-      newest: { content, attachments },
-      tokenizer: model.provider === 'openai' ? 'o200k' : 'other',
-    });
-    return [...messages, newest];
+  async #messages(model: ModelDescriptor, attachments: ResolvedAttachment[], id: string) {
+    const { request, system } = this.#plan;
+    const { content } = request;
+    const newest = userMessage(content, attachments);
+    if (request.conversationId === undefined) return [newest];
+    const message = { ...this.#lease, id, content, attachments };
+    return [...(await historyBefore(this.#context.db, message, model, system)), newest];
   }
 
   async #store(model: ModelDescriptor, answer: ModelAnswer): Promise<TurnResult> {

@@ -1,3 +1,4 @@
+/** Kinds of value that a variable of a prompt can take. */
 export type VariableType =
   | 'text_short'
   | 'text_long'
@@ -9,6 +10,7 @@ export type VariableType =
   | 'multi_choice'
   | 'bool';
 
+/** One choice of a variable: people see its label, the prompt its text. */
 export interface VariableOption {
   /** Absent while the options are still being created. */
   publicId?: string;

@@ -1,4 +1,4 @@
-import { type ApiError, type ErrorCode, type ErrorDetail, fault } from '../core/errors.ts';
+import { type ApiError, type ErrorCode, type ErrorDetail, fault, invalid } from '../core/errors.ts';
 import { renderValue, type VariableDefinition, valueProblem } from './variableValues.ts';
 
 export type { VariableDefinition, VariableOption, VariableType } from './variableValues.ts';
@@ -50,7 +50,7 @@ export function removeReferences(prompt: string, name: string): string {
 }
 
 function invalidValues(message: string, keyword: string): ApiError {
-  return fault('VALIDATION_ERROR', undefined, { details: [{ path: '/body/metadata/variables', message, keyword }] });
+  return invalid('/body/metadata/variables', message, keyword);
 }
 
 function givenValues(values: unknown): Record<string, unknown> {

@@ -1,13 +1,15 @@
 import { availableParallelism, cpus, loadavg } from 'node:os';
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { killChildren } from './bench/children.ts';
 import { measureMemory } from './bench/memory.ts';
 import { measureMessages } from './bench/messages.ts';
+import { summarise } from './bench/profile.ts';
 import { measureReads } from './bench/reads.ts';
 import { type Figure, passes, pretty, table } from './bench/report.ts';
 import { measureStartUp } from './bench/startUp.ts';
 import { measureStreaming } from './bench/streaming.ts';
-import { openWorld, type World } from './bench/world.ts';
+import { openWorld, type ServiceOptions, type World } from './bench/world.ts';
 
 /*
  * Measures the service beside its yardsticks, on this machine, in one run: docs/performance.md tells how to read it.
@@ -17,8 +19,13 @@ const USAGE = `Usage: npm run bench -- [--only NAME]… [--json] [--variants] [-
 
   --only NAME       one of: reads, messages, streaming, start-up, memory, round-trips; may be repeated
   --json            figures as JSON instead of a table
-  --variants        more comparisons of the reads: without the request log, against unprepared statements
-  --load-seconds N  length of the load before memory is read; default 60`;
+  --variants        compares also the service without its request log
+  --load-seconds N  length of the load before memory is read; default 60
+  --profile DIR     writes CPU profiles of the service under reads and messages, and says where the time went;
+                    profiling costs time itself, so the figures of such a run do not count`;
+
+/** What a shell says of a program that Ctrl-C ended. */
+const INTERRUPTED = 130;
 
 const { values: options } = parseArgs({
   options: {
@@ -26,13 +33,19 @@ const { values: options } = parseArgs({
     json: { type: 'boolean', default: false },
     variants: { type: 'boolean', default: false },
     'load-seconds': { type: 'string', default: '60' },
+    profile: { type: 'string' },
     help: { type: 'boolean', short: 'h', default: false },
   },
 });
 
+const profiled = (name: string): { service?: ServiceOptions } =>
+  options.profile === undefined
+    ? {}
+    : { service: { nodeArgs: ['--cpu-prof', `--cpu-prof-dir=${resolve(options.profile, name)}`] } };
+
 const measures: Record<string, (world: World) => Promise<Figure[]>> = {
-  reads: (world) => measureReads(world, options),
-  messages: (world) => measureMessages(world),
+  reads: (world) => measureReads(world, { variants: options.variants, ...profiled('reads') }),
+  messages: (world) => measureMessages(world, profiled('messages')),
   streaming: measureStreaming,
   'start-up': measureStartUp,
   memory: (world) => measureMemory(world, Number(options['load-seconds'])),
@@ -49,35 +62,55 @@ const measures: Record<string, (world: World) => Promise<Figure[]>> = {
 async function main(): Promise<void> {
   const chosen = options.only.length > 0 ? options.only : Object.keys(measures);
   const startedAt = performance.now();
+  const busy = loadavg()[0] ?? 0;
   const say = (text: string) => void process.stderr.write(`${text}\n`);
+  if (busy > availableParallelism() / 2)
+    say(`Other programs are busy (load average ${busy.toFixed(1)}): figures will look worse than on an idle machine.`);
   const world = await openWorld();
   const figures: Figure[] = [];
   try {
     for (const name of chosen) {
+      if (interrupted) break;
       const began = performance.now();
       const found = (await measures[name]?.(world)) ?? [];
       figures.push(...found);
-      say(`${name}, ${((performance.now() - began) / 1000).toFixed(0)} s: ${found.map(({ value }) => pretty(value)).join(', ')}`);
+      say(
+        `${name}, ${((performance.now() - began) / 1000).toFixed(0)} s: ${found.map(({ value }) => pretty(value)).join(', ')}`,
+      );
     }
   } finally {
     killChildren();
     await world.close();
   }
   const machine = `${availableParallelism()} cores (${cpus()[0]?.model.trim() ?? 'unknown'}), Node ${process.version}, ${process.platform}-${process.arch}`;
-  const load = loadavg()[0]?.toFixed(1);
   if (options.json) {
     const all = figures.map((figure) => ({ ...figure, pass: passes(figure) ?? null }));
-    console.log(JSON.stringify({ date: new Date().toISOString(), machine, figures: all }, null, 2));
+    console.log(JSON.stringify({ date: new Date().toISOString(), machine, loadBefore: busy, figures: all }, null, 2));
     return;
   }
   console.log(table(figures));
-  console.log(`\n${machine}; load average ${load}; ${((performance.now() - startedAt) / 1000).toFixed(0)} s in all.`);
+  for (const name of options.profile === undefined ? [] : ['reads', 'messages'].filter((one) => chosen.includes(one))) {
+    console.log(`\n${name}\n${summarise(resolve(options.profile ?? '', name))}`);
+  }
+  console.log(
+    `\n${machine}; load average ${busy.toFixed(1)} before the run; ${((performance.now() - startedAt) / 1000).toFixed(0)} s in all.`,
+  );
 }
+
+// Without its children the measure under way fails, and everything is cleared away as after any failure.
+let interrupted = false;
+process.on('SIGINT', () => {
+  interrupted = true;
+  killChildren();
+});
 
 const unknown = options.only.filter((name) => !Object.hasOwn(measures, name));
 if (options.help || unknown.length > 0 || !(Number(options['load-seconds']) >= 1)) {
   console.log(USAGE);
   process.exitCode = options.help ? 0 : 2;
 } else {
-  await main();
+  await main().catch((error: unknown) => {
+    if (!interrupted) throw error;
+  });
+  if (interrupted) process.exitCode = INTERRUPTED;
 }

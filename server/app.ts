@@ -1,17 +1,13 @@
-import express, { type Express, type Request, type Response } from 'express';
-import type { Kysely } from 'kysely';
+import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import type { Logger } from 'pino';
-import type { Clock } from '../core/clock.ts';
 import { type ApiError, type ErrorCode, fault } from '../core/errors.ts';
-import type { DB } from '../generated/db.ts';
 import type { OperationId } from '../generated/operations.ts';
-import type { Context, Handler, Handlers, Sent } from '../handlers/handler.ts';
-import type { Runtime } from '../runtime/runtime.ts';
+import type { Handler, Handlers } from '../handlers/handler.ts';
 import type { Authenticator, Principal } from './auth.ts';
 import { checkStorable, readBody, readQuery } from './body.ts';
-import type { Contract, DocumentedOperation, ValidRequest } from './contract.ts';
+import type { DocumentedOperation, ValidRequest } from './contract.ts';
 import { errorBody, sendError, toApiError } from './errors.ts';
-import { openEventStream } from './eventStream.ts';
+import { contextOf, type Exchange, type HandlerParts } from './exchange.ts';
 import { operationalRoutes } from './operational.ts';
 import type { RateLimiter } from './rateLimit.ts';
 import { requestIdOf } from './requestId.ts';
@@ -20,82 +16,29 @@ import type { Telemetry } from './telemetry.ts';
 /** Where the API lives, as `servers` of the document says. */
 export const API_PREFIX = '/public/api/v1';
 
-/** Everything the HTTP server stands on; made by main.ts, or by a test. */
-export interface AppParts {
-  contract: Contract;
+/** Everything the HTTP server stands on; made by service.ts. */
+export interface AppParts extends HandlerParts {
   handlers: Handlers;
   authenticator: Authenticator;
   rateLimiter: RateLimiter;
-  forWorkspace(workspaceId: string): Kysely<DB>;
-  runtime: Runtime;
-  clock: Clock;
   logger: Logger;
   telemetry: Telemetry;
   /** Whether new work is taken; false while the server starts or drains. */
   ready(): boolean;
   /** Whether the database answers. */
   ping(): Promise<boolean>;
-  /** Checks every answer against the document: always in tests, by configuration elsewhere. */
-  validateResponses: boolean;
   /** Told of every answer; the tests count by it which documented statuses they have met. */
   observe?(operationId: OperationId, status: number, code: ErrorCode | undefined): void;
 }
 
-/** One request on its way through the contract. */
-interface Exchange {
-  principal: Principal;
-  requestId: string;
-  response: Response;
-  operation: DocumentedOperation;
-  /** Makes a thrown value the contract's error, and notes it as the outcome of the request. */
-  failed(error: unknown): ApiError;
-}
-
 /** Builds the whole HTTP server. */
 export function createApp(parts: AppParts): Express {
-  const { contract, handlers, telemetry } = parts;
+  const { contract, telemetry } = parts;
 
-  async function run(valid: ValidRequest, exchange: Exchange): Promise<void> {
-    const handler = handlers[valid.operationId] as Handler<OperationId> | undefined;
-    if (!handler) throw fault('NOT_IMPLEMENTED');
-    await handler(contextOf(valid, exchange) as unknown as Context<OperationId>);
-  }
-
-  function contextOf(valid: ValidRequest, { principal, requestId, response, operation, failed }: Exchange) {
-    return {
-      ...valid,
-      db: parts.forWorkspace(principal.workspaceId),
-      workspaceId: principal.workspaceId,
-      apiKeyId: principal.apiKeyId,
-      requestId,
-      clock: parts.clock,
-      runtime: parts.runtime,
-      reply(status: number, body?: unknown): Sent<OperationId> {
-        const wrong = parts.validateResponses ? contract.checkResponse(operation, status, asJson(body)) : undefined;
-        if (wrong) throw new Error(`The answer of ${valid.operationId} breaks the contract: ${wrong}`);
-        response.statusCode = status;
-        if (body === undefined) response.end();
-        else sendJson(response, body);
-        return undefined as never;
-      },
-      openEventStream() {
-        const stream = openEventStream(response);
-        return {
-          send: stream.send,
-          end: () => stream.end() as never,
-          fail(error: unknown) {
-            const { code, message, status } = failed(error);
-            stream.send('error', { code, message, status, requestId });
-            return stream.end() as never;
-          },
-        };
-      },
-    };
-  }
-
+  /** The way of every API request: match, authenticate, count, read, validate, handle. */
   async function serve(request: Request, response: Response): Promise<void> {
     const startedAt = performance.now();
-    const requestId = requestIdOf(request.headers['x-request-id']);
+    const requestId = identify(request, response);
     let operation: DocumentedOperation | undefined;
     let principal: Principal | undefined;
     let failure: ApiError | undefined;
@@ -103,7 +46,6 @@ export function createApp(parts: AppParts): Express {
       failure = toApiError(error);
       return failure;
     };
-    response.setHeader('X-Request-Id', requestId);
     telemetry.started();
     response.once('close', () => {
       telemetry.finished({
@@ -127,20 +69,28 @@ export function createApp(parts: AppParts): Express {
       await parts.rateLimiter.take(principal.apiKeyId, request, response);
       checkStorable(match.params, '/path');
       const query = readQuery(search);
-      const body = operation.requestBody
-        ? await readBody(request, Object.keys(operation.requestBody.content))
-        : undefined;
+      const accepted = operation.requestBody && Object.keys(operation.requestBody.content);
+      const body = accepted && (await readBody(request, accepted));
       const exchange = { principal, requestId, response, operation, failed };
-      await contract.handle({ match, query, headers: request.headers, body }, (valid) => run(valid, exchange));
+      await contract.handle({ match, query, headers: request.headers, body }, (valid) => handle(valid, exchange));
     } catch (error) {
-      let answer = failed(error);
-      const wrong =
-        operation && parts.validateResponses && answer.status !== 501
-          ? contract.checkResponse(operation, answer.status, errorBody(answer, requestId))
-          : undefined;
-      if (wrong) answer = failed(new Error(`Undocumented error: ${wrong}`, { cause: error }));
-      sendError(response, answer, requestId);
+      const answer = failed(error);
+      const wrong = operation && undocumented(operation, answer, requestId);
+      sendError(response, wrong ? failed(new Error(wrong, { cause: error })) : answer, requestId);
     }
+  }
+
+  async function handle(valid: ValidRequest, exchange: Exchange): Promise<void> {
+    const handler = parts.handlers[valid.operationId] as Handler<OperationId> | undefined;
+    if (!handler) throw fault('NOT_IMPLEMENTED');
+    await handler(contextOf(parts, valid, exchange));
+  }
+
+  /** Where answers are checked: what is wrong with an error by the document, which does not know operations without a handler. */
+  function undocumented(operation: DocumentedOperation, error: ApiError, requestId: string): string | undefined {
+    if (!parts.validateResponses || error.code === 'NOT_IMPLEMENTED') return undefined;
+    const wrong = contract.checkResponse(operation, error.status, errorBody(error, requestId));
+    return wrong && `Undocumented error: ${wrong}`;
   }
 
   const app = express();
@@ -150,27 +100,25 @@ export function createApp(parts: AppParts): Express {
   app.use(API_PREFIX, serve);
   app.use(operationalRoutes({ ...parts, document: contract.document, registry: telemetry.registry }));
   app.use((request: Request, response: Response) => {
-    const requestId = requestIdOf(request.headers['x-request-id']);
-    response.setHeader('X-Request-Id', requestId);
-    sendError(response, fault('NOT_FOUND'), requestId);
+    sendError(response, fault('NOT_FOUND'), identify(request, response));
+  });
+  // Express's own would answer with a stack trace. Its four parameters tell Express what it is.
+  app.use((error: unknown, request: Request, response: Response, _next: NextFunction) => {
+    const requestId = identify(request, response);
+    parts.logger.error({ requestId, err: error }, 'request outside the API failed');
+    sendError(response, toApiError(error), requestId);
   });
   return app;
 }
 
-/** As `response.json`, without its detours: the type is known, and nobody asks for an ETag. */
-function sendJson(response: Response, body: unknown): void {
-  const text = JSON.stringify(body);
-  response.setHeader('Content-Type', 'application/json; charset=utf-8');
-  response.setHeader('Content-Length', Buffer.byteLength(text));
-  response.end(text);
+/** Gives the answer its `X-Request-Id`. */
+function identify(request: Request, response: Response): string {
+  const requestId = requestIdOf(request.headers['x-request-id']);
+  response.setHeader('X-Request-Id', requestId);
+  return requestId;
 }
 
 function splitUrl(url: string): [string, string] {
   const at = url.indexOf('?');
   return at === -1 ? [url, ''] : [url.slice(0, at), url.slice(at + 1)];
-}
-
-/** A body as it will arrive: dates become text, undefined is left out. */
-function asJson(body: unknown): unknown {
-  return body === undefined ? null : JSON.parse(JSON.stringify(body));
 }

@@ -17,6 +17,7 @@ export interface Principal {
 const TRUST_MS = 5_000;
 /** A key's last use is written at most this often. */
 const TOUCH_MS = 60_000;
+const KEYS_REMEMBERED = 10_000;
 
 const CHALLENGE = { 'WWW-Authenticate': 'Bearer realm="guildhall"' };
 
@@ -32,14 +33,17 @@ function keyOf(headers: IncomingHttpHeaders): string | undefined {
 export class Authenticator {
   readonly #system: Kysely<DB>;
   readonly #clock: Clock;
-  readonly #trusted = new LRUCache<string, Principal>({ max: 10_000, ttl: TRUST_MS });
-  readonly #touched = new LRUCache<string, true>({ max: 10_000, ttl: TOUCH_MS });
-
+  readonly #trusted: LRUCache<string, Principal>;
+  readonly #touched: LRUCache<string, true>;
+  /** How often keys were forgotten. */
   #forgotten = 0;
 
   constructor(system: Kysely<DB>, clock: Clock) {
     this.#system = system;
     this.#clock = clock;
+    const perf = { now: () => clock.now().getTime() };
+    this.#trusted = new LRUCache({ max: KEYS_REMEMBERED, ttl: TRUST_MS, perf });
+    this.#touched = new LRUCache({ max: KEYS_REMEMBERED, ttl: TOUCH_MS, perf });
   }
 
   /**

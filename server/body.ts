@@ -1,24 +1,24 @@
 import type { IncomingMessage } from 'node:http';
 import { parse } from 'node:querystring';
-import { type ErrorDetail, fault } from '../core/errors.ts';
+import { fault, invalid } from '../core/errors.ts';
 
 /** Largest JSON body, in bytes. */
-export const JSON_LIMIT = 2 * 1024 * 1024;
+const JSON_LIMIT = 2 * 1024 * 1024;
 
 /** Most values in a JSON body, arrays and objects included: no documented body comes near it. */
-export const JSON_VALUES = 50_000;
+const JSON_VALUES = 50_000;
 
 /** Deepest nesting of a JSON body: nothing of the contract comes near it, and recursion further on stays harmless. */
-export const JSON_DEPTH = 100;
-
-function broken(path: string, message: string, keyword: string): Error {
-  const details: ErrorDetail[] = [{ path, message, keyword }];
-  return fault('VALIDATION_ERROR', undefined, { details });
-}
+const JSON_DEPTH = 100;
 
 /** Whether PostgreSQL can store the text and give it back unchanged: no NUL, no half of a surrogate pair. */
-export function isStorable(text: string): boolean {
+function isStorable(text: string): boolean {
   return !text.includes('\u0000') && text.isWellFormed();
+}
+
+/** A property name as one step of a JSON Pointer (RFC 6901). */
+export function pointerStep(key: string): string {
+  return key.includes('~') || key.includes('/') ? key.replaceAll('~', '~0').replaceAll('/', '~1') : key;
 }
 
 /**
@@ -29,17 +29,16 @@ export function checkStorable(value: unknown, at: string): void {
   let values = 0;
   const check = (inner: unknown, path: string, depth: number): void => {
     values += 1;
-    if (values > JSON_VALUES) throw broken(at, `must not have more than ${JSON_VALUES} values`, 'size');
+    if (values > JSON_VALUES) throw invalid(at, `must not have more than ${JSON_VALUES} values`, 'size');
     if (typeof inner === 'string') {
-      if (!isStorable(inner)) throw broken(path, 'must not contain NUL or unpaired surrogates', 'text');
+      if (!isStorable(inner)) throw invalid(path, 'must not contain NUL or unpaired surrogates', 'text');
     } else if (typeof inner === 'object' && inner !== null) {
       if (depth >= JSON_DEPTH)
-        throw broken(path.slice(0, 200), `must not nest deeper than ${JSON_DEPTH} levels`, 'depth');
+        throw invalid(path.slice(0, 200), `must not nest deeper than ${JSON_DEPTH} levels`, 'depth');
       for (const key in inner) {
         if (!isStorable(key))
-          throw broken(path, 'must not have property names with NUL or unpaired surrogates', 'text');
-        const step = key.includes('~') || key.includes('/') ? key.replaceAll('~', '~0').replaceAll('/', '~1') : key;
-        check((inner as Record<string, unknown>)[key], `${path}/${step}`, depth + 1);
+          throw invalid(path, 'must not have property names with NUL or unpaired surrogates', 'text');
+        check((inner as Record<string, unknown>)[key], `${path}/${pointerStep(key)}`, depth + 1);
       }
     }
   };
@@ -53,7 +52,7 @@ export function readQuery(search: string): Record<string, unknown> {
     try {
       decodeURIComponent(search);
     } catch {
-      throw broken('/query', 'must be percent-encoded UTF-8', 'encoding');
+      throw invalid('/query', 'must be percent-encoded UTF-8', 'encoding');
     }
   }
   // maxKeys 0: all of them; by default what follows the thousandth pair would slip through.
@@ -63,20 +62,26 @@ export function readQuery(search: string): Record<string, unknown> {
 }
 
 /** What media type the request says its body has, without parameters, in lower case; '' when it says none. */
-export function mediaType(request: IncomingMessage): string {
+function mediaType(request: IncomingMessage): string {
   return (request.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
 }
 
 /** Whether the request carries a body at all. */
-export function hasBody(request: IncomingMessage): boolean {
+function hasBody(request: IncomingMessage): boolean {
   return request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0;
 }
 
 function readAll(request: IncomingMessage, limit: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const tooLarge = () => fault('PAYLOAD_TOO_LARGE', `The body is over its limit of ${limit} bytes.`);
+    const lost = () => invalid('/body', 'ended before it was complete', 'parse');
     if (Number(request.headers['content-length'] ?? 0) > limit) {
       reject(tooLarge());
+      return;
+    }
+    // The client may have gone while its key was looked up; nothing would be emitted any more.
+    if (request.destroyed) {
+      reject(lost());
       return;
     }
     const chunks: Buffer[] = [];
@@ -91,7 +96,7 @@ function readAll(request: IncomingMessage, limit: number): Promise<Buffer> {
       else chunks.push(chunk);
     };
     const onEnd = () => finish(() => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
-    const onLost = () => finish(() => reject(broken('/body', 'ended before it was complete', 'parse')));
+    const onLost = () => finish(() => reject(lost()));
     request.on('data', onData).on('end', onEnd).on('error', onLost).on('close', onLost);
   });
 }
@@ -128,7 +133,7 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
   try {
     value = JSON.parse(utf8.decode(bytes));
   } catch (error) {
-    throw broken('/body', Error.isError(error) ? error.message : 'must be JSON', 'parse');
+    throw invalid('/body', Error.isError(error) ? error.message : 'must be JSON', 'parse');
   }
   checkStorable(value, '/body');
   return value;

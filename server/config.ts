@@ -18,15 +18,12 @@ export interface Config {
   models: ModelSettings;
 }
 
-/** A setting that cannot be used; the message names the variable and what it takes. */
-export class ConfigError extends Error {}
-
 function integer(env: NodeJS.ProcessEnv, name: string, fallback: number, min: number, max: number): number {
   const text = env[name];
   if (text === undefined || text === '') return fallback;
   const value = Number(text);
   if (!/^\d+$/.test(text) || value < min || value > max) {
-    throw new ConfigError(`${name} must be a whole number from ${min} to ${max}, not ${JSON.stringify(text)}.`);
+    throw new Error(`${name} must be a whole number from ${min} to ${max}, not ${JSON.stringify(text)}.`);
   }
   return value;
 }
@@ -35,20 +32,28 @@ function flag(env: NodeJS.ProcessEnv, name: string): boolean {
   const text = env[name] ?? '';
   if (text === '' || text === 'false') return false;
   if (text === 'true') return true;
-  throw new ConfigError(`${name} must be true or false, not ${JSON.stringify(text)}.`);
+  throw new Error(`${name} must be true or false, not ${JSON.stringify(text)}.`);
 }
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
 
-/** Reads the configuration; throws ConfigError for a value that cannot be used. */
+/** `DATABASE_URL`, undefined when it is not set. Throws when it is no address of a PostgreSQL; the message does not repeat it. */
+export function databaseUrlOf(env: NodeJS.ProcessEnv): string | undefined {
+  const url = env.DATABASE_URL || undefined;
+  if (url !== undefined && !/^postgres(ql)?:$/.test(URL.parse(url)?.protocol ?? '')) {
+    throw new Error('DATABASE_URL must be an address such as postgres://user:password@host:5432/database.');
+  }
+  return url;
+}
+
+/** Reads the configuration. Throws an Error that names the variable and what it takes when a value cannot be used. */
 export function readConfig(env: NodeJS.ProcessEnv): Config {
   const logLevel = env.GUILDHALL_LOG_LEVEL || 'info';
-  if (!LOG_LEVELS.includes(logLevel))
-    throw new ConfigError(`GUILDHALL_LOG_LEVEL must be one of ${LOG_LEVELS.join(', ')}.`);
+  if (!LOG_LEVELS.includes(logLevel)) throw new Error(`GUILDHALL_LOG_LEVEL must be one of ${LOG_LEVELS.join(', ')}.`);
   return {
     host: env.HOST || '127.0.0.1',
     port: integer(env, 'PORT', 3000, 0, 65535),
-    databaseUrl: env.DATABASE_URL || undefined,
+    databaseUrl: databaseUrlOf(env),
     dataDir: env.GUILDHALL_DATA_DIR || './data',
     poolSize: integer(env, 'GUILDHALL_POOL_SIZE', 16, 2, 500),
     rateLimit: integer(env, 'GUILDHALL_RATE_LIMIT', 0, 0, 1_000_000),

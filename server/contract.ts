@@ -4,9 +4,10 @@ import type { AnySchemaObject, FuncKeywordDefinition } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
 import { OpenAPIBackend } from 'openapi-backend';
-import { type ApiError, type ErrorDetail, fault } from '../core/errors.ts';
+import { type ApiError, type ErrorDetail, fault, invalid } from '../core/errors.ts';
 import { isUuid } from '../core/ids.ts';
 import type { OperationId } from '../generated/operations.ts';
+import { pointerStep } from './body.ts';
 import { createMatcher, type Match } from './matcher.ts';
 
 const addFormats = addFormatsModule.default;
@@ -74,7 +75,7 @@ function toDetails(faults: readonly AjvFault[]): ErrorDetail[] {
     const extra = params?.additionalProperty ?? params?.unevaluatedProperty;
     const tail = extra === undefined ? missing : String(extra);
     if (part === '') return { path: '/body', message: missing ? 'is required' : (message ?? 'is not valid'), keyword };
-    const path = ['', PARTS[part] ?? part, ...rest, ...(tail && part ? [tail] : [])].join('/');
+    const path = ['', PARTS[part] ?? part, ...rest, ...(tail ? [pointerStep(tail)] : [])].join('/');
     if (extra !== undefined) return { path, message: 'is not a known field', keyword };
     if (missing) return { path, message: 'is required', keyword };
     const allowed = params?.allowedValues;
@@ -91,9 +92,7 @@ function checkNumbers(operation: DocumentedOperation, parts: Record<string, Reco
   for (const { name, in: where, schema } of operation.parameters ?? []) {
     const value = schema?.type === 'integer' ? parts[where]?.[name] : undefined;
     if (typeof value !== 'string' || /^-?\d+$/.test(value)) continue;
-    throw fault('VALIDATION_ERROR', undefined, {
-      details: [{ path: `/${where}/${name}`, message: 'must be a whole number', keyword: 'type' }],
-    });
+    throw invalid(`/${where}/${name}`, 'must be a whole number', 'type');
   }
 }
 

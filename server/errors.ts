@@ -1,6 +1,7 @@
 import type { Response } from 'express';
 import { ApiError, fault } from '../core/errors.ts';
 import { databaseFault } from '../db/errors.ts';
+import { sendJson } from './sendJson.ts';
 
 /** The contract's error for anything thrown: known faults as they are, database states mapped, the rest INTERNAL_ERROR. */
 export function toApiError(error: unknown): ApiError {
@@ -21,5 +22,5 @@ export function sendError(response: Response, error: ApiError, requestId: string
   }
   for (const [name, value] of Object.entries(error.headers)) response.setHeader(name, value);
   if (error.status === 503 && !response.hasHeader('Retry-After')) response.setHeader('Retry-After', '5');
-  response.status(error.status).json(errorBody(error, requestId));
+  sendJson(response, error.status, errorBody(error, requestId));
 }

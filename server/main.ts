@@ -1,14 +1,15 @@
 import type { Server } from 'node:http';
 import { flushCompileCache } from 'node:module';
-import { type Logger, pino } from 'pino';
+import { destination, type Logger } from 'pino';
 import { systemClock } from '../core/clock.ts';
 import { fault } from '../core/errors.ts';
 import { connectDatabase, type Database } from '../db/connect.ts';
 import { type EmbeddedPostgres, startEmbedded } from '../db/embedded.ts';
 import { migrate } from '../db/migrate.ts';
-import { type Config, ConfigError, readConfig } from './config.ts';
+import { type Config, readConfig } from './config.ts';
 import { type Contract, createContract } from './contract.ts';
 import { seedDemo } from './demo.ts';
+import { createLogger } from './logger.ts';
 import { createService, type Service } from './service.ts';
 
 /** Running requests and streams have this long to finish after SIGTERM. */
@@ -33,13 +34,13 @@ interface Running {
 const startedAt = performance.now();
 
 // Written in blocks: a system call a request is a good part of what a small request costs.
-const logDestination = pino.destination({ dest: 1, sync: false, minLength: 4096 });
+const logDestination = destination({ dest: 1, sync: false, minLength: 4096 });
 setInterval(() => logDestination.flush(), LOG_FLUSH_MS).unref();
 process.on('exit', () => logDestination.flushSync());
 
 async function start(): Promise<Running> {
   const config = readConfig(process.env);
-  const logger = pino({ level: config.logLevel }, logDestination);
+  const logger = createLogger(config.logLevel, logDestination);
   const starting = config.databaseUrl
     ? undefined
     : startEmbedded({ dataDir: config.dataDir, log: (line) => logger.warn({ postgres: line }, 'postgres') });
@@ -133,8 +134,9 @@ async function stop({ server, answering, service, database, embedded }: Running)
 }
 
 function fail(error: unknown): never {
-  const known = error instanceof ConfigError || (Error.isError(error) && !(error instanceof TypeError));
-  process.stderr.write(`${known ? (error as Error).message : Error.isError(error) ? error.stack : String(error)}\n`);
+  // The stack is for faults of ours; what an operator can mend is said in one line.
+  const text = !Error.isError(error) ? String(error) : error instanceof TypeError ? error.stack : error.message;
+  process.stderr.write(`${text}\n`);
   process.exit(1);
 }
 

@@ -1,4 +1,4 @@
-import { fault } from '../core/errors.ts';
+import { fault, invalid } from '../core/errors.ts';
 
 /** Finds the operation of a method and path, as `createMatcher` built it. */
 export interface Match<Operation> {
@@ -80,8 +80,6 @@ function decodeSegment(segment: string, name: string): string {
   try {
     return decodeURIComponent(segment);
   } catch {
-    throw fault('VALIDATION_ERROR', undefined, {
-      details: [{ path: `/path/${name}`, message: 'must be percent-encoded UTF-8', keyword: 'encoding' }],
-    });
+    throw invalid(`/path/${name}`, 'must be percent-encoded UTF-8', 'encoding');
   }
 }

@@ -23,7 +23,7 @@ export interface Service {
   close(): void;
 }
 
-/** What a service is made of; the last three are for tests. */
+/** What a service is made of; the optional parts are for tests. */
 export interface ServiceOptions {
   config: Pick<Config, 'rateLimit' | 'allowPrivateNetwork' | 'validateResponses' | 'models'>;
   contract: Contract;

@@ -3,6 +3,7 @@ import net from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { OutgoingFailed, OutgoingRefused } from './failures.ts';
 
+/** An IP address, and whether it is of version 4 or 6. */
 export interface ResolvedAddress {
   address: string;
   family: number;
@@ -39,7 +40,7 @@ const REFUSED_PORTS = new Set([
  * grade NAT and unique local addresses. IPv4 inside IPv6 is judged by the IPv4 address where a network really delivers
  * it (mapped, NAT64); the dead transition forms (compatible, 6to4, Teredo) are refused whatever they carry.
  */
-export function isAllowedAddress(address: string, allowPrivate: boolean): boolean {
+function isAllowedAddress(address: string, allowPrivate: boolean): boolean {
   if (!ipaddr.isValid(address)) return false;
   let ip = ipaddr.parse(address);
   if (ip.kind() === 'ipv6') {

@@ -3,11 +3,13 @@ import zlib from 'node:zlib';
 import type { Dispatcher } from 'undici';
 import { OutgoingFailed } from './failures.ts';
 
+/** Methods that may be sent. */
 export const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 const OWNED_BY_HTTP =
   /^(accept-encoding|connection|content-length|expect|host|keep-alive|te|trailer|transfer-encoding|upgrade|proxy-.*)$/;
 /** Nothing else survives a change of origin: which of a tenant's own headers is a secret cannot be told by its name. */
 const KEPT_ACROSS_ORIGINS = new Set(['accept', 'accept-encoding', 'accept-language', 'content-type', 'user-agent']);
+/** Statuses that lead to another address. */
 export const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 /** Statuses whose response never has a body, whatever its headers say. */
 export const NULL_BODY = new Set([204, 205, 304]);
@@ -60,6 +62,7 @@ export function decoderFor(encoding: string, host: string): Transform | null {
   }
 }
 
+/** The failure of a body over its limit of `maxBytes`. */
 export function tooLarge(host: string, maxBytes: number): OutgoingFailed {
   return new OutgoingFailed('too_large', `The response of ${host} is larger than ${maxBytes} bytes.`);
 }

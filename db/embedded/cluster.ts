@@ -5,6 +5,7 @@ import {
   mkdir,
   mkdtemp,
   open,
+  opendir,
   readdir,
   readFile,
   realpath,
@@ -14,7 +15,7 @@ import {
   symlink,
   writeFile,
 } from 'node:fs/promises';
-import { dirname, join, relative } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { launchAs, postgresAccount } from './account.ts';
 
 /** The parts of an embedded cluster below the data folder: `postgres/pgdata` and `postgres/password`. */
@@ -104,8 +105,28 @@ export async function openCluster(dataDir: string, binaries: Binaries, fast: boo
 
 /** Makes the data folder. As root it must let the account of PostgreSQL through; what lies in it has its own permissions. */
 export async function makeDataFolder(dataDir: string): Promise<string> {
-  await mkdir(dataDir, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
-  return await realpath(dataDir);
+  try {
+    await makeFolders(resolve(dataDir), process.getuid?.() === 0 ? 0o711 : 0o700);
+    await (await opendir(dataDir)).close();
+    return await realpath(dataDir);
+  } catch (error) {
+    throw new Error(`GUILDHALL_DATA_DIR ${dataDir} cannot be used: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+/** Node's own recursive mkdir goes round for ever where mkdir answers ENOENT below a folder that exists, as in /proc. */
+async function makeFolders(folder: string, mode: number): Promise<void> {
+  const make = () =>
+    mkdir(folder, mode).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+    });
+  try {
+    await make();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || dirname(folder) === folder) throw error;
+    await makeFolders(dirname(folder), mode);
+    await make();
+  }
 }
 
 async function flushFolder(folder: string): Promise<void> {
@@ -113,6 +134,7 @@ async function flushFolder(folder: string): Promise<void> {
   await handle.sync().finally(() => handle.close());
 }
 
+/** Whether there is anything at a path. */
 export async function exists(path: string): Promise<boolean> {
   return await stat(path).then(
     () => true,

@@ -17,7 +17,7 @@ const held = new Set<DatabaseSync>();
  * Node has no flock(2). SQLite's exclusive transaction is the same thing: an fcntl lock on a file, which the kernel drops
  * when the process dies, kill -9 included, and which containers that share a volume respect where they do not share process ids.
  */
-export function tryLockFolder(folder: string): FolderLock | undefined {
+function tryLockFolder(folder: string): FolderLock | undefined {
   const file = join(folder, 'service.lock');
   closeSync(openSync(file, 'a', 0o600)); // a user who could read it could also lock it
   const database = new DatabaseSync(file, { timeout: 0 });

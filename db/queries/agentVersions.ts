@@ -37,8 +37,8 @@ export async function listVersions(
     .limit(page.limit)
     .offset(page.offset)
     .execute();
-  const counted = await matching.select(sql<number>`count(*)`.as('total')).executeTakeFirstOrThrow();
-  return { rows, total: Number(counted.total) };
+  const { total } = await matching.select(sql<number>`count(*)`.as('total')).executeTakeFirstOrThrow();
+  return { rows, total };
 }
 
 /** Freezes a snapshot under a new version number. */

@@ -17,7 +17,7 @@ export interface AgentFilter {
 }
 
 /** Escapes what LIKE reads as a pattern, so that the text is matched as it is written. */
-export function likeContains(text: string): string {
+function likeContains(text: string): string {
   return `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 }
 
@@ -183,5 +183,5 @@ export async function reserveAgentPlace(trx: Transaction<DB>, workspaceId: strin
     .where('workspace_id', '=', workspaceId)
     .where('deleted_at', 'is', null)
     .executeTakeFirstOrThrow();
-  return Number(agents) < workspace.agent_limit;
+  return agents < workspace.agent_limit;
 }

@@ -57,7 +57,7 @@ export async function listConversations(
     .offset(page.offset)
     .execute();
   const { total } = await matching.select(sql<number>`count(*)`.as('total')).executeTakeFirstOrThrow();
-  return { rows, total: Number(total) };
+  return { rows, total };
 }
 
 /** Deletes the conversation for the API. Answers whether there was one. */

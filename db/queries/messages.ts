@@ -41,7 +41,7 @@ export async function listMessages(
     .offset(page.offset)
     .execute();
   const { total } = await matching.select(sql<number>`count(*)`.as('total')).executeTakeFirstOrThrow();
-  return { rows, total: Number(total) };
+  return { rows, total };
 }
 
 /** One earlier message, as a model gets to see it. */

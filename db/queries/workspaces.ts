@@ -1,6 +1,7 @@
 import type { Kysely, Selectable } from 'kysely';
 import type { DB, Workspaces } from '../../generated/db.ts';
 
+/** A tenant with its limits. */
 export type Workspace = Selectable<Workspaces>;
 
 /** Workspaces are looked after across all of them, so `db` is the system handle. `agent_limit` null = no limit. */

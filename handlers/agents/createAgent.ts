@@ -1,6 +1,7 @@
 import { fault } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import { type AgentRow, findAgent, insertAgent, reserveAgentPlace } from '../../db/queries/agents.ts';
+import { inTransaction } from '../../db/transaction.ts';
 import type { components } from '../../generated/api.ts';
 import type { Handler } from '../handler.ts';
 import { agentBody } from './agentBody.ts';
@@ -13,7 +14,7 @@ export async function createAgentIn(
 ): Promise<AgentRow> {
   const id = newId();
   const now = clock.now();
-  const agent = await db.transaction().execute(async (trx) => {
+  const agent = await inTransaction(db, async (trx) => {
     if (!(await reserveAgentPlace(trx, workspaceId))) throw fault('AGENT_LIMIT_REACHED');
     await insertAgent(trx, {
       workspace_id: workspaceId,

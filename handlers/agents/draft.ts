@@ -3,6 +3,7 @@ import type { Kysely, Selectable, Transaction, Updateable } from 'kysely';
 import { fault } from '../../core/errors.ts';
 import { type AgentRow, findAgent, lockAgent, updateAgentRow } from '../../db/queries/agents.ts';
 import { listVariables } from '../../db/queries/agentVariables.ts';
+import { inTransaction } from '../../db/transaction.ts';
 import type { Agents, DB } from '../../generated/db.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import type { Snapshot } from '../../runtime/snapshot.ts';
@@ -30,7 +31,7 @@ export interface DraftContext {
  * Freezes the editable state as it is now. The same function tells a version's content and, by its digest, whether
  * anything differs from the published one.
  */
-export async function snapshotOf(
+async function snapshotOf(
   trx: Kysely<DB>,
   workspaceId: string,
   agent: Selectable<Agents>,
@@ -83,14 +84,15 @@ export async function sealDraft(
 
 /**
  * Runs one change of an agent's editable state in a transaction that holds the agent, then brings the digest up to
- * date. Answers with what the change answers. Throws AGENT_NOT_FOUND.
+ * date. `change` may run again when another transaction was in its way, so it has no other effects. Answers with what
+ * the change answers. Throws AGENT_NOT_FOUND.
  */
 export async function changeDraft<T>(
   { db, workspaceId, runtime, clock }: DraftContext,
   agentId: string,
   change: (draft: DraftChange) => Promise<T>,
 ): Promise<T> {
-  return db.transaction().execute(async (trx) => {
+  return inTransaction(db, async (trx) => {
     const agent = await lockAgent(trx, workspaceId, agentId);
     if (!agent) throw fault('AGENT_NOT_FOUND');
     const draft = { trx, agent, workspaceId, now: clock.now() };

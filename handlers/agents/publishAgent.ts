@@ -1,6 +1,7 @@
 import { fault } from '../../core/errors.ts';
 import { type AgentRow, findAgent, lockAgent } from '../../db/queries/agents.ts';
 import { insertVersion } from '../../db/queries/agentVersions.ts';
+import { inTransaction } from '../../db/transaction.ts';
 import type { Handler } from '../handler.ts';
 import { agentBody } from './agentBody.ts';
 import { type DraftContext, sealDraft } from './draft.ts';
@@ -12,7 +13,7 @@ export async function publishAgentIn(
   notes: string | null,
 ): Promise<AgentRow> {
   const now = clock.now();
-  const agent = await db.transaction().execute(async (trx) => {
+  const agent = await inTransaction(db, async (trx) => {
     const draft = await lockAgent(trx, workspaceId, agentId);
     if (!draft) throw fault('AGENT_NOT_FOUND');
     const versionNumber = draft.draft_version_number;

@@ -1,4 +1,4 @@
-import { prepareTurn } from '../../runtime/turn.ts';
+import { prepareTurn } from '../../runtime/prepareTurn.ts';
 import { conversationBody, messageBody } from '../conversations/bodies.ts';
 import type { Handler } from '../handler.ts';
 import { turnRequestOf } from './turnRequest.ts';

@@ -1,5 +1,5 @@
 import type { components } from '../../generated/api.ts';
-import { prepareTurn } from '../../runtime/turn.ts';
+import { prepareTurn } from '../../runtime/prepareTurn.ts';
 import type { Handler } from '../handler.ts';
 import { turnRequestOf } from './turnRequest.ts';
 

@@ -6,11 +6,10 @@ import type {
   LanguageModelV4Usage,
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider';
-import type { ModelMessage } from 'ai';
 import { catalogueEntry, type ModelDescriptor } from './catalogue.ts';
 import { type CallUsage, costUsd } from './cost.ts';
 import { modelFault, UnfinishedAnswer } from './errors.ts';
-import { toPrompt } from './prompt.ts';
+import { type ModelMessage, toPrompt } from './prompt.ts';
 import { languageModel } from './providers.ts';
 import { withRetries } from './retry.ts';
 import type { ModelSettings } from './settings.ts';
@@ -22,7 +21,7 @@ export type Thinking = { enabled: boolean; effort?: 'low' | 'medium' | 'high' | 
 export type ModelCall = {
   model: ModelDescriptor;
   system?: string | undefined;
-  /** Roles user and assistant. Files carry their bytes or base64 text, not addresses. */
+  /** Oldest first. Files are of kinds that the model takes. */
   messages: readonly ModelMessage[];
   /** Left out for models and modes that take none, and held within the model's range. */
   temperature?: number | undefined;
@@ -59,12 +58,12 @@ function temperature({ model, temperature: wanted, thinking }: ModelCall): numbe
   return Math.min(Math.max(wanted, model.minTemperature), model.maxTemperature);
 }
 
-// Nothing is left at the provider, and office documents go through as they are.
-const OPENAI_OPTIONS: SharedV4ProviderOptions = { openai: { store: false, passThroughUnsupportedFiles: true } };
+// Nothing is left at the provider.
+const OPENAI_OPTIONS: SharedV4ProviderOptions = { openai: { store: false } };
 
-/** The provider-level options of a call; exported for the tests of the mapping. */
-export function callOptions(call: ModelCall): LanguageModelV4CallOptions {
-  const options: LanguageModelV4CallOptions = { prompt: toPrompt(call.model, call.system, call.messages) };
+/** The provider-level options of a call. */
+function callOptions(call: ModelCall): LanguageModelV4CallOptions {
+  const options: LanguageModelV4CallOptions = { prompt: toPrompt(call.system, call.messages) };
   const effort = reasoning(call);
   const degree = temperature(call);
   if (effort !== undefined) options.reasoning = effort;
@@ -124,14 +123,17 @@ function saidIn(prompt: LanguageModelV4Prompt): string[] {
 /** One token per four characters begun: for servers that report no usage. */
 const estimate = (texts: readonly string[]): number => Math.ceil(texts.reduce((sum, text) => sum + text.length, 0) / 4);
 
+/** Tokens are counted in whole ones, whatever a server writes: an answer that is paid for must not fail over its bill. */
+const whole = (tokens: number): number => Math.max(0, Math.round(tokens));
+
 function usageOf(raw: Raw, prompt: LanguageModelV4Prompt): CallUsage {
-  const inputTokens = raw.usage.inputTokens.total ?? estimate(saidIn(prompt));
-  const outputTokens = raw.usage.outputTokens.total ?? estimate([raw.text]);
+  const inputTokens = whole(raw.usage.inputTokens.total ?? estimate(saidIn(prompt)));
+  const outputTokens = whole(raw.usage.outputTokens.total ?? estimate([raw.text]));
   return {
     inputTokens,
     outputTokens,
     totalTokens: inputTokens + outputTokens,
-    cachedInputTokens: raw.usage.inputTokens.cacheRead ?? 0,
+    cachedInputTokens: Math.min(inputTokens, whole(raw.usage.inputTokens.cacheRead ?? 0)),
   };
 }
 

@@ -73,7 +73,7 @@ export function globalModelId(provider: ModelProvider, modelId: string): string 
   return v5(`${provider}/${modelId}`, NAMESPACE);
 }
 
-/** How people call a provider. */
+/** The providers, and how people call them. */
 export const PROVIDER_NAMES: Readonly<Record<ModelProvider, string>> = {
   openai: 'OpenAI',
   anthropic: 'Anthropic',

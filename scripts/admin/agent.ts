@@ -1,4 +1,5 @@
 import type { Selectable } from 'kysely';
+import { lockAgent, updateAgentRow } from '../../db/queries/agents.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import type { Agents } from '../../generated/db.ts';
 import { type Command, CommandError, uuid } from './command.ts';
@@ -17,22 +18,11 @@ function statusCommand(change: (agent: Agent) => Change): Command {
       const id = uuid(word, 'AGENTID');
       return async (database) => {
         const row = await inTransaction(database.forWorkspace(workspaceId), async (transaction) => {
-          const agent = await transaction
-            .selectFrom('agents')
-            .select(['status', 'published_version_number', 'draft_version_number'])
-            .where('workspace_id', '=', workspaceId)
-            .where('id', '=', id)
-            .where('deleted_at', 'is', null)
-            .forUpdate()
-            .executeTakeFirst();
+          const agent = await lockAgent(transaction, workspaceId, id);
           if (!agent) throw new CommandError(`Workspace ${workspaceId} has no agent ${id}`);
-          return await transaction
-            .updateTable('agents')
-            .set({ ...change(agent), updated_at: new Date() })
-            .where('workspace_id', '=', workspaceId)
-            .where('id', '=', id)
-            .returning(['id', 'status', 'draft_version_number', 'published_version_number'])
-            .executeTakeFirstOrThrow();
+          const changed = change(agent);
+          await updateAgentRow(transaction, workspaceId, id, { ...changed, updated_at: new Date() });
+          return { ...agent, ...changed };
         });
         return {
           json: {
@@ -54,6 +44,7 @@ function published(agent: Agent): Agent {
   return agent;
 }
 
+/** Changes of an agent's status. */
 export const agentCommands: Record<string, Command> = {
   archive: statusCommand(() => ({ status: 'archived', draft_version_number: null })),
   unarchive: statusCommand((agent) => {

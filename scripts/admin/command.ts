@@ -5,8 +5,10 @@ import type { Database } from '../../db/connect.ts';
 /** What a command answers: `json` for `--json`, on one line, and `text` for people. */
 export type Output = { json: unknown; text: string };
 
+/** The options of a command line, as `parseArgs` gives them. */
 export type Options = Record<string, string | boolean | (string | boolean)[] | undefined>;
 
+/** One verb of a noun. */
 export type Command = {
   /** What follows noun and verb, for the help. */
   usage: string;
@@ -84,4 +86,5 @@ export function table(headers: string[], rows: string[][]): string {
     .join('\n');
 }
 
+/** Largest value of PostgreSQL's `int`. */
 export const INT32_MAX = 2_147_483_647;

@@ -35,6 +35,7 @@ function shown(row: ApiKeyRow) {
   };
 }
 
+/** API keys of workspaces. */
 export const keyCommands: Record<string, Command> = {
   create: {
     usage: '--workspace ID [--name N]',

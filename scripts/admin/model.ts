@@ -1,5 +1,7 @@
 import { newId } from '../../core/ids.ts';
+import { insertCustomModel, listCustomModels, softDeleteCustomModel } from '../../db/queries/aiModels.ts';
 import { findWorkspace } from '../../db/queries/workspaces.ts';
+import { PROVIDER_NAMES } from '../../runtime/models/catalogue.ts';
 import {
   type Command,
   CommandError,
@@ -44,6 +46,8 @@ export const modelCommands: Record<string, Command> = {
     prepare(_words, options) {
       const workspaceId = uuid(options.workspace, '--workspace');
       const provider = text(options.provider, '--provider', 100);
+      if (!Object.hasOwn(PROVIDER_NAMES, provider))
+        throw new UsageError(`--provider must be one of ${Object.keys(PROVIDER_NAMES).join(', ')}`);
       const temperature = options['no-temperature'] !== true;
       const minimum = number(options['min-temperature'], '--min-temperature', TEMPERATURE);
       const maximum = number(options['max-temperature'], '--max-temperature', TEMPERATURE);
@@ -78,7 +82,7 @@ export const modelCommands: Record<string, Command> = {
         if (!(await findWorkspace(database.system, workspaceId)))
           throw new CommandError(`There is no workspace ${workspaceId}`);
         try {
-          await database.forWorkspace(workspaceId).insertInto('ai_models').values(row).execute();
+          await insertCustomModel(database.forWorkspace(workspaceId), row);
         } catch (error) {
           if ((error as { constraint?: string }).constraint !== 'ai_models_model_key') throw error;
           throw new CommandError(`The workspace already has the model ${row.model_id} of ${provider}`);
@@ -103,14 +107,7 @@ export const modelCommands: Record<string, Command> = {
     prepare(_words, options) {
       const workspaceId = uuid(options.workspace, '--workspace');
       return async (database) => {
-        const rows = await database
-          .forWorkspace(workspaceId)
-          .selectFrom('ai_models')
-          .selectAll()
-          .where('workspace_id', '=', workspaceId)
-          .where('deleted_at', 'is', null)
-          .orderBy('created_at')
-          .execute();
+        const rows = await listCustomModels(database.forWorkspace(workspaceId), workspaceId);
         return {
           json: rows.map((row) => ({
             aiModelPublicId: row.id,
@@ -138,15 +135,8 @@ export const modelCommands: Record<string, Command> = {
       const workspaceId = uuid(options.workspace, '--workspace');
       const id = uuid(word, 'MODELID');
       return async (database) => {
-        const { numUpdatedRows } = await database
-          .forWorkspace(workspaceId)
-          .updateTable('ai_models')
-          .set({ deleted_at: new Date(), active: false })
-          .where('workspace_id', '=', workspaceId)
-          .where('id', '=', id)
-          .where('deleted_at', 'is', null)
-          .executeTakeFirst();
-        if (numUpdatedRows === 0n) throw new CommandError(`Workspace ${workspaceId} has no model ${id}`);
+        const removed = await softDeleteCustomModel(database.forWorkspace(workspaceId), workspaceId, id, new Date());
+        if (!removed) throw new CommandError(`Workspace ${workspaceId} has no model ${id}`);
         return { json: { aiModelPublicId: id, removed: true }, text: `model ${id} is removed` };
       };
     },

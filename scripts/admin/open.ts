@@ -1,14 +1,16 @@
 import { connectDatabase, type Database } from '../../db/connect.ts';
 import { attachEmbedded } from '../../db/embedded.ts';
 import { migrate } from '../../db/migrate.ts';
+import { databaseUrlOf } from '../../server/config.ts';
 
 /**
  * The migrated database of `env`: `DATABASE_URL`, or the embedded one of `GUILDHALL_DATA_DIR`, which is started
  * for the time of the command when no service runs it.
  */
 export async function openDatabase(env: NodeJS.ProcessEnv): Promise<{ database: Database; close(): Promise<void> }> {
-  const embedded = env.DATABASE_URL ? undefined : await attachEmbedded(env.GUILDHALL_DATA_DIR || './data');
-  const url = env.DATABASE_URL || embedded?.url() || '';
+  const given = databaseUrlOf(env);
+  const embedded = given === undefined ? await attachEmbedded(env.GUILDHALL_DATA_DIR || './data') : undefined;
+  const url = given ?? embedded?.url() ?? '';
   try {
     await migrate(url);
   } catch (error) {

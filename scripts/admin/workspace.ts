@@ -6,6 +6,7 @@ import { issueKey } from './key.ts';
 
 const LIMIT = { min: 0, max: INT32_MAX, integer: true };
 
+/** Workspaces with their limits. */
 export const workspaceCommands: Record<string, Command> = {
   create: {
     usage: 'NAME [--agent-limit N] [--operation-limit N]',

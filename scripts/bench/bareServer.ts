@@ -21,7 +21,7 @@ export interface BareSettings {
  * What the service is measured against: plain Express and pg, with the same statements, role and row-level security, and
  * the same answers. No key, no validation, no request id, no log, no metrics, no query builder.
  */
-const settings = JSON.parse(process.env['BENCH_BARE'] ?? '') as BareSettings;
+const settings = JSON.parse(process.env.BENCH_BARE ?? '') as BareSettings;
 const pool = new pg.Pool({
   connectionString: settings.databaseUrl,
   max: settings.poolSize,

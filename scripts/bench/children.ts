@@ -114,7 +114,11 @@ export function killChildren(): void {
 
 /** Runs a script to its end with `input` on stdin, and returns what it wrote to stdout. */
 export async function runScript(file: string, args: readonly string[], input = ''): Promise<string> {
-  const child = spawn(process.execPath, [file, ...args], { cwd: ROOT, env: baseEnv(), stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [file, ...args], {
+    cwd: ROOT,
+    env: baseEnv(),
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
   running.add(child);
   let output = '';
   child.stdout.on('data', (chunk: Buffer) => {

@@ -12,11 +12,10 @@ export interface LoadRequest {
   body?: string;
 }
 
-/** How much of it: so many connections, each with one request at a time, for so long or so many requests in all. */
+/** How much of it: so many connections, each with one request at a time, for so many whole seconds. */
 export interface LoadSize {
   connections: number;
-  seconds?: number;
-  requests?: number;
+  seconds: number;
 }
 
 /** What a load met. Every answer was a 2xx. */
@@ -30,17 +29,18 @@ export interface LoadResult {
 /** Runs autocannon in a process of its own. Throws when any request was not answered with a 2xx. */
 export async function load(request: LoadRequest, size: LoadSize): Promise<LoadResult> {
   const args = ['--json', '--no-progress', '--latency', '--connections', String(size.connections)];
-  if (size.requests !== undefined) args.push('--amount', String(size.requests));
-  else args.push('--duration', String(size.seconds ?? 1));
+  args.push('--duration', String(size.seconds));
   for (const [name, value] of Object.entries(request.headers ?? {})) args.push('--headers', `${name}=${value}`);
   if (request.method) args.push('--method', request.method);
   if (request.body !== undefined) args.push('--body', request.body);
   const output = JSON.parse(await runScript(AUTOCANNON, [...args, request.url])) as Record<string, unknown>;
   const answered = Number(output['2xx']);
   const { duration, latency } = output as { duration: number; latency: { p50: number; p99: number } };
-  if (output['non2xx'] !== 0 || output['errors'] !== 0 || output['timeouts'] !== 0 || !(answered > 0)) {
+  if (output.non2xx !== 0 || output.errors !== 0 || output.timeouts !== 0 || !(answered > 0)) {
     const { non2xx, errors, timeouts, statusCodeStats } = output;
-    throw new Error(`${request.url} did not answer everything: ${JSON.stringify({ non2xx, errors, timeouts, statusCodeStats })}`);
+    throw new Error(
+      `${request.url} did not answer everything: ${JSON.stringify({ non2xx, errors, timeouts, statusCodeStats })}`,
+    );
   }
   return { requests: answered, perSecond: answered / duration, p50: latency.p50, p99: latency.p99 };
 }

@@ -2,11 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { API_PREFIX } from '../../server/app.ts';
 import { residentBytes } from './children.ts';
 import { load } from './load.ts';
+import { checkStored, storedMessages } from './messages.ts';
 import type { Figure } from './report.ts';
 import type { World } from './world.ts';
 
 const IDLE_MS = 3_000;
 const SAMPLE_MS = 500;
+const CONNECTIONS = 16;
 const MEGABYTE = 1024 * 1024;
 
 /** What the service's process has resident: idle after its start, and after a load of messages and reads together. */
@@ -19,6 +21,7 @@ export async function measureMemory(world: World, seconds: number): Promise<Figu
 
   const base = `${service.url}${API_PREFIX}/agents`;
   const { headers } = world;
+  const before = await storedMessages(world);
   let highest = idle;
   const sampling = setInterval(() => {
     highest = Math.max(highest, resident());
@@ -31,7 +34,7 @@ export async function measureMemory(world: World, seconds: number): Promise<Figu
         headers: { ...headers, 'content-type': 'application/json' },
         body: world.message,
       },
-      { connections: 16, seconds },
+      { connections: CONNECTIONS, seconds },
     ),
     load({ url: base, headers }, { connections: 8, seconds }),
     load({ url: `${base}/${world.agentId}`, headers }, { connections: 8, seconds }),
@@ -40,6 +43,7 @@ export async function measureMemory(world: World, seconds: number): Promise<Figu
   highest = Math.max(highest, loaded);
   await service.stop();
   await models.stop();
+  await checkStored(world, before, results[0].requests, CONNECTIONS);
   const [messages, lists, gets] = results.map(({ perSecond }) => perSecond.toFixed(0));
   return [
     {

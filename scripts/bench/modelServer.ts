@@ -31,7 +31,8 @@ export async function startTimedModelServer(): Promise<TimedModelServer> {
   const common = { id: 'chatcmpl-1', created: 1_790_000_000, model: 'bench-model' };
   const chunk = (choices: unknown[], more: object = {}) =>
     `data: ${JSON.stringify({ ...common, object: 'chat.completion.chunk', choices, ...more })}\n\n`;
-  const delta = (value: object, finish: string | null = null) => chunk([{ index: 0, delta: value, finish_reason: finish }]);
+  const delta = (value: object, finish: string | null = null) =>
+    chunk([{ index: 0, delta: value, finish_reason: finish }]);
 
   async function stream(response: ServerResponse): Promise<void> {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -52,7 +53,12 @@ export async function startTimedModelServer(): Promise<TimedModelServer> {
       const message = { role: 'assistant', content: TOKENS.join('') };
       response.writeHead(200, { 'content-type': 'application/json' });
       response.end(
-        JSON.stringify({ ...common, object: 'chat.completion', choices: [{ index: 0, message, finish_reason: 'stop' }], usage }),
+        JSON.stringify({
+          ...common,
+          object: 'chat.completion',
+          choices: [{ index: 0, message, finish_reason: 'stop' }],
+          usage,
+        }),
       );
     });
   });

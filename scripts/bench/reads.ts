@@ -6,45 +6,16 @@ import { median, spread } from './stats.ts';
 import type { ServiceOptions, World } from './world.ts';
 
 const CONNECTIONS = 32;
-const ROUNDS = 6;
+const ROUNDS = 5;
 const SECONDS = 1;
-const WARM_UP_SECONDS = 2;
+const TARGET = 0.85;
 
-/** Reads a second, compared with the bare server in alternating rounds. `variants` adds what explains the difference. */
-export async function measureReads(world: World, options: { variants: boolean; service?: ServiceOptions }): Promise<Figure[]> {
-  const service = await world.startService(options.service);
-  const bare = await world.startBare(service, true);
-  const quiet = options.variants ? await world.startService({ env: { GUILDHALL_LOG_LEVEL: 'warn' } }) : undefined;
-  const unprepared = options.variants ? await world.startBare(service, false) : undefined;
-  const figures: Figure[] = [];
-  for (const [name, path] of [
-    ['GET /agents/{id}', `/agents/${world.agentId}`],
-    ['GET /agents, 20 listed', '/agents'],
-  ] as const) {
-    const [ofService, ofBare] = [
-      (child: Child): Side => ({ child, request: { url: child.url + API_PREFIX + path, headers: world.headers } }),
-      (child: Child): Side => ({ child, request: { url: child.url + path } }),
-    ];
-    const main = await compare(ofService(service), ofBare(bare));
-    const target = { limit: 0.85, is: 'at least' } as const;
-    figures.push({ measure: 'reads', name: `${name}: service / bare`, value: main.ratio, unit: '', target, note: main.note });
-    if (quiet) {
-      const other = await compare(ofService(quiet), ofBare(bare));
-      figures.push({ measure: 'reads', name: `${name}: without request log / bare`, value: other.ratio, unit: '', note: other.note });
-    }
-    if (unprepared) {
-      const other = await compare(ofService(service), ofBare(unprepared));
-      figures.push({ measure: 'reads', name: `${name}: service / bare, unprepared`, value: other.ratio, unit: '', note: other.note });
-    }
-  }
-  await Promise.all([service, bare, quiet, unprepared].map((child) => child?.stop()));
-  return figures;
-}
-
-/** One of two servers that are compared. */
+/** One of the servers that are compared. */
 interface Side {
+  name: string;
   child: Child;
-  request: { url: string; headers?: Record<string, string> };
+  /** Whether it is the service, with its prefix and its keys. */
+  keyed: boolean;
 }
 
 /** How one round went: requests a second, and processor time of the server's process a request. */
@@ -53,22 +24,71 @@ interface Round {
   cpuMs: number;
 }
 
-async function run({ child, request }: Side): Promise<Round> {
-  const before = processorMs(child.pid);
-  const { requests, perSecond } = await load(request, { connections: CONNECTIONS, seconds: SECONDS });
-  return { perSecond, cpuMs: (processorMs(child.pid) - before) / requests };
+/**
+ * Reads a second, compared with bare servers in alternating rounds. `variants` adds the service without its request log,
+ * which tells what the log costs.
+ */
+export async function measureReads(
+  world: World,
+  options: { variants: boolean; service?: ServiceOptions },
+): Promise<Figure[]> {
+  const service = await world.startService(options.service);
+  const subjects: Side[] = [{ name: 'service', child: service, keyed: true }];
+  if (options.variants) {
+    const quiet = await world.startService({ env: { GUILDHALL_LOG_LEVEL: 'warn' } });
+    subjects.push({ name: 'service without request log', child: quiet, keyed: true });
+  }
+  const yardsticks: Side[] = [
+    { name: 'bare', child: await world.startBare(service, false), keyed: false },
+    { name: 'bare, prepared', child: await world.startBare(service, true), keyed: false },
+  ];
+  const figures: Figure[] = [];
+  for (const [title, path] of [
+    ['GET /agents/{id}', `/agents/${world.agentId}`],
+    ['GET /agents, 20 listed', '/agents'],
+  ] as const) {
+    const request = ({ child, keyed }: Side) =>
+      keyed ? { url: child.url + API_PREFIX + path, headers: world.headers } : { url: child.url + path };
+    const rounds = await alternate([...subjects, ...yardsticks], request);
+    for (const subject of subjects) {
+      for (const yardstick of yardsticks) {
+        const figure = compare(title, rounds, subject, yardstick);
+        const counts = subject === subjects[0] && yardstick === yardsticks[0];
+        figures.push(counts ? { ...figure, target: { limit: TARGET, is: 'at least' } } : figure);
+      }
+    }
+  }
+  await Promise.all([...subjects, ...yardsticks].map(({ child }) => child.stop()));
+  return figures;
 }
 
-async function compare(a: Side, b: Side): Promise<{ ratio: number; note: string }> {
-  for (const { request } of [a, b]) await load(request, { connections: CONNECTIONS, seconds: WARM_UP_SECONDS });
-  const rounds: { a: Round; b: Round }[] = [];
-  for (let round = 0; round < ROUNDS; round += 1) rounds.push({ a: await run(a), b: await run(b) });
-  const ratios = rounds.map((round) => round.a.perSecond / round.b.perSecond);
-  const middle = (side: 'a' | 'b', of: keyof Round) => median(rounds.map((round) => round[side][of]));
+/** Loads the sides in turn, round after round; the first round only warms them up. */
+async function alternate(
+  sides: readonly Side[],
+  requestOf: (side: Side) => { url: string; headers?: Record<string, string> },
+): Promise<Map<Side, Round[]>> {
+  const rounds = new Map<Side, Round[]>(sides.map((side) => [side, []]));
+  for (let round = -1; round < ROUNDS; round += 1) {
+    for (const side of sides) {
+      const before = processorMs(side.child.pid);
+      const { requests, perSecond } = await load(requestOf(side), { connections: CONNECTIONS, seconds: SECONDS });
+      const cpuMs = (processorMs(side.child.pid) - before) / requests;
+      if (round >= 0) rounds.get(side)?.push({ perSecond, cpuMs });
+    }
+  }
+  return rounds;
+}
+
+function compare(title: string, rounds: Map<Side, Round[]>, subject: Side, yardstick: Side): Figure {
+  const [ours, theirs] = [rounds.get(subject) ?? [], rounds.get(yardstick) ?? []];
+  const ratios = ours.map(({ perSecond }, round) => perSecond / (theirs[round]?.perSecond ?? Number.NaN));
+  const rates = [ours, theirs].map((side) => median(side.map(({ perSecond }) => perSecond)).toFixed(0));
+  const times = [ours, theirs].map((side) => median(side.map(({ cpuMs }) => cpuMs)).toFixed(3));
   return {
-    ratio: median(ratios),
-    note:
-      `${middle('a', 'perSecond').toFixed(0)}/s against ${middle('b', 'perSecond').toFixed(0)}/s; rounds ${spread(ratios)}; ` +
-      `processor ${middle('a', 'cpuMs').toFixed(3)} ms a request against ${middle('b', 'cpuMs').toFixed(3)} ms`,
+    measure: 'reads',
+    name: `${title}: ${subject.name} / ${yardstick.name}`,
+    value: median(ratios),
+    unit: '',
+    note: `${rates.join('/s against ')}/s; rounds ${spread(ratios)}; processor ${times.join(' ms against ')} ms a request`,
   };
 }

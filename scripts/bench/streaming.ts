@@ -50,7 +50,14 @@ export async function measureStreaming(world: World): Promise<Figure[]> {
   await service.stop();
 
   const difference = (of: keyof FirstToken, share: number) =>
-    quantile(viaService.map((token) => token[of]), share) - quantile(direct.map((token) => token[of]), share);
+    quantile(
+      viaService.map((token) => token[of]),
+      share,
+    ) -
+    quantile(
+      direct.map((token) => token[of]),
+      share,
+    );
   const target = { limit: 5, is: 'at most' } as const;
   return [
     {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +7,7 @@ import pg from 'pg';
 import { displayApiKey, hashApiKey, mintApiKey } from '../../core/apiKey.ts';
 import { newId } from '../../core/ids.ts';
 import { connectDatabase } from '../../db/connect.ts';
-import { startEmbedded } from '../../db/embedded.ts';
+import { type EmbeddedPostgres, startEmbedded } from '../../db/embedded.ts';
 import { migrate } from '../../db/migrate.ts';
 import { createApiKey } from '../../db/queries/apiKeys.ts';
 import { createWorkspace } from '../../db/queries/workspaces.ts';
@@ -14,19 +15,25 @@ import { globalModelId } from '../../runtime/models/catalogue.ts';
 import { API_PREFIX } from '../../server/app.ts';
 import { readConfig } from '../../server/config.ts';
 import type { BareSettings } from './bareServer.ts';
-import { type Child, startChild } from './children.ts';
+import { type Child, type ChildOptions, killChildren, startChild } from './children.ts';
 import { startTimedModelServer, type TimedModelServer } from './modelServer.ts';
 import { type Statement, tapDatabase } from './wire.ts';
 
-export const SERVICE = 'server/main.ts';
-export const SERVICE_READY = /^ready (http\S+)$/m;
+const SERVICE_READY = /^ready (http\S+)$/m;
+const PACKAGE = new URL('../../package.json', import.meta.url);
 const MODEL_ID = 'bench-model';
 const AGENTS = 20;
 /** The whole line of an agent's life that a bench needs; not a toy, not a book. */
-const SYSTEM_PROMPT = 'You are the assistant of a small shop. Answer in two sentences, politely, and never promise a delivery date. '.repeat(8);
+const SYSTEM_PROMPT =
+  'You are the assistant of a small shop. Answer in two sentences, politely, and never promise a delivery date. '.repeat(
+    8,
+  );
 
 /** Round trips to the database by operation, as seen on the wire. */
-export type RoundTrips = Record<'getAgent' | 'listAgents' | 'sendMessage (new conversation)' | 'sendMessage (continued)', number>;
+export type RoundTrips = Record<
+  'getAgent' | 'listAgents' | 'sendMessage (new conversation)' | 'sendMessage (continued)',
+  number
+>;
 
 /** Everything that the measures share: a database with a workspace in it, and ways to start what is compared on it. */
 export interface World {
@@ -61,10 +68,40 @@ export interface ServiceOptions {
   nodeArgs?: readonly string[];
 }
 
+/** How `npm start` starts the service: environment, options of Node and script, read from its command. */
+export function startCommand(): Pick<ChildOptions, 'script' | 'nodeArgs' | 'readyLine'> & {
+  env: Record<string, string>;
+} {
+  const { start } = (JSON.parse(readFileSync(PACKAGE, 'utf8')) as { scripts: { start: string } }).scripts;
+  const [, settings = '', args = ''] = /^((?:\w+=\S+ )*)exec node (.+)$/.exec(start) ?? [];
+  const words = args.split(' ');
+  const script = words.pop();
+  if (!script) throw new Error(`The benchmark does not understand how \`npm start\` starts the service: ${start}`);
+  const env = Object.fromEntries(
+    settings
+      .trim()
+      .split(' ')
+      .filter(Boolean)
+      .map((setting) => setting.split('=')),
+  );
+  return { script, nodeArgs: words, env, readyLine: SERVICE_READY };
+}
+
 /** Builds it: an embedded PostgreSQL with its usual settings in a folder of its own, 20 agents, one of them published. */
 export async function openWorld(): Promise<World> {
   const folder = await mkdtemp(join(tmpdir(), 'guildhall-bench-'));
   const postgres = await startEmbedded({ dataDir: join(folder, 'shared') });
+  try {
+    return await furnish(folder, postgres);
+  } catch (error) {
+    killChildren();
+    await postgres.stop();
+    await rm(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function furnish(folder: string, postgres: EmbeddedPostgres): Promise<World> {
   const databaseUrl = postgres.url();
   await migrate(databaseUrl);
   const { workspaceId, apiKey } = await makeWorkspace(databaseUrl);
@@ -74,19 +111,24 @@ export async function openWorld(): Promise<World> {
   const modelId = globalModelId('openai-compatible', MODEL_ID);
   let logs = 0;
 
-  const startService = ({ modelUrl = timedModels.url, env = {}, nodeArgs = [] }: ServiceOptions = {}): Promise<Child> => {
+  const startService = ({
+    modelUrl = timedModels.url,
+    env = {},
+    nodeArgs = [],
+  }: ServiceOptions = {}): Promise<Child> => {
     logs += 1;
+    const command = startCommand();
     return startChild({
-      script: SERVICE,
+      ...command,
       env: {
+        ...command.env,
         PORT: '0',
         DATABASE_URL: databaseUrl,
         OPENAI_COMPATIBLE_BASE_URL: `${modelUrl}/v1`,
         OPENAI_COMPATIBLE_MODELS: MODEL_ID,
         ...env,
       },
-      nodeArgs,
-      readyLine: SERVICE_READY,
+      nodeArgs: [...(command.nodeArgs ?? []), ...nodeArgs],
       logFile: join(folder, `service-${logs}.log`),
     });
   };
@@ -118,8 +160,12 @@ export async function openWorld(): Promise<World> {
         readyLine: /^bare (http\S+)$/m,
       });
       for (const path of [`/agents/${seen.agentId}`, '/agents']) {
-        const bodies = await Promise.all([getJson(`${service.url}${API_PREFIX}${path}`, headers), getJson(bare.url + path, {})]);
-        if (!isDeepStrictEqual(...bodies)) throw new Error(`The bare server answers ${path} differently from the service.`);
+        const bodies = await Promise.all([
+          getJson(`${service.url}${API_PREFIX}${path}`, headers),
+          getJson(bare.url + path, {}),
+        ]);
+        if (!isDeepStrictEqual(...bodies))
+          throw new Error(`The bare server answers ${path} differently from the service.`);
       }
       return bare;
     },
@@ -158,7 +204,8 @@ interface SeedParts {
 async function seed({ databaseUrl, startService, headers, modelId, timedModels }: SeedParts) {
   const tap = await tapDatabase(databaseUrl);
   const service = await startService({ env: { DATABASE_URL: tap.url } });
-  const api = (method: string, path: string, body?: object) => callJson(service.url + API_PREFIX + path, method, headers, body);
+  const api = (method: string, path: string, body?: object) =>
+    callJson(service.url + API_PREFIX + path, method, headers, body);
   const ids: string[] = [];
   for (let i = 0; i < AGENTS; i += 1) {
     const { publicId } = await api('POST', '/agents', {
@@ -169,14 +216,17 @@ async function seed({ databaseUrl, startService, headers, modelId, timedModels }
     ids.push(String(publicId));
   }
   const agentId = ids[AGENTS >> 1] ?? '';
-  const { aiModelName } = await api('PATCH', `/agents/${agentId}`, { aiModelPublicId: modelId, systemPrompt: SYSTEM_PROMPT });
+  const { aiModelName } = await api('PATCH', `/agents/${agentId}`, {
+    aiModelPublicId: modelId,
+    systemPrompt: SYSTEM_PROMPT,
+  });
   await api('POST', `/agents/${agentId}/publish`);
 
   const messages = `/agents/${agentId}/messages`;
   const content = 'Where is my order 4711?';
   let conversationId = '';
   const send = async (body: object) => {
-    conversationId = String((await api('POST', messages, body))['conversationId']);
+    conversationId = String((await api('POST', messages, body)).conversationId);
   };
   // Twice unobserved: by then the connection, the key and the prepared statements are known.
   const observe = async (work: () => Promise<unknown>) => {
@@ -209,7 +259,10 @@ async function seed({ databaseUrl, startService, headers, modelId, timedModels }
 
 function only(statements: Statement[]): Statement {
   const [statement, ...more] = statements;
-  if (!statement || more.length > 0) throw new Error(`The bare server knows one statement an operation, not: ${statements.map(({ text }) => text).join("; ")}`);
+  if (!statement || more.length > 0)
+    throw new Error(
+      `The bare server knows one statement an operation, not: ${statements.map(({ text }) => text).join('; ')}`,
+    );
   return statement;
 }
 

@@ -1,7 +1,10 @@
 import { allows, operationsOf, requestSchemas, walkSchema } from './contract.ts';
 import type { Rule, Schema } from './types.ts';
 
-/** Nothing that a client sends is without a bound: not a text, a list or a number. */
+/**
+ * Nothing that a client sends is without a bound: not a text, a list or a number. A pattern bounds a text only when it
+ * is anchored at both ends and repeats nothing without end.
+ */
 export const requestBounds: Rule = () => {
   const seen = new Set<Schema>();
   return {
@@ -16,11 +19,17 @@ export const requestBounds: Rule = () => {
   };
 };
 
+const bounding = /^\^(?!.*([+*]|\{\d+,\})).*\$$/;
+
 function lacking(schema: Schema): string | undefined {
   const has = (...keywords: string[]) => keywords.some((keyword) => schema[keyword] !== undefined);
   if (has('enum', 'const')) return undefined;
-  if (allows(schema, 'string') && !has('maxLength', 'format', 'pattern', 'contentMediaType'))
-    return 'string needs maxLength, format, pattern or enum';
+  if (
+    allows(schema, 'string') &&
+    !has('maxLength', 'format', 'contentMediaType') &&
+    !bounding.test(String(schema.pattern))
+  )
+    return 'string needs maxLength, format, a bounding pattern or enum';
   if (allows(schema, 'array') && !has('maxItems')) return 'array needs maxItems';
   if (
     (allows(schema, 'integer') || allows(schema, 'number')) &&

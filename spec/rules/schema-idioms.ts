@@ -1,10 +1,11 @@
 import type { Rule } from './types.ts';
 
 const old: Record<string, string> = { example: '`examples: [...]`', definitions: 'a file of its own' };
+const annotations = ['$ref', 'summary', 'description'];
 
 /**
  * Schemas speak JSON Schema 2020-12, not the dialect of OpenAPI 3.0. `nullable` and boolean bounds are faults of structure,
- * which Redocly's `struct` reports.
+ * which Redocly's `struct` reports. Nothing but words stands beside a `$ref`: openapi-backend's quick mode drops the rest.
  */
 export const schemaIdioms: Rule = () => ({
   Schema(schema, { report, location }) {
@@ -14,5 +15,9 @@ export const schemaIdioms: Rule = () => ({
           message: `\`${keyword}\` is no keyword here: write ${instead}.`,
           location: location.child(keyword).key(),
         });
+  },
+  ref(reference, { report }) {
+    const lost = Object.keys(reference).filter((keyword) => !annotations.includes(keyword));
+    if (lost.length > 0) report({ message: `Put the \`$ref\` into an \`allOf\`, or else ${lost.join(', ')} is lost.` });
   },
 });

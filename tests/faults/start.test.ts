@@ -25,6 +25,11 @@ describe('a setting that cannot be used ends the start with one line that names 
     ['GUILDHALL_ALLOW_PRIVATE_NETWORK', 'yes'],
     ['GUILDHALL_LOG_LEVEL', 'loud'],
     ['OPENAI_COMPATIBLE_BASE_URL', 'localhost:8080'],
+    ['DATABASE_URL', 'localhost/guildhall'],
+    ['DATABASE_URL', 'mysql://localhost/guildhall'],
+    ['GUILDHALL_DATA_DIR', '/proc/nowhere'],
+    ['GUILDHALL_DATA_DIR', '/etc/hosts'],
+    ['GUILDHALL_DATA_DIR', '/etc/hosts/below'],
   ])('%s=%s', async (name, value) => {
     const { code, stdout, stderr } = await refused({ [name]: value });
     expect(code).toBe(1);

@@ -54,6 +54,11 @@ describe('a body that breaks the schema in one place', () => {
     expect(wrong).toEqual([]);
   });
 
+  test('the place is a JSON Pointer, whatever an unknown field is called', async () => {
+    const { body } = await send('createAgent', JSON.stringify({ name: 'x', 'a/b~c': 1 }));
+    expect(body.details.map(({ path }) => path)).toEqual(['/body/a~1b~0c']);
+  });
+
   test('every fault of a body is named, not only the first', async () => {
     const { body } = await send('createAgent', JSON.stringify({ name: '', categories: [1], surprise: true }));
     expect(body.details.map(({ path }) => path)).toEqual(

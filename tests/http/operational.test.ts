@@ -1,5 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { pino } from 'pino';
+import supertest from 'supertest';
 import { parse } from 'yaml';
+import { type AppParts, createApp } from '../../server/app.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 
 let app: TestApp;
@@ -129,6 +132,19 @@ describe('/docs', () => {
     const answer = await app.raw.get(path);
     expect([answer.status, answer.body.code]).toEqual([404, 'NOT_FOUND']);
   });
+});
+
+test('a route that breaks answers INTERNAL_ERROR, and keeps the reason to the log', async () => {
+  const logged: string[] = [];
+  const broken = createApp({
+    contract: { document: {} },
+    telemetry: { registry: { contentType: 'text/plain', metrics: () => Promise.reject(new Error('inner secret')) } },
+    logger: pino({}, { write: (line) => void logged.push(line) }),
+  } as unknown as AppParts);
+  const answer = await supertest(broken).get('/metrics');
+  expect([answer.status, answer.body.code]).toEqual([500, 'INTERNAL_ERROR']);
+  expect(answer.text).not.toContain('secret');
+  expect(logged.join('')).toContain('inner secret');
 });
 
 describe('everywhere', () => {

@@ -2,7 +2,7 @@ import { createAnthropic } from '@ai-sdk/anthropic';
 import { createGoogleGenerativeAI } from '@ai-sdk/google';
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
-import { generateText, type LanguageModel } from 'ai';
+import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { resolveAttachments, toModelParts, toStored, withAttachmentNotes } from '../../runtime/attachments.ts';
 import { base, routes, useServers } from '../core/outgoing-servers.ts';
 import { CONTEXT, GIF, inline, JPEG, PDF, PNG, TEXT, WEBP } from './attachment-samples.ts';
@@ -13,7 +13,12 @@ describe('what goes where', () => {
   test('the model gets files, and texts between tags', async () => {
     const resolved = await resolveAttachments([inline(PNG), inline(TEXT, { filename: 'a"<b>.csv' })], CONTEXT);
     expect(toModelParts(resolved)).toEqual([
-      { type: 'file', mediaType: 'image/png', filename: 'attachment-0.png', data: resolved[0]?.bytes },
+      {
+        type: 'file',
+        mediaType: 'image/png',
+        filename: 'attachment-0.png',
+        data: { type: 'data', data: resolved[0]?.bytes },
+      },
       {
         type: 'text',
         text: `<attachment name="a&quot;&lt;b&gt;.csv" type="text/csv">\n${TEXT.toString()}\n</attachment>`,
@@ -34,7 +39,7 @@ describe('what goes where', () => {
       });
     for (const path of ['/chat/completions', '/responses', '/messages', '/models/m:generateContent']) take(path);
     const settings = { apiKey: 'k', baseURL: base };
-    const models: LanguageModel[] = [
+    const models: LanguageModelV4[] = [
       createOpenAICompatible({ name: 'local', ...settings })('m'),
       createOpenAI(settings).chat('m'),
       createOpenAI(settings).responses('m'),
@@ -49,7 +54,7 @@ describe('what goes where', () => {
       ),
     );
     for (const model of models) {
-      await generateText({ model, maxRetries: 0, messages: [{ role: 'user', content }] }).catch(() => undefined);
+      await Promise.resolve(model.doGenerate({ prompt: [{ role: 'user', content }] })).catch(() => undefined);
     }
     expect(bodies).toHaveLength(models.length);
     for (const body of bodies) {

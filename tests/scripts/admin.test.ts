@@ -189,6 +189,8 @@ describe('model', () => {
   });
 
   test.each([
+    [['--provider', 'acme'], '--provider must be one of openai, anthropic, google, openai-compatible, builtin'],
+    [['--provider', 'constructor'], '--provider must be one of'],
     [['--context-window', '1.5'], '--context-window must be a whole number'],
     [['--input-cost', 'cheap'], '--input-cost must be a number'],
     [['--min-temperature', '1.5', '--max-temperature', '1'], '--min-temperature is over --max-temperature'],

@@ -1,5 +1,6 @@
 import type { Insertable } from 'kysely';
 import { newId } from '../../core/ids.ts';
+import { insertCustomModel } from '../../db/queries/aiModels.ts';
 import type { components } from '../../generated/api.ts';
 import type { AiModels } from '../../generated/db.ts';
 import { BUILTIN_MODEL } from '../../runtime/models/catalogue.ts';
@@ -10,15 +11,17 @@ type Schemas = components['schemas'];
 
 let made = 0;
 
-/** A new agent, with these editable fields. `key` is of the workspace that it is made in. */
+/** A new agent with a name of its own; `fields` are then set with updateAgent. `key` is of the workspace that it is made in. */
 export async function makeAgent(
   app: TestApp,
   fields: Schemas['AgentUpdate'] = {},
   key?: string,
 ): Promise<Schemas['Agent']> {
   const created = await app.api('post', '/agents', key).send({ name: `Agent ${++made}` });
+  if (created.status !== 201) throw new Error(created.text);
+  if (Object.keys(fields).length === 0) return created.body;
   const changed = await app.api('patch', `/agents/${created.body.publicId}`, key).send(fields);
-  if (changed.status !== 200) throw new Error(JSON.stringify(changed.body));
+  if (changed.status !== 200) throw new Error(changed.text);
   return changed.body;
 }
 
@@ -32,15 +35,17 @@ export function makeReadyAgent(
 }
 
 /** Publishes an agent and answers with it. */
-export async function publish(app: TestApp, agentId: string, notes?: string): Promise<Schemas['Agent']> {
-  const published = await app.api('post', `/agents/${agentId}/publish`).send(notes === undefined ? {} : { notes });
-  if (published.status !== 200) throw new Error(JSON.stringify(published.body));
+export async function publish(app: TestApp, agentId: string, notes?: string, key?: string): Promise<Schemas['Agent']> {
+  const published = await app.api('post', `/agents/${agentId}/publish`, key).send(notes === undefined ? {} : { notes });
+  if (published.status !== 200) throw new Error(published.text);
   return published.body;
 }
 
-/** The agent as it is now. */
-export async function readAgent(app: TestApp, agentId: string): Promise<Schemas['Agent']> {
-  return (await app.api('get', `/agents/${agentId}`)).body;
+/** The agent as the API shows it now. */
+export async function readAgent(app: TestApp, agentId: string, key?: string): Promise<Schemas['Agent']> {
+  const { status, text, body } = await app.api('get', `/agents/${agentId}`, key);
+  if (status !== 200) throw new Error(text);
+  return body;
 }
 
 /** A new variable of an agent. */
@@ -52,15 +57,19 @@ export async function makeVariable(
 ): Promise<Schemas['AgentVariable']> {
   const body = { name: `variable_${++made}`, label: 'Label', type: 'text_short', ...fields };
   const created = await app.api('post', `/agents/${agentId}/prompt/variables`, key).send(body);
-  if (created.status !== 201) throw new Error(JSON.stringify(created.body));
+  if (created.status !== 201) throw new Error(created.text);
   return created.body;
 }
 
-/** Archives an agent, as the operator's console does. */
-export async function archive({ workspaceId, db }: SeededWorkspace, agentId: string): Promise<void> {
+/** Puts an agent where only the operator's console can: no operation of the API does. */
+export async function setStatus(
+  { workspaceId, db }: SeededWorkspace,
+  agentId: string,
+  status: 'inactive' | 'archived',
+): Promise<void> {
   await db
     .updateTable('agents')
-    .set({ status: 'archived', draft_version_number: null })
+    .set(status === 'archived' ? { status, draft_version_number: null } : { status })
     .where('workspace_id', '=', workspaceId)
     .where('id', '=', agentId)
     .execute();
@@ -68,29 +77,25 @@ export async function archive({ workspaceId, db }: SeededWorkspace, agentId: str
 
 /** Adds a model of the workspace's own, by default one that runs on the built-in provider. Answers with its id. */
 export async function addModel(
-  app: TestApp,
-  { workspaceId }: SeededWorkspace,
+  { workspaceId, db }: SeededWorkspace,
   columns: Partial<Insertable<AiModels>> = {},
 ): Promise<string> {
   const id = newId();
-  await app.database.database.system
-    .insertInto('ai_models')
-    .values({
-      workspace_id: workspaceId,
-      id,
-      name: `Model ${++made}`,
-      provider: 'builtin',
-      model_id: `model-${made}`,
-      display_provider: 'Acme',
-      context_window: 8000,
-      input_cost_per_1m_tokens: 1.5,
-      output_cost_per_1m_tokens: 3,
-      min_temperature: 0,
-      max_temperature: 1,
-      supports_thinking: true,
-      ...columns,
-    })
-    .execute();
+  await insertCustomModel(db, {
+    workspace_id: workspaceId,
+    id,
+    name: `Model ${++made}`,
+    provider: 'builtin',
+    model_id: `model-${made}`,
+    display_provider: 'Acme',
+    context_window: 8000,
+    input_cost_per_1m_tokens: 1.5,
+    output_cost_per_1m_tokens: 3,
+    min_temperature: 0,
+    max_temperature: 1,
+    supports_thinking: true,
+    ...columns,
+  });
   return id;
 }
 

@@ -50,7 +50,7 @@ describe('200', () => {
   });
 
   test("shows a model of the workspace's own; one that takes no temperature has no range", async () => {
-    const aiModelPublicId = await addModel(app, app.workspace, {
+    const aiModelPublicId = await addModel(app.workspace, {
       name: 'Plain',
       model_id: 'plain-1',
       supports_temperature: false,
@@ -72,7 +72,7 @@ describe('200', () => {
   });
 
   test('a model that has been removed since has no capabilities, and the choice stays visible', async () => {
-    const aiModelPublicId = await addModel(app, app.workspace);
+    const aiModelPublicId = await addModel(app.workspace);
     const agent = await makeAgent(app, { aiModelPublicId });
     await app.database.database.system
       .updateTable('ai_models')

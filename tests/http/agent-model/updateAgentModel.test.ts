@@ -67,7 +67,7 @@ describe('200', () => {
   });
 
   test("takes a model of the workspace's own, and its id in upper case", async () => {
-    const aiModelPublicId = await addModel(app, app.workspace);
+    const aiModelPublicId = await addModel(app.workspace);
     const agent = await makeAgent(app);
     const { status, body } = await change(agent.publicId, { aiModelPublicId: aiModelPublicId.toUpperCase() });
     expect([status, body.aiModelPublicId]).toEqual([200, aiModelPublicId]);
@@ -76,7 +76,7 @@ describe('200', () => {
   });
 
   test('the ends of the temperature range belong to it', async () => {
-    const aiModelPublicId = await addModel(app, app.workspace, { min_temperature: 0.2, max_temperature: 1.2 });
+    const aiModelPublicId = await addModel(app.workspace, { min_temperature: 0.2, max_temperature: 1.2 });
     const agent = await makeAgent(app, { aiModelPublicId });
     expect((await change(agent.publicId, { temperature: 0.2 })).body.temperature).toBe(0.2);
     expect((await change(agent.publicId, { temperature: 1.2 })).body.temperature).toBe(1.2);
@@ -126,7 +126,7 @@ describe('404 AI_MODEL_NOT_FOUND', () => {
 
   test("another workspace's own model answers as an unknown one", async () => {
     const agent = await makeReadyAgent(app);
-    const foreign = await addModel(app, app.stranger);
+    const foreign = await addModel(app.stranger);
     const missing = await change(agent.publicId, { aiModelPublicId: newId() });
     const { status, body } = await change(agent.publicId, { aiModelPublicId: foreign });
     expect(status).toBe(404);
@@ -135,7 +135,7 @@ describe('404 AI_MODEL_NOT_FOUND', () => {
 
   test('a removed model of the workspace cannot be chosen', async () => {
     const agent = await makeAgent(app);
-    const removed = await addModel(app, app.workspace, { deleted_at: app.clock.now() });
+    const removed = await addModel(app.workspace, { deleted_at: app.clock.now() });
     await expectRefused(agent.publicId, { aiModelPublicId: removed }, 404, 'AI_MODEL_NOT_FOUND');
   });
 });
@@ -145,19 +145,19 @@ describe('422 TEMPERATURE_NOT_SUPPORTED', () => {
     ['below', 0.1],
     ['above', 1.3],
   ])('a temperature %s the range of the chosen model is refused', async (_where, temperature) => {
-    const aiModelPublicId = await addModel(app, app.workspace, { min_temperature: 0.2, max_temperature: 1.2 });
+    const aiModelPublicId = await addModel(app.workspace, { min_temperature: 0.2, max_temperature: 1.2 });
     const agent = await makeAgent(app, { aiModelPublicId });
     await expectRefused(agent.publicId, { temperature }, 422, 'TEMPERATURE_NOT_SUPPORTED');
   });
 
   test('a model that takes no temperature refuses any', async () => {
-    const aiModelPublicId = await addModel(app, app.workspace, { supports_temperature: false });
+    const aiModelPublicId = await addModel(app.workspace, { supports_temperature: false });
     const agent = await makeAgent(app, { aiModelPublicId });
     await expectRefused(agent.publicId, { temperature: 0 }, 422, 'TEMPERATURE_NOT_SUPPORTED');
   });
 
   test('the model of the same request counts, not the former one', async () => {
-    const narrow = await addModel(app, app.workspace, { max_temperature: 1 });
+    const narrow = await addModel(app.workspace, { max_temperature: 1 });
     const agent = await makeReadyAgent(app);
     const tooHot = { aiModelPublicId: narrow, temperature: 1.5 };
     await expectRefused(agent.publicId, tooHot, 422, 'TEMPERATURE_NOT_SUPPORTED');
@@ -167,14 +167,14 @@ describe('422 TEMPERATURE_NOT_SUPPORTED', () => {
   });
 
   test('a new model is refused when it cannot take the temperature that is set, unless the request clears it', async () => {
-    const aiModelPublicId = await addModel(app, app.workspace, { supports_temperature: false });
+    const aiModelPublicId = await addModel(app.workspace, { supports_temperature: false });
     const agent = await makeReadyAgent(app, { temperature: 0.5 });
     await expectRefused(agent.publicId, { aiModelPublicId }, 422, 'TEMPERATURE_NOT_SUPPORTED');
     expect((await change(agent.publicId, { aiModelPublicId, temperature: null })).status).toBe(200);
   });
 
   test('updateAgent refuses the same', async () => {
-    const aiModelPublicId = await addModel(app, app.workspace, { supports_temperature: false });
+    const aiModelPublicId = await addModel(app.workspace, { supports_temperature: false });
     const agent = await makeAgent(app, { aiModelPublicId });
     const { status, body } = await app.api('patch', `/agents/${agent.publicId}`).send({ temperature: 0 });
     const view = await change(agent.publicId, { temperature: 0 });
@@ -185,13 +185,13 @@ describe('422 TEMPERATURE_NOT_SUPPORTED', () => {
 
 describe('422 THINKING_NOT_SUPPORTED', () => {
   test('thinking cannot be switched on with a model that cannot think', async () => {
-    const aiModelPublicId = await addModel(app, app.workspace, { supports_thinking: false });
+    const aiModelPublicId = await addModel(app.workspace, { supports_thinking: false });
     const agent = await makeAgent(app, { aiModelPublicId });
     await expectRefused(agent.publicId, { thinkingEnabled: true }, 422, 'THINKING_NOT_SUPPORTED');
   });
 
   test('such a model cannot be chosen while thinking is on, unless the request switches it off', async () => {
-    const aiModelPublicId = await addModel(app, app.workspace, { supports_thinking: false });
+    const aiModelPublicId = await addModel(app.workspace, { supports_thinking: false });
     const agent = await makeReadyAgent(app, { thinkingEnabled: true });
     await expectRefused(agent.publicId, { aiModelPublicId }, 422, 'THINKING_NOT_SUPPORTED');
     expect((await change(agent.publicId, { aiModelPublicId, thinkingEnabled: false })).status).toBe(200);

@@ -1,5 +1,5 @@
 import { newId } from '../../../core/ids.ts';
-import { archive, makeReadyAgent, publish, withoutRequestId } from '../../support/agents.ts';
+import { makeReadyAgent, publish, setStatus, withoutRequestId } from '../../support/agents.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 
 let app: TestApp;
@@ -38,7 +38,7 @@ describe('200', () => {
   test('an archived agent still shows it', async () => {
     const agent = await makeReadyAgent(app);
     await publish(app, agent.publicId);
-    await archive(app.workspace, agent.publicId);
+    await setStatus(app.workspace, agent.publicId, 'archived');
     expect((await get(agent.publicId)).body.versionNumber).toBe(1);
   });
 });

@@ -66,7 +66,7 @@ describe('200', () => {
   });
 
   test('a version stays as it was frozen, whatever becomes of the draft, the variables and the model', async () => {
-    const model = await addModel(app, app.workspace, { name: 'Before' });
+    const model = await addModel(app.workspace, { name: 'Before' });
     const agent = await makeReadyAgent(app, { systemPrompt: 'Old {{city}} {{town}}.', aiModelPublicId: model });
     const city = await makeVariable(app, agent.publicId, { name: 'city', label: 'Old' });
     const town = await makeVariable(app, agent.publicId, { name: 'town' });

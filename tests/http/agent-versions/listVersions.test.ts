@@ -1,5 +1,5 @@
 import { newId } from '../../../core/ids.ts';
-import { archive, makeAgent, makeReadyAgent, publish, withoutRequestId } from '../../support/agents.ts';
+import { makeAgent, makeReadyAgent, publish, setStatus, withoutRequestId } from '../../support/agents.ts';
 import { startTestApp, type TestApp, TestClock } from '../../support/app.ts';
 
 const clock = new TestClock();
@@ -67,7 +67,7 @@ describe('200', () => {
   test('an archived agent still has its versions', async () => {
     const agent = await makeReadyAgent(app);
     await publish(app, agent.publicId);
-    await archive(app.workspace, agent.publicId);
+    await setStatus(app.workspace, agent.publicId, 'archived');
     expect((await list(agent.publicId)).body.total).toBe(1);
   });
 });

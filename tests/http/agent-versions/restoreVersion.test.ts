@@ -2,11 +2,11 @@ import { newId } from '../../../core/ids.ts';
 import type { components } from '../../../generated/api.ts';
 import {
   addModel,
-  archive,
   makeReadyAgent,
   makeVariable,
   publish,
   readAgent,
+  setStatus,
   withoutRequestId,
 } from '../../support/agents.ts';
 import { startTestApp, type TestApp, TestClock } from '../../support/app.ts';
@@ -150,7 +150,7 @@ describe('200', () => {
   });
 
   test('clears a model that is no longer available and restores the rest', async () => {
-    const model = await addModel(app, app.workspace);
+    const model = await addModel(app.workspace);
     const agent = await makeReadyAgent(app, { aiModelPublicId: model, systemPrompt: 'Old.', temperature: 0.5 });
     await publish(app, agent.publicId);
     await change(agent.publicId, { systemPrompt: 'New.' });
@@ -218,7 +218,7 @@ describe('409 NO_DRAFT_VERSION', () => {
   test('an archived agent has no draft to overwrite', async () => {
     const { publicId } = await makePublished();
     await change(publicId, { systemPrompt: 'New.' });
-    await archive(app.workspace, publicId);
+    await setStatus(app.workspace, publicId, 'archived');
     const before = await readAgent(app, publicId);
     const { status, body } = await restore(publicId, 1);
     expect([status, body.code]).toEqual([409, 'NO_DRAFT_VERSION']);

@@ -1,5 +1,5 @@
+import { readAgent, setStatus } from '../../support/agents.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
-import { readAgent, setStatus } from './agents.ts';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -126,7 +126,7 @@ describe('409 AGENT_NAME_TAKEN', () => {
     const first = await create({ name: 'Unique' });
     const again = await create({ name: 'Unique' });
     expect([again.status, again.body.code]).toEqual([409, 'AGENT_NAME_TAKEN']);
-    await setStatus(app, first.body.publicId, 'archived');
+    await setStatus(app.workspace, first.body.publicId, 'archived');
     expect((await create({ name: 'Unique' })).status).toBe(409);
   });
 

@@ -1,7 +1,8 @@
 import { BUILTIN_MODEL } from '../../../runtime/models/catalogue.ts';
+import { makeAgent, readAgent, setStatus } from '../../support/agents.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { makeConversation } from '../conversations/conversations.ts';
-import { allNotFound, answersForMissing, makeAgent, readAgent, setStatus } from './agents.ts';
+import { allNotFound, answersForMissing } from './agents.ts';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -48,7 +49,7 @@ describe('204', () => {
     const published = await makeAgent(app, { aiModelPublicId: BUILTIN_MODEL.publicId });
     await app.api('post', `/agents/${published.publicId}/publish`);
     const archived = await makeAgent(app);
-    await setStatus(app, archived.publicId, 'archived');
+    await setStatus(app.workspace, archived.publicId, 'archived');
     for (const { publicId } of [published, archived])
       expect((await app.api('delete', `/agents/${publicId}`)).status).toBe(204);
   });

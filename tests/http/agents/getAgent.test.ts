@@ -1,6 +1,7 @@
 import { BUILTIN_MODEL } from '../../../runtime/models/catalogue.ts';
+import { addModel, makeAgent, readAgent, setStatus } from '../../support/agents.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
-import { allNotFound, answersForMissing, makeAgent, makeModel, readAgent, setStatus } from './agents.ts';
+import { allNotFound, answersForMissing } from './agents.ts';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -27,13 +28,13 @@ describe('200', () => {
     expect((await readAgent(app, publicId)).aiModelName).toBe(BUILTIN_MODEL.name);
     await app
       .api('patch', `/agents/${publicId}`)
-      .send({ aiModelPublicId: await makeModel(app, { name: 'House model' }) });
+      .send({ aiModelPublicId: await addModel(app.workspace, { name: 'House model' }) });
     expect((await readAgent(app, publicId)).aiModelName).toBe('House model');
   });
 
   test.each(['inactive', 'archived'] as const)('shows one that is %s', async (status) => {
     const { publicId } = await makeAgent(app);
-    await setStatus(app, publicId, status);
+    await setStatus(app.workspace, publicId, status);
     expect(await readAgent(app, publicId)).toMatchObject({
       status,
       draftVersionNumber: status === 'archived' ? null : 1,

@@ -1,6 +1,6 @@
 import { BUILTIN_MODEL } from '../../../runtime/models/catalogue.ts';
+import { setStatus } from '../../support/agents.ts';
 import { startTestApp, type TestApp, TestClock } from '../../support/app.ts';
-import { setStatus } from './agents.ts';
 
 const clock = new TestClock();
 let app: TestApp;
@@ -28,8 +28,8 @@ beforeAll(async () => {
     await app.api('patch', `/agents/${ids[name]}`).send({ aiModelPublicId: BUILTIN_MODEL.publicId });
     await app.api('post', `/agents/${ids[name]}/publish`);
   }
-  await setStatus(app, ids['Off'] ?? '', 'inactive');
-  await setStatus(app, ids['Old'] ?? '', 'archived');
+  await setStatus(app.workspace, ids['Off'] ?? '', 'inactive');
+  await setStatus(app.workspace, ids['Old'] ?? '', 'archived');
   await app.api('delete', `/agents/${ids['Gone']}`);
   await app
     .api('post', '/agents', app.stranger.apiKey)

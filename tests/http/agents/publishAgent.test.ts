@@ -1,7 +1,9 @@
 import { newId } from '../../../core/ids.ts';
+import type { components } from '../../../generated/api.ts';
 import { BUILTIN_MODEL } from '../../../runtime/models/catalogue.ts';
+import { addModel, makeAgent, readAgent, setStatus } from '../../support/agents.ts';
 import { startTestApp, type TestApp, TestClock } from '../../support/app.ts';
-import { allNotFound, answersForMissing, makeAgent, makeModel, readAgent, setStatus, versionsOf } from './agents.ts';
+import { allNotFound, answersForMissing, versionsOf } from './agents.ts';
 
 const clock = new TestClock();
 let app: TestApp;
@@ -64,7 +66,7 @@ describe('200', () => {
       followUpBusinessHoursStart: '09:00:00',
       followUpBusinessHoursEnd: '17:00:00',
       followUpPrompt: 'Still there?',
-    };
+    } satisfies components['schemas']['AgentUpdate'];
     const { publicId } = await makeAgent(app, settings);
     const variableId = newId();
     await app.workspace.db
@@ -113,7 +115,7 @@ describe('200', () => {
   });
 
   test('without a system prompt, and with the model of the workspace', async () => {
-    const { publicId } = await makeAgent(app, { aiModelPublicId: await makeModel(app) });
+    const { publicId } = await makeAgent(app, { aiModelPublicId: await addModel(app.workspace) });
     expect((await publish(publicId)).body).toMatchObject({ status: 'active', systemPrompt: null });
   });
 
@@ -132,7 +134,7 @@ describe('200', () => {
   test('an inactive agent is active again', async () => {
     const { publicId } = await makeAgent(app, ready);
     await publish(publicId);
-    await setStatus(app, publicId, 'inactive');
+    await setStatus(app.workspace, publicId, 'inactive');
     expect((await publish(publicId)).body).toMatchObject({ status: 'active', publishedVersionNumber: 2 });
   });
 
@@ -180,7 +182,7 @@ describe('409 NO_DRAFT_VERSION', () => {
   test('an archived agent has no draft, with a model or without', async () => {
     for (const fields of [ready, {}]) {
       const { publicId } = await makeAgent(app, fields);
-      await setStatus(app, publicId, 'archived');
+      await setStatus(app.workspace, publicId, 'archived');
       const { status, body } = await publish(publicId);
       expect([status, body.code]).toEqual([409, 'NO_DRAFT_VERSION']);
       expect(await readAgent(app, publicId)).toMatchObject({ status: 'archived', publishedVersionNumber: null });

@@ -1,8 +1,9 @@
 // Longer than most: one operation with 29 fields and seven codes of its own.
 import { newId } from '../../../core/ids.ts';
 import { BUILTIN_MODEL } from '../../../runtime/models/catalogue.ts';
+import { addModel, makeAgent, readAgent } from '../../support/agents.ts';
 import { startTestApp, type TestApp, TestClock } from '../../support/app.ts';
-import { allNotFound, answersForMissing, makeAgent, makeModel, readAgent, versionsOf } from './agents.ts';
+import { allNotFound, answersForMissing, versionsOf } from './agents.ts';
 
 const clock = new TestClock();
 let app: TestApp;
@@ -109,7 +110,7 @@ describe('200', () => {
   });
 
   test('the model is set with its name, and cleared', async () => {
-    const model = await makeModel(app, { name: 'House model' });
+    const model = await addModel(app.workspace, { name: 'House model' });
     const { publicId } = await makeAgent(app, { aiModelPublicId: BUILTIN_MODEL.publicId });
     expect((await update(publicId, { aiModelPublicId: model })).body).toMatchObject({
       aiModelPublicId: model,
@@ -217,9 +218,9 @@ describe('404 AGENT_NOT_FOUND', () => {
 describe('404 AI_MODEL_NOT_FOUND', () => {
   test('a model that never was, one that is deleted and one of another workspace are alike', async () => {
     const { publicId } = await makeAgent(app);
-    const deleted = await makeModel(app);
+    const deleted = await addModel(app.workspace);
     await app.workspace.db.updateTable('ai_models').set({ deleted_at: new Date() }).where('id', '=', deleted).execute();
-    const foreign = await makeModel(app, { workspace: app.stranger });
+    const foreign = await addModel(app.stranger);
     for (const aiModelPublicId of [newId(), deleted, foreign])
       await expectRefused(publicId, { description: 'New.', aiModelPublicId }, 404, 'AI_MODEL_NOT_FOUND');
   });
@@ -241,7 +242,7 @@ describe('409 AGENT_NAME_TAKEN', () => {
 
 describe('422 TEMPERATURE_NOT_SUPPORTED', () => {
   test('a model without temperature takes none, whichever is set first', async () => {
-    const model = await makeModel(app, { temperature: null });
+    const model = await addModel(app.workspace, { supports_temperature: false });
     const { publicId } = await makeAgent(app);
     await expectRefused(publicId, { aiModelPublicId: model, temperature: 0 }, 422, 'TEMPERATURE_NOT_SUPPORTED');
     await update(publicId, { temperature: 1 });
@@ -251,7 +252,9 @@ describe('422 TEMPERATURE_NOT_SUPPORTED', () => {
   });
 
   test('a model takes a temperature within its range, its ends included', async () => {
-    const { publicId } = await makeAgent(app, { aiModelPublicId: await makeModel(app, { temperature: [0.5, 1] }) });
+    const { publicId } = await makeAgent(app, {
+      aiModelPublicId: await addModel(app.workspace, { min_temperature: 0.5, max_temperature: 1 }),
+    });
     for (const temperature of [0.5, 1, 0.75])
       expect((await update(publicId, { temperature })).body.temperature).toBe(temperature);
     for (const temperature of [0.49, 1.01])
@@ -261,7 +264,7 @@ describe('422 TEMPERATURE_NOT_SUPPORTED', () => {
 
 describe('422 THINKING_NOT_SUPPORTED', () => {
   test('a model that cannot think is not asked to, whichever is set first', async () => {
-    const model = await makeModel(app, { thinking: false });
+    const model = await addModel(app.workspace, { supports_thinking: false });
     const { publicId } = await makeAgent(app);
     await expectRefused(publicId, { aiModelPublicId: model, thinkingEnabled: true }, 422, 'THINKING_NOT_SUPPORTED');
     await update(publicId, { thinkingEnabled: true });
@@ -272,7 +275,7 @@ describe('422 THINKING_NOT_SUPPORTED', () => {
   });
 
   test('a model that has lost it since does not stand in the way of other changes', async () => {
-    const model = await makeModel(app);
+    const model = await addModel(app.workspace);
     const { publicId } = await makeAgent(app, { aiModelPublicId: model, thinkingEnabled: true, temperature: 1 });
     await app.workspace.db.updateTable('ai_models').set({ supports_thinking: false }).where('id', '=', model).execute();
     expect((await update(publicId, { systemPrompt: 'New.' })).status).toBe(200);

@@ -16,7 +16,7 @@ beforeAll(async () => {
     },
   });
   own = {
-    sketch: await addModel(app, app.workspace, {
+    sketch: await addModel(app.workspace, {
       name: 'Sketch',
       description: 'Sees.',
       icon_url: 'https://acme.example/icon.svg',
@@ -25,8 +25,8 @@ beforeAll(async () => {
       supports_temperature: false,
       input_cost_per_1m_tokens: 0.25,
     }),
-    text: await addModel(app, app.workspace, { name: 'Text', display_provider: 'Anthropic', supports_document: true }),
-    retired: await addModel(app, app.workspace, { name: 'Retired', active: false }),
+    text: await addModel(app.workspace, { name: 'Text', display_provider: 'Anthropic', supports_document: true }),
+    retired: await addModel(app.workspace, { name: 'Retired', active: false }),
   };
 });
 afterAll(() => app.close());
@@ -151,8 +151,8 @@ describe('200', () => {
   });
 
   test('models of another workspace and removed ones do not exist', async () => {
-    const foreign = await addModel(app, app.stranger);
-    const removed = await addModel(app, app.workspace, { deleted_at: app.clock.now() });
+    const foreign = await addModel(app.stranger);
+    const removed = await addModel(app.workspace, { deleted_at: app.clock.now() });
     const ids = (await list('?activeOnly=false')).map(({ publicId }) => publicId);
     expect(ids).not.toContain(foreign);
     expect(ids).not.toContain(removed);

@@ -2,7 +2,6 @@ import { newId } from '../../../core/ids.ts';
 import { beginConversation, claimConversation, finishTurn } from '../../../db/queries/turns.ts';
 import type { TestApp } from '../../support/app.ts';
 import type { SeededWorkspace } from '../../support/database.ts';
-import { makeAgent as makeWholeAgent } from '../agents/agents.ts';
 
 /** What a test may choose of a conversation; times as in JSON. */
 export interface Given {
@@ -16,11 +15,6 @@ export interface Given {
   metadata?: Record<string, unknown>;
   startedAt?: string;
   lastMessageAt?: string;
-}
-
-/** Id of a new agent. */
-export async function makeAgent(app: TestApp, { apiKey } = app.workspace): Promise<string> {
-  return (await makeWholeAgent(app, {}, apiKey)).publicId;
 }
 
 const usage = {

@@ -1,13 +1,14 @@
 import { newId } from '../../../core/ids.ts';
+import { makeAgent } from '../../support/agents.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
-import { makeAgent, makeConversation } from './conversations.ts';
+import { makeConversation } from './conversations.ts';
 
 let app: TestApp;
 let agentId: string;
 
 beforeAll(async () => {
   app = await startTestApp();
-  agentId = await makeAgent(app);
+  agentId = (await makeAgent(app)).publicId;
 });
 afterAll(() => app.close());
 
@@ -30,7 +31,7 @@ describe('204', () => {
   });
 
   test('nor is a deleted agent', async () => {
-    const gone = await makeAgent(app);
+    const gone = (await makeAgent(app)).publicId;
     const id = await makeConversation(app, { agentId: gone });
     await app.api('delete', `/agents/${gone}`);
     expect((await app.api('delete', `/conversations/${id}`)).status).toBe(204);
@@ -48,7 +49,7 @@ describe('404 CONVERSATION_NOT_FOUND', () => {
     const deleted = await makeConversation(app, { agentId });
     await app.api('delete', `/conversations/${deleted}`);
     const foreign = await makeConversation(app, {
-      agentId: await makeAgent(app, app.stranger),
+      agentId: (await makeAgent(app, {}, app.stranger.apiKey)).publicId,
       workspace: app.stranger,
     });
     const answers = [];

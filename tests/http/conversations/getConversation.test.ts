@@ -1,13 +1,14 @@
 import { newId } from '../../../core/ids.ts';
+import { makeAgent } from '../../support/agents.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
-import { addTurn, makeAgent, makeConversation } from './conversations.ts';
+import { addTurn, makeConversation } from './conversations.ts';
 
 let app: TestApp;
 let agentId: string;
 
 beforeAll(async () => {
   app = await startTestApp();
-  agentId = await makeAgent(app);
+  agentId = (await makeAgent(app)).publicId;
 });
 afterAll(() => app.close());
 
@@ -66,7 +67,7 @@ describe('200', () => {
   });
 
   test('stays readable when its agent is deleted', async () => {
-    const gone = await makeAgent(app);
+    const gone = (await makeAgent(app)).publicId;
     const id = await makeConversation(app, { agentId: gone });
     await app.api('delete', `/agents/${gone}`);
     const { status, body } = await app.api('get', `/conversations/${id}`);
@@ -79,7 +80,7 @@ describe('404 CONVERSATION_NOT_FOUND', () => {
     const deleted = await makeConversation(app, { agentId });
     await app.api('delete', `/conversations/${deleted}`);
     const foreign = await makeConversation(app, {
-      agentId: await makeAgent(app, app.stranger),
+      agentId: (await makeAgent(app, {}, app.stranger.apiKey)).publicId,
       workspace: app.stranger,
     });
     expect((await app.api('get', `/conversations/${foreign}`, app.stranger.apiKey)).status).toBe(200);

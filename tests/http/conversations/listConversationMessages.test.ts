@@ -1,6 +1,7 @@
 import { newId } from '../../../core/ids.ts';
+import { makeAgent } from '../../support/agents.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
-import { addTurn, makeAgent, makeConversation } from './conversations.ts';
+import { addTurn, makeConversation } from './conversations.ts';
 
 let app: TestApp;
 let agentId: string;
@@ -11,7 +12,7 @@ const inOrder = ['Hello', 'Hi there.', ...[1, 2, 3, 4, 5].flatMap((i) => [`Q${i}
 
 beforeAll(async () => {
   app = await startTestApp();
-  agentId = await makeAgent(app);
+  agentId = (await makeAgent(app)).publicId;
   conversationId = await makeConversation(app, { agentId });
   for (const i of [1, 2, 3, 4, 5]) {
     const askedAt = `2026-03-0${Math.min(i, 4) + 1}T09:00:00Z`;
@@ -130,7 +131,7 @@ describe('404 CONVERSATION_NOT_FOUND', () => {
     const deleted = await makeConversation(app, { agentId });
     await app.api('delete', `/conversations/${deleted}`);
     const foreign = await makeConversation(app, {
-      agentId: await makeAgent(app, app.stranger),
+      agentId: (await makeAgent(app, {}, app.stranger.apiKey)).publicId,
       workspace: app.stranger,
     });
     const answers = [];

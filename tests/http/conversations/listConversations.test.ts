@@ -1,6 +1,7 @@
 import { newId } from '../../../core/ids.ts';
+import { makeAgent } from '../../support/agents.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
-import { type Given, makeAgent, makeConversation } from './conversations.ts';
+import { type Given, makeConversation } from './conversations.ts';
 
 let app: TestApp;
 let agentId: string;
@@ -11,8 +12,8 @@ const ids: Record<string, string> = {};
 
 beforeAll(async () => {
   app = await startTestApp();
-  agentId = await makeAgent(app);
-  otherAgentId = await makeAgent(app);
+  agentId = (await makeAgent(app)).publicId;
+  otherAgentId = (await makeAgent(app)).publicId;
   const at = (day: number) => ({
     startedAt: `2026-03-0${day}T10:00:00.000Z`,
     lastMessageAt: `2026-03-0${day}T11:00:00.000Z`,
@@ -32,7 +33,7 @@ beforeAll(async () => {
   for (const [name, given] of all) ids[name] = await makeConversation(app, { agentId, ...given });
   const deleted = await makeConversation(app, { agentId, ...at(7) });
   await app.api('delete', `/conversations/${deleted}`);
-  const foreign = await makeAgent(app, app.stranger);
+  const foreign = (await makeAgent(app, {}, app.stranger.apiKey)).publicId;
   await makeConversation(app, { agentId: foreign, workspace: app.stranger, ...at(8) });
 });
 
@@ -130,7 +131,7 @@ describe('200', () => {
   });
 
   test('the conversations of a deleted agent stay', async () => {
-    const gone = await makeAgent(app);
+    const gone = (await makeAgent(app)).publicId;
     ids['ofDeletedAgent'] = await makeConversation(app, { agentId: gone });
     expect((await app.api('delete', `/agents/${gone}`)).status).toBe(204);
     expect(await listed(`?agentPublicId=${gone}`)).toEqual(['ofDeletedAgent']);

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { components } from '../../../generated/api.ts';
 import { globalModelId } from '../../../runtime/models/catalogue.ts';
+import { addModel, makeAgent, makeVariable, publish } from '../../support/agents.ts';
 import type { TestApp } from '../../support/app.ts';
 import type { SeededWorkspace } from '../../support/database.ts';
 import type { RecordedRequest } from '../../support/model-server.ts';
@@ -18,7 +19,7 @@ type NewVariable = Pick<Schemas['AgentVariableCreate'], 'name' | 'label' | 'type
   Partial<Schemas['AgentVariableCreate']>;
 
 /** What an agent is published with. */
-export type AgentSetup = Partial<Schemas['AgentUpdate']> & { variables?: NewVariable[] };
+type AgentSetup = Partial<Schemas['AgentUpdate']> & { variables?: NewVariable[] };
 
 /** An agent on `local-model` unless told otherwise, made and published through the API. Answers with its id. */
 export async function publishedAgent(
@@ -27,25 +28,16 @@ export async function publishedAgent(
   key = app.workspace.apiKey,
 ): Promise<string> {
   const id = await draftAgent(app, setup, key);
-  await app.api('post', `/agents/${id}/publish`, key).send({}).expect(200);
+  await publish(app, id, undefined, key);
   return id;
 }
 
 /** The same before publication. */
 export async function draftAgent(app: TestApp, setup: AgentSetup = {}, key = app.workspace.apiKey): Promise<string> {
   const { variables = [], ...config } = setup;
-  const { body } = await app
-    .api('post', '/agents', key)
-    .send({ name: `Agent ${randomUUID()}` })
-    .expect(201);
-  const id: string = body.publicId;
-  for (const variable of variables)
-    await app.api('post', `/agents/${id}/prompt/variables`, key).send(variable).expect(201);
-  await app
-    .api('patch', `/agents/${id}`, key)
-    .send({ aiModelPublicId: LOCAL, ...config })
-    .expect(200);
-  return id;
+  const { publicId } = await makeAgent(app, { aiModelPublicId: LOCAL, ...config }, key);
+  for (const variable of variables) await makeVariable(app, publicId, variable, key);
+  return publicId;
 }
 
 export const send = (app: TestApp, agentId: string, body: object, key?: string) =>
@@ -94,28 +86,19 @@ function textOf(content: unknown): string {
 }
 
 /** A model that the workspace added itself, on the OpenAI-compatible server. Answers with its id. */
-export async function customModel(
-  { db, workspaceId }: SeededWorkspace,
+export function customModel(
+  workspace: SeededWorkspace,
   options: { contextWindow?: number; image?: boolean; document?: boolean; price?: number } = {},
 ): Promise<string> {
-  const id = randomUUID();
-  await db
-    .insertInto('ai_models')
-    .values({
-      workspace_id: workspaceId,
-      id,
-      name: 'Own model',
-      provider: 'openai-compatible',
-      model_id: `own-${id}`,
-      display_provider: 'Own',
-      context_window: options.contextWindow ?? 100_000,
-      input_cost_per_1m_tokens: options.price ?? 0,
-      output_cost_per_1m_tokens: options.price ?? 0,
-      min_temperature: 0,
-      max_temperature: 2,
-      supports_image: options.image ?? false,
-      supports_document: options.document ?? false,
-    })
-    .execute();
-  return id;
+  return addModel(workspace, {
+    provider: 'openai-compatible',
+    model_id: `own-${randomUUID()}`,
+    context_window: options.contextWindow ?? 100_000,
+    input_cost_per_1m_tokens: options.price ?? 0,
+    output_cost_per_1m_tokens: options.price ?? 0,
+    max_temperature: 2,
+    supports_image: options.image ?? false,
+    supports_document: options.document ?? false,
+    supports_thinking: false,
+  });
 }

@@ -5,6 +5,8 @@ import { ask, rejection } from './support.ts';
 
 const settings: ModelSettings = { retries: 0 };
 
+const bytes = (text: string) => ({ type: 'data' as const, data: Buffer.from(text) });
+
 describe('the built-in model', () => {
   const call = ask(BUILTIN_MODEL, {
     system: `You are Ada, the helper of ACME.\n${'Be kind. '.repeat(60)}`,
@@ -15,8 +17,8 @@ describe('the built-in model', () => {
         role: 'user',
         content: [
           { type: 'text', text: 'What is on this picture?' },
-          { type: 'file', data: Buffer.from('GIF89a'), mediaType: 'image/gif', filename: 'cat.gif' },
-          { type: 'file', data: Buffer.from('%PDF-1.7'), mediaType: 'application/pdf' },
+          { type: 'file', data: bytes('GIF89a'), mediaType: 'image/gif', filename: 'cat.gif' },
+          { type: 'file', data: bytes('%PDF-1.7'), mediaType: 'application/pdf' },
         ],
       },
     ],
@@ -57,7 +59,7 @@ describe('the built-in model', () => {
   });
 
   test('copes with no instructions and no text', async () => {
-    const file = { type: 'file' as const, data: 'AAAA', mediaType: 'image/png' };
+    const file = { type: 'file' as const, data: bytes('x'), mediaType: 'image/png' };
     const { text } = await callModel(settings, ask(BUILTIN_MODEL, { messages: [{ role: 'user', content: [file] }] }));
     expect(text).toContain('Your message has no text.');
     expect(text).toContain('I have no instructions.');

@@ -1,6 +1,5 @@
 import { callModel, type ModelCall } from '../../../runtime/models/call.ts';
 import type { ModelProvider } from '../../../runtime/models/catalogue.ts';
-import { fileRoute } from '../../../runtime/models/prompt.ts';
 import type { ModelSettings } from '../../../runtime/models/settings.ts';
 import { type ModelServer, startModelServer } from '../../support/model-server.ts';
 import { ask, modelOf } from './support.ts';
@@ -96,31 +95,5 @@ describe('temperature', () => {
     expect(await sent('openai', 'gpt-6-sol', both)).not.toHaveProperty('temperature');
     expect(await sent('anthropic', 'claude-haiku-4-5', both)).not.toHaveProperty('temperature');
     expect((await sent('google', 'gemini-3.8-flash', both)).generationConfig).toMatchObject({ temperature: 0.5 });
-  });
-});
-
-describe('fileRoute', () => {
-  const openai = { provider: 'openai', supportsImage: true, supportsDocument: true } as const;
-  const anthropic = { ...openai, provider: 'anthropic' } as const;
-  const docx = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document';
-
-  test.each([
-    ['image/png', 'file', 'file'],
-    ['IMAGE/JPEG; q=1', 'file', 'file'],
-    ['image/svg+xml', 'none', 'none'],
-    ['application/pdf', 'file', 'file'],
-    ['text/markdown', 'text', 'text'],
-    ['application/json', 'text', 'text'],
-    ['application/ld+json', 'text', 'text'],
-    [docx, 'file', 'none'],
-    ['application/zip', 'none', 'none'],
-    ['audio/mpeg', 'none', 'none'],
-  ])('%s goes to OpenAI as %s and to Anthropic as %s', (type, toOpenai, toAnthropic) => {
-    expect([fileRoute(openai, type), fileRoute(anthropic, type)]).toEqual([toOpenai, toAnthropic]);
-  });
-
-  test('nothing goes to a model that takes no files', () => {
-    const blind = { provider: 'openai-compatible', supportsImage: false, supportsDocument: false } as const;
-    expect([fileRoute(blind, 'image/png'), fileRoute(blind, 'text/plain')]).toEqual(['none', 'none']);
   });
 });

@@ -1,0 +1,72 @@
+import type { Response } from 'express';
+import type { Kysely } from 'kysely';
+import type { Clock } from '../core/clock.ts';
+import type { ApiError } from '../core/errors.ts';
+import type { DB } from '../generated/db.ts';
+import type { OperationId } from '../generated/operations.ts';
+import type { Context, Sent } from '../handlers/handler.ts';
+import type { Runtime } from '../runtime/runtime.ts';
+import type { Principal } from './auth.ts';
+import type { Contract, DocumentedOperation, ValidRequest } from './contract.ts';
+import { openEventStream } from './eventStream.ts';
+import { sendJson } from './sendJson.ts';
+
+/** What handlers stand on, the same for every request. */
+export interface HandlerParts {
+  contract: Contract;
+  forWorkspace(workspaceId: string): Kysely<DB>;
+  runtime: Runtime;
+  clock: Clock;
+  /** Checks every answer against the document: always in tests, by configuration elsewhere. */
+  validateResponses: boolean;
+}
+
+/** One request whose operation and owner are known. */
+export interface Exchange {
+  principal: Principal;
+  requestId: string;
+  response: Response;
+  operation: DocumentedOperation;
+  /** Makes a thrown value the contract's error, and notes it as the outcome of the request. */
+  failed(error: unknown): ApiError;
+}
+
+/** What the handler of a valid request gets, with the two ways to answer it. */
+export function contextOf(parts: HandlerParts, valid: ValidRequest, exchange: Exchange): Context<OperationId> {
+  const { principal, requestId, response, operation, failed } = exchange;
+  const context = {
+    ...valid,
+    db: parts.forWorkspace(principal.workspaceId),
+    workspaceId: principal.workspaceId,
+    apiKeyId: principal.apiKeyId,
+    requestId,
+    clock: parts.clock,
+    runtime: parts.runtime,
+    reply(status: number, body?: unknown): Sent<OperationId> {
+      const wrong = parts.validateResponses ? parts.contract.checkResponse(operation, status, asJson(body)) : undefined;
+      if (wrong) throw new Error(`The answer of ${valid.operationId} breaks the contract: ${wrong}`);
+      if (body === undefined) response.status(status).end();
+      else sendJson(response, status, body);
+      return undefined as never;
+    },
+    openEventStream() {
+      const stream = openEventStream(response);
+      return {
+        send: stream.send,
+        end: () => stream.end() as never,
+        fail(error: unknown) {
+          const { code, message, status } = failed(error);
+          stream.send('error', { code, message, status, requestId });
+          return stream.end() as never;
+        },
+      };
+    },
+  };
+  // The contract has validated the request: which operation's types these are is known by its operationId alone.
+  return context as unknown as Context<OperationId>;
+}
+
+/** A body as it will arrive: dates become text, undefined is left out. */
+function asJson(body: unknown): unknown {
+  return body === undefined ? null : JSON.parse(JSON.stringify(body));
+}

@@ -1,0 +1,10 @@
+import type { Response } from 'express';
+
+/** Ends a response with JSON. As `response.json`, without its detours: the type is known, and nobody asks for an ETag. */
+export function sendJson(response: Response, status: number, body: unknown): void {
+  const text = JSON.stringify(body);
+  response.statusCode = status;
+  response.setHeader('Content-Type', 'application/json; charset=utf-8');
+  response.setHeader('Content-Length', Buffer.byteLength(text));
+  response.end(text);
+}
