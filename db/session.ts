@@ -83,10 +83,11 @@ export class Session implements PostgresPoolClient {
   async query<R>(sql: string, parameters?: ReadonlyArray<unknown>): Promise<PostgresQueryResult<R>> {
     const values = parameters as unknown[];
     const name = this.#prepare ? this.#nameOf(sql) : undefined;
-    if (name === undefined) return (await this.#client.query(sql, values)) as unknown as PostgresQueryResult<R>;
     try {
-      return (await this.#client.query({ name, text: sql, values })) as unknown as PostgresQueryResult<R>;
+      const query = name === undefined ? { text: sql, values } : { name, text: sql, values };
+      return (await this.#client.query(query)) as unknown as PostgresQueryResult<R>;
     } catch (error) {
+      if (isLastWord(error)) this.#discard = true;
       if (!isStaleStatement(error)) throw error;
       this.#discard = true;
       if (this.#client.getTransactionStatus() !== 'I') throw error;
@@ -107,6 +108,15 @@ export class Session implements PostgresPoolClient {
     this.#prepared.add(name);
     return name;
   }
+}
+
+/**
+ * Whether the connection ends with this error: the server says that it stops or drops it, or the driver that it is gone
+ * (errors of the driver have no SQLSTATE). The socket closes a moment later, and until then the pool takes it for sound.
+ */
+function isLastWord(error: unknown): boolean {
+  const code = (error as { code?: string } | null)?.code;
+  return code === undefined || /^(57P0\d|08...|25P0[34])$/.test(code);
 }
 
 /** Whether a prepared statement no longer fits the schema; the same statement on a fresh connection works. */

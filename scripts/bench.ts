@@ -112,5 +112,5 @@ if (options.help || unknown.length > 0 || !(Number(options['load-seconds']) >= 1
   await main().catch((error: unknown) => {
     if (!interrupted) throw error;
   });
-  if (interrupted) process.exitCode = INTERRUPTED;
+  if (interrupted) process.exit(INTERRUPTED);
 }

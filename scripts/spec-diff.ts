@@ -28,6 +28,9 @@ async function main(): Promise<number> {
       console.log(`${some.length} ${kind}${some.length > 0 ? ':' : ''}`);
       for (const { where, what } of some) console.log(`  ${where}  ${what}`);
     }
+    console.log(
+      'Not seen: rules that only the prose or the service states, and rules across fields; a changed pattern or format counts as breaking.',
+    );
     return changes.some((change) => change.kind === 'breaking') ? 1 : 0;
   } finally {
     rmSync(folder, { recursive: true });

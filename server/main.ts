@@ -6,6 +6,7 @@ import { fault } from '../core/errors.ts';
 import { connectDatabase, type Database } from '../db/connect.ts';
 import { type EmbeddedPostgres, startEmbedded } from '../db/embedded.ts';
 import { migrate } from '../db/migrate.ts';
+import { answerClientError } from './clientError.ts';
 import { type Config, readConfig } from './config.ts';
 import { type Contract, createContract } from './contract.ts';
 import { seedDemo } from './demo.ts';
@@ -81,6 +82,7 @@ async function serve(
       answering -= 1;
     });
   });
+  server.on('clientError', answerClientError);
   // A client behind a proxy reuses idle connections: outlive the proxy's own patience (60 s is usual).
   server.keepAliveTimeout = 65_000;
   const demo = embedded ? await seedDemo(database, service.runtime, systemClock) : undefined;

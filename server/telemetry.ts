@@ -51,8 +51,11 @@ export function createTelemetry(logger: Logger): Telemetry {
       requests.inc({ operation: record.operationId, status: record.status });
       durations.observe({ operation: record.operationId }, record.durationMs / 1000);
       const { error, ...line } = record;
-      const cause = error?.cause;
-      if (record.status >= 500) logger.error({ ...line, code: error?.code, err: cause ?? error }, 'request failed');
+      // A fault of ours carries its stack. That a provider failed or the service is stopping is known without one.
+      if (error?.status === 500)
+        logger.error({ ...line, code: error.code, err: error.cause ?? error }, 'request failed');
+      else if (error && error.status > 501)
+        logger.warn({ ...line, code: error.code, reason: error.message }, 'request failed');
       else logger.info(error ? { ...line, code: error.code } : line, 'request');
     },
   };

@@ -196,19 +196,22 @@ function compatible(modelId: string): CatalogueModel {
   };
 }
 
-type Catalogue = { day: string; list: readonly CatalogueModel[]; byId: ReadonlyMap<string, CatalogueModel> };
+type Catalogue = { day: number; list: readonly CatalogueModel[]; byId: ReadonlyMap<string, CatalogueModel> };
+
+const DAY_MS = 86_400_000;
 
 const catalogues = new WeakMap<ModelSettings, Catalogue>();
 
 function catalogue(settings: ModelSettings, now: Date): Catalogue {
   // Announced prices take effect at midnight UTC, so a list is good for one day.
-  const day = now.toISOString().slice(0, 10);
+  const day = Math.floor(now.getTime() / DAY_MS);
   const made = catalogues.get(settings);
   if (made?.day === day) return made;
+  const date = now.toISOString().slice(0, 10);
   const list = [
     BUILTIN_MODEL,
     ...(settings.openaiCompatible?.models ?? []).map(compatible),
-    ...ENTRIES.map((entry) => fromEntry(entry, settings[entry.provider] !== undefined, day)),
+    ...ENTRIES.map((entry) => fromEntry(entry, settings[entry.provider] !== undefined, date)),
   ];
   const fresh = { day, list, byId: new Map(list.map((model) => [model.publicId, model])) };
   catalogues.set(settings, fresh);

@@ -1,7 +1,7 @@
 import { APICallError, UnsupportedFunctionalityError } from '@ai-sdk/provider';
 import { ApiError, fault } from '../../core/errors.ts';
 import type { ModelDescriptor } from './catalogue.ts';
-import { baseUrlOf, KEY_VARIABLES } from './providers.ts';
+import { KEY_VARIABLES } from './providers.ts';
 import { redact } from './redact.ts';
 import type { ModelSettings } from './settings.ts';
 
@@ -20,12 +20,17 @@ export class UnfinishedAnswer extends Error {
   }
 }
 
-const LABELS = { openai: 'OpenAI', anthropic: 'Anthropic', google: 'Google', builtin: 'The built-in model' } as const;
+// A compatible server's address is the operator's own business: consumers of the API do not get to see it.
+const LABELS = {
+  openai: 'OpenAI',
+  anthropic: 'Anthropic',
+  google: 'Google',
+  'openai-compatible': 'The OpenAI-compatible server',
+  builtin: 'The built-in model',
+} as const;
 
-function labelOf({ settings, model: { provider } }: FailedCall): string {
-  if (provider !== 'openai-compatible') return LABELS[provider];
-  const url = baseUrlOf(settings, provider);
-  return `The OpenAI-compatible server${url === undefined ? '' : ` at ${new URL(url).host}`}`;
+function labelOf({ model: { provider } }: FailedCall): string {
+  return LABELS[provider];
 }
 
 const within = (label: string): string => label.replace(/^The /, 'the ');

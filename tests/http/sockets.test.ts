@@ -125,7 +125,7 @@ test('a request that was never answered is not counted as answered well', async 
 describe('requests that are no HTTP', () => {
   test.each([
     ['noise', '\u0000\u0001\u0002\u0003\r\n\r\n', 400],
-    ['a header of 20 KB', `GET /livez HTTP/1.1\r\nHost: localhost\r\nX-Request-Id: ${'a'.repeat(20_000)}\r\n\r\n`, 431],
+    ['a header of 20 KB', `GET /livez HTTP/1.1\r\nHost: localhost\r\nX-Request-Id: ${'a'.repeat(20_000)}\r\n\r\n`, 400],
     ['two lengths', 'POST /livez HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n{}', 400],
     [
       'a length and chunks',
@@ -144,6 +144,29 @@ describe('requests that are no HTTP', () => {
     socket.end(text);
     // A chunk is found wrong only after the headers were answered.
     expect(await answer).toMatch(new RegExp(`^HTTP/1\\.1 (${status}) `));
+  });
+
+  test.each([
+    ['noise', 'noise\r\n\r\n', 'This is not a valid HTTP request.'],
+    [
+      'a head over 16 KiB',
+      `GET /livez HTTP/1.1\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`,
+      'The address and headers of the request are over 16 KiB.',
+    ],
+  ])('get the one error shape all the same: %s', async (_what, text, message) => {
+    const socket = await open();
+    const answer = untilClosed(socket);
+    socket.write(text);
+    const [top = '', body = ''] = (await answer).split('\r\n\r\n');
+    const error = JSON.parse(body) as Record<string, unknown>;
+    expect(error).toEqual({
+      code: 'VALIDATION_ERROR',
+      message,
+      status: 400,
+      requestId: expect.any(String),
+      details: [],
+    });
+    expect(top).toContain(`X-Request-Id: ${String(error.requestId)}`);
   });
 });
 

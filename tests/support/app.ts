@@ -6,6 +6,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { Handlers } from '../../handlers/handler.ts';
 import type { ModelSettings } from '../../runtime/models/settings.ts';
 import { API_PREFIX } from '../../server/app.ts';
+import { answerClientError } from '../../server/clientError.ts';
 import { createContract } from '../../server/contract.ts';
 import { createService, type Service } from '../../server/service.ts';
 import { record } from './coverage.ts';
@@ -76,6 +77,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   const server = await new Promise<Server>((resolve) => {
     const listening = service.app.listen(0, '127.0.0.1', () => resolve(listening));
   });
+  server.on('clientError', answerClientError);
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const raw = supertest(origin);
   const workspace = await database.seedWorkspace();

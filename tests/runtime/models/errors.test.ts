@@ -58,8 +58,15 @@ describe.each(WIRES)('failures of %s', (provider, modelId) => {
     const error = await rejection(callModel(settings, ask(modelOf(settings, provider, modelId), more)));
     expect(error).toMatchObject({ code: 'MODEL_PROVIDER_ERROR', status: 502 });
     expect(error.message).toMatch(message);
-    const who = { openai: 'OpenAI', anthropic: 'Anthropic', google: 'Google', builtin: '' };
-    expect(error.message).toContain(provider === 'openai-compatible' ? '127.0.0.1' : who[provider]);
+    const who = {
+      openai: 'OpenAI',
+      anthropic: 'Anthropic',
+      google: 'Google',
+      'openai-compatible': 'OpenAI-compatible server',
+      builtin: '',
+    };
+    expect(error.message).toContain(who[provider]);
+    expect(error.message).not.toContain('127.0.0.1');
     // The packages' errors carry the request with its prompt: nothing of them may hang on the fault.
     expect(error.cause).toBeUndefined();
     expect(server.requests).toHaveLength(1);
