@@ -1,3 +1,4 @@
+// Longer than most: pools, roles, prepared statements and broken connections share one pair of workspaces.
 import { sql } from 'kysely';
 import { newId } from '../../core/ids.ts';
 import { connectDatabase, type Database } from '../../db/connect.ts';

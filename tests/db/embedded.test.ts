@@ -1,3 +1,4 @@
+// Longer than most: each guarantee needs real processes, and the helpers that start and kill them stand with the tests.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { watch } from 'node:fs';
