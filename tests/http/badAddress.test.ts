@@ -225,6 +225,6 @@ describe('another workspace’s id', () => {
 });
 
 test('all of this has written nothing', async () => {
-  expect(before['agents']).toMatch(/^1 /);
+  expect(before.agents).toMatch(/^1 /);
   expect(await tableContents(app.database.name)).toEqual(before);
 });

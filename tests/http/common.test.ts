@@ -44,11 +44,11 @@ type Answer = { status: number; headers: Record<string, string>; body: Record<st
 
 /** The one shape of every error, and that it came with its request id. */
 function expectError(answer: Answer, status: number, code: string): void {
-  expect({ status: answer.status, code: answer.body['code'] }).toEqual({ status, code });
+  expect({ status: answer.status, code: answer.body.code }).toEqual({ status, code });
   expect(answer.headers['content-type']).toMatch(/^application\/json\b/);
   expect(Object.keys(answer.body).sort()).toEqual(['code', 'details', 'message', 'requestId', 'status']);
   expect(answer.body).toMatchObject({ status, details: expect.any(Array), message: expect.stringMatching(/\S\.$/) });
-  expect(answer.headers['x-request-id']).toBe(answer.body['requestId']);
+  expect(answer.headers['x-request-id']).toBe(answer.body.requestId);
 }
 
 /** Sends the operation's example request with `key`. */
@@ -203,14 +203,14 @@ describe('429', () => {
     const answer = await send(limited, id);
     expectError(answer, 429, 'RATE_LIMITED');
     expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
-    expect(answer.headers['ratelimit']).toMatch(/\br=0;\s*t=\d+/);
+    expect(answer.headers.ratelimit).toMatch(/\br=0;\s*t=\d+/);
     expect(answer.headers['ratelimit-policy']).toMatch(/q=1;\s*w=60/);
   });
 
   test('another key has its own rate, and learns what is left of it', async () => {
     const answer = await limited.api('get', '/health', limited.stranger.apiKey);
     expect(answer.status).toBe(200);
-    expect(answer.headers['ratelimit']).toMatch(/\br=0;/);
+    expect(answer.headers.ratelimit).toMatch(/\br=0;/);
   });
 
   test('without a limit there are no headers about one', async () => {
@@ -224,7 +224,7 @@ describe('500', () => {
     async (id) => {
       const answer = await send(failing, id);
       expectError(answer, 500, 'INTERNAL_ERROR');
-      expect(answer.body['details']).toEqual([]);
+      expect(answer.body.details).toEqual([]);
       expect(answer.text + JSON.stringify(answer.headers)).not.toMatch(/hunter2|api_keys|\.ts\b|Error:/);
     },
   );

@@ -28,9 +28,9 @@ beforeAll(async () => {
     await app.api('patch', `/agents/${ids[name]}`).send({ aiModelPublicId: BUILTIN_MODEL.publicId });
     await app.api('post', `/agents/${ids[name]}/publish`);
   }
-  await setStatus(app.workspace, ids['Off'] ?? '', 'inactive');
-  await setStatus(app.workspace, ids['Old'] ?? '', 'archived');
-  await app.api('delete', `/agents/${ids['Gone']}`);
+  await setStatus(app.workspace, ids.Off ?? '', 'inactive');
+  await setStatus(app.workspace, ids.Old ?? '', 'archived');
+  await app.api('delete', `/agents/${ids.Gone}`);
   await app
     .api('post', '/agents', app.stranger.apiKey)
     .send({ name: 'Foreign', description: 'questions', categories: ['shop'] });
@@ -54,7 +54,7 @@ describe('200', () => {
     const { body } = await app.api('get', '/agents?status=active');
     const [{ createdAt, updatedAt, ...item }] = body.items;
     expect(item).toEqual({
-      publicId: ids['Live'],
+      publicId: ids.Live,
       name: 'Live',
       avatarUrl: null,
       status: 'active',

@@ -65,7 +65,7 @@ describe('200', () => {
     expect(body).toEqual({
       items: [
         {
-          publicId: ids['paused'],
+          publicId: ids.paused,
           agentPublicId: agentId,
           channel: 'whatsapp',
           externalUserId: 'user-1',
@@ -132,10 +132,10 @@ describe('200', () => {
 
   test('the conversations of a deleted agent stay', async () => {
     const gone = (await makeAgent(app)).publicId;
-    ids['ofDeletedAgent'] = await makeConversation(app, { agentId: gone });
+    ids.ofDeletedAgent = await makeConversation(app, { agentId: gone });
     expect((await app.api('delete', `/agents/${gone}`)).status).toBe(204);
     expect(await listed(`?agentPublicId=${gone}`)).toEqual(['ofDeletedAgent']);
-    await app.api('delete', `/conversations/${ids['ofDeletedAgent']}`);
+    await app.api('delete', `/conversations/${ids.ofDeletedAgent}`);
   });
 
   test('a last message of attachments only leaves an empty snippet', async () => {
