@@ -27,6 +27,16 @@ const say = (replica: TestApp, body: object) => send(replica, agentId, body, app
 /** supertest sends on `then`. */
 const sent = (request: ReturnType<typeof say>) => request.then((answer) => answer);
 
+/** A turn that holds its conversation until `gate` lets the model's answer go; the model answers later turns with `next`. */
+async function heldTurn(content: string, conversationId: string, ...next: string[]) {
+  server.reset();
+  const gate = gatedReply();
+  server.script({ reply: gate.chunks }, ...next.map((reply) => ({ reply })));
+  const answer = sent(say(app, { content, conversationId }));
+  await server.received(1);
+  return { gate, answer };
+}
+
 const times = (count: number) => Array.from({ length: count }, (_, i) => i);
 
 /** Whether the model was ever asked for this conversation again before it had answered: each prompt must hold every earlier turn whole. */
@@ -71,11 +81,7 @@ describe('messages sent to one conversation at once', () => {
 
   test('do not hold up other conversations', async () => {
     const [busy, free] = [await begun(app, agentId), await begun(app, agentId)];
-    server.reset();
-    const gate = gatedReply();
-    server.script({ reply: gate.chunks });
-    const slow = sent(say(app, { content: 'Slow', conversationId: busy }));
-    await server.received(1);
+    const { gate, answer: slow } = await heldTurn('Slow', busy);
     await say(app, { content: 'Quick', conversationId: free }).expect(200);
     gate.push('Done.');
     gate.end();
@@ -84,11 +90,7 @@ describe('messages sent to one conversation at once', () => {
 
   test('waiting counts to the timeout, and keeps what the user wrote', async () => {
     const conversationId = await begun(app, agentId);
-    server.reset();
-    const gate = gatedReply();
-    server.script({ reply: gate.chunks });
-    const slow = sent(say(app, { content: 'Slow', conversationId }));
-    await server.received(1);
+    const { gate, answer: slow } = await heldTurn('Slow', conversationId);
     const waiters = [app, other].map((replica) =>
       sent(say(replica, { content: 'Me too', conversationId, timeoutSeconds: 1 })),
     );
@@ -111,11 +113,7 @@ describe('messages sent to one conversation at once', () => {
 
   test('one that gives up waiting lets the next one have its turn, but not before the running one is over', async () => {
     const conversationId = await begun(app, agentId);
-    server.reset();
-    const gate = gatedReply();
-    server.script({ reply: gate.chunks });
-    const running = sent(say(app, { content: 'First', conversationId }));
-    await server.received(1);
+    const { gate, answer: running } = await heldTurn('First', conversationId);
     const impatient = sent(say(app, { content: 'Second', conversationId, timeoutSeconds: 1 }));
     const patient = sent(say(app, { content: 'Third', conversationId }));
     expect((await impatient).status).toBe(408);
@@ -133,11 +131,7 @@ describe('messages sent to one conversation at once', () => {
       [{ deleted_at: new Date() }, 404, 'CONVERSATION_NOT_FOUND'],
     ] as const) {
       const conversationId = await begun(app, agentId);
-      server.reset();
-      const gate = gatedReply();
-      server.script({ reply: gate.chunks });
-      const running = sent(say(app, { content: 'First', conversationId }));
-      await server.received(1);
+      const { gate, answer: running } = await heldTurn('First', conversationId);
       const local = sent(say(app, { content: 'Second', conversationId }));
       const remote = sent(say(other, { content: 'Third', conversationId }));
       await app.workspace.db.updateTable('conversations').set(change).where('id', '=', conversationId).execute();
@@ -154,11 +148,7 @@ describe('messages sent to one conversation at once', () => {
 describe('a conversation that is deleted while its turn runs', () => {
   test('is 404 CONVERSATION_NOT_FOUND, and nothing is stored any more', async () => {
     const conversationId = await begun(app, agentId);
-    server.reset();
-    const gate = gatedReply();
-    server.script({ reply: gate.chunks });
-    const running = sent(say(app, { content: 'Forget me', conversationId }));
-    await server.received(1);
+    const { gate, answer: running } = await heldTurn('Forget me', conversationId);
     await app.api('delete', `/conversations/${conversationId}`).expect(204);
     gate.push('Too late.');
     gate.end();
@@ -215,11 +205,7 @@ describe('the lease of a turn', () => {
 
   test('that was lost is not written over: the late reply is dropped with 503, the new turn’s stays', async () => {
     const conversationId = await begun(app, agentId);
-    server.reset();
-    const gate = gatedReply();
-    server.script({ reply: gate.chunks }, { reply: 'In time.' });
-    const late = sent(say(app, { content: 'First', conversationId }));
-    await server.received(1);
+    const { gate, answer: late } = await heldTurn('First', conversationId, 'In time.');
     await expire(conversationId);
     await say(other, { content: 'Second', conversationId }).expect(200);
     gate.push('Too late.');
