@@ -1,9 +1,12 @@
 import type { Kysely } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../core/clock.ts';
+import type { SecretBox } from '../core/secrets.ts';
 import { findVersion } from '../db/queries/agentVersions.ts';
 import { type AiModelRow, findCustomModel, listCustomModels } from '../db/queries/aiModels.ts';
 import type { DB } from '../generated/db.ts';
+import type { FileStore } from '../integrations/storage/storage.ts';
+import type { Toolkits } from '../integrations/toolkits/toolkits.ts';
 import {
   type CatalogueModel,
   findGlobalModel,
@@ -21,6 +24,9 @@ export interface RuntimeOptions {
   models: ModelSettings;
   allowPrivateNetwork: boolean;
   clock: Clock;
+  secrets: SecretBox;
+  files: FileStore;
+  toolkits: Toolkits;
   /** The database across workspaces: renews the leases of running turns. */
   system: Kysely<DB>;
 }
@@ -31,11 +37,16 @@ export type ListedModel = Omit<CatalogueModel, 'scope' | 'priceDetails'> & { sco
 /** Snapshots are frozen, so a copy is good for ever; this many are kept. */
 const SNAPSHOTS_KEPT = 500;
 
-/** What agents run on: models, published snapshots, and the turns under way. One instance a process. */
+/** What agents run on: models, published snapshots, credentials, files, toolkits, and the turns under way. One instance a process. */
 export class Runtime {
   readonly models: ModelSettings;
   readonly allowPrivateNetwork: boolean;
   readonly clock: Clock;
+  /** Encrypts what is stored and must be read again: credentials of tools and servers. */
+  readonly secrets: SecretBox;
+  /** Uploaded files. */
+  readonly files: FileStore;
+  readonly toolkits: Toolkits;
   readonly turns: TurnRegistry;
   readonly #snapshots = new LRUCache<string, Snapshot>({ max: SNAPSHOTS_KEPT });
 
@@ -43,6 +54,9 @@ export class Runtime {
     this.models = options.models;
     this.allowPrivateNetwork = options.allowPrivateNetwork;
     this.clock = options.clock;
+    this.secrets = options.secrets;
+    this.files = options.files;
+    this.toolkits = options.toolkits;
     this.turns = new TurnRegistry(options.system);
   }
 

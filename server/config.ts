@@ -1,3 +1,5 @@
+import { parseSecretKeys } from '../core/secrets.ts';
+import { type ToolkitSettings, toolkitSettingsFromEnv } from '../integrations/toolkits/settings.ts';
 import { type ModelSettings, modelSettingsFromEnv } from '../runtime/models/settings.ts';
 
 /** Everything the service reads from its environment, checked once at start. */
@@ -16,6 +18,11 @@ export interface Config {
   validateResponses: boolean;
   logLevel: string;
   models: ModelSettings;
+  toolkits: ToolkitSettings;
+  /** Keys that encrypt stored credentials, the present one first; empty: the key file of `dataDir`. */
+  secretKeys: readonly Buffer[];
+  /** Which part of the work this process does: takes requests, runs background jobs, or both. */
+  role: 'all' | 'api' | 'worker';
 }
 
 function integer(env: NodeJS.ProcessEnv, name: string, fallback: number, min: number, max: number): number {
@@ -33,6 +40,15 @@ function flag(env: NodeJS.ProcessEnv, name: string): boolean {
   if (text === '' || text === 'false') return false;
   if (text === 'true') return true;
   throw new Error(`${name} must be true or false, not ${JSON.stringify(text)}.`);
+}
+
+const ROLES = ['all', 'api', 'worker'] as const;
+
+function role(env: NodeJS.ProcessEnv): Config['role'] {
+  const text = env.GUILDHALL_ROLE || 'all';
+  const found = ROLES.find((each) => each === text);
+  if (!found) throw new Error(`GUILDHALL_ROLE must be one of ${ROLES.join(', ')}.`);
+  return found;
 }
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
@@ -61,5 +77,8 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     validateResponses: flag(env, 'GUILDHALL_VALIDATE_RESPONSES'),
     logLevel,
     models: modelSettingsFromEnv(env),
+    toolkits: toolkitSettingsFromEnv(env),
+    secretKeys: parseSecretKeys(env.GUILDHALL_SECRETS_KEY ?? ''),
+    role: role(env),
   };
 }

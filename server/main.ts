@@ -68,7 +68,7 @@ async function serve(
     poolSize: config.poolSize,
     onConnectionError: (error) => logger.warn({ err: error }, 'database connection lost'),
   });
-  const service = await createService({ config, contract, database, clock: systemClock, logger });
+  const service = await createService({ config, contract, database, databaseUrl: url, clock: systemClock, logger });
   // Before the demo workspace is made: a start that fails over its port must not use up the one time its key is shown.
   const server = await new Promise<Server>((resolve, reject) => {
     const listening = service.app.listen(config.port, config.host, (error) =>
@@ -109,6 +109,7 @@ async function serve(
 async function stop({ server, answering, service, database, embedded }: Running): Promise<void> {
   service.setReady(false);
   const { turns } = service.runtime;
+  const jobs = service.close(GRACE_MS);
   const grace = setTimeout(
     () => turns.abortAll(fault('UNAVAILABLE', 'The service is stopping. Send the message again.')),
     GRACE_MS,
@@ -130,7 +131,7 @@ async function stop({ server, answering, service, database, embedded }: Running)
   await turns.idle();
   clearTimeout(grace);
   clearTimeout(cut);
-  service.close();
+  await jobs;
   await database.end();
   await embedded?.stop();
 }

@@ -1,33 +1,44 @@
+import { join } from 'node:path';
 import type { Express } from 'express';
 import type { Logger } from 'pino';
 import type { Clock } from '../core/clock.ts';
+import { SecretBox } from '../core/secrets.ts';
 import type { Database } from '../db/connect.ts';
 import { API_KEY_REVOKED } from '../db/queries/apiKeys.ts';
 import { handlers as everyHandler } from '../generated/handlers.ts';
 import type { Handlers } from '../handlers/handler.ts';
+import { folderStore } from '../integrations/storage/folder.ts';
+import { Toolkits } from '../integrations/toolkits/toolkits.ts';
+import { everyJob } from '../jobs/everyJob.ts';
+import { type Queue, startQueue } from '../jobs/queue.ts';
 import { Runtime } from '../runtime/runtime.ts';
 import { type AppParts, createApp } from './app.ts';
 import { Authenticator } from './auth.ts';
 import type { Config } from './config.ts';
 import type { Contract } from './contract.ts';
 import { createRateLimiter } from './rateLimit.ts';
+import { secretKeysFor } from './secretKeys.ts';
 import { createTelemetry } from './telemetry.ts';
+import { removeLeftovers } from './upload.ts';
 
 /** The service over a database, without a socket of its own. */
 export interface Service {
   app: Express;
   runtime: Runtime;
+  queue: Queue;
   /** While false, operations answer 503 and `/readyz` says so. */
   setReady(ready: boolean): void;
-  /** Stops listening for revoked keys. */
-  close(): void;
+  /** Stops listening for revoked keys, and ends background work: jobs that run have `graceMs` to finish. */
+  close(graceMs?: number): Promise<void>;
 }
 
 /** What a service is made of; the optional parts are for tests. */
 export interface ServiceOptions {
-  config: Pick<Config, 'rateLimit' | 'allowPrivateNetwork' | 'validateResponses' | 'models'>;
+  config: Omit<Config, 'host' | 'port' | 'databaseUrl' | 'poolSize' | 'logLevel'>;
   contract: Contract;
   database: Database;
+  /** Where the database is, for the login that owns its tables. */
+  databaseUrl: string;
   clock: Clock;
   logger: Logger;
   handlers?: Handlers;
@@ -36,12 +47,24 @@ export interface ServiceOptions {
 
 /** Puts the service together. It takes no requests until `setReady(true)`. */
 export async function createService(options: ServiceOptions): Promise<Service> {
-  const { config, contract, database, clock, logger } = options;
+  const { config, contract, database, databaseUrl, clock, logger } = options;
+  const { allowPrivateNetwork, dataDir } = config;
+  const uploadDir = join(dataDir, 'tmp');
+  await removeLeftovers(uploadDir);
   const runtime = new Runtime({
     models: config.models,
-    allowPrivateNetwork: config.allowPrivateNetwork,
+    allowPrivateNetwork,
     clock,
+    secrets: new SecretBox(await secretKeysFor(config.secretKeys, dataDir)),
+    files: folderStore(join(dataDir, 'files')),
+    toolkits: new Toolkits({ ...config.toolkits, allowPrivateNetwork }),
     system: database.system,
+  });
+  const queue = startQueue({
+    url: databaseUrl,
+    jobs: everyJob,
+    work: config.role !== 'api',
+    context: { database, runtime, clock, logger },
   });
   const authenticator = new Authenticator(database.system, clock);
   let ready = false;
@@ -52,6 +75,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     rateLimiter: createRateLimiter(config.rateLimit),
     forWorkspace: database.forWorkspace,
     runtime,
+    jobs: queue,
+    uploadDir,
     clock,
     logger,
     telemetry: createTelemetry(logger),
@@ -72,9 +97,13 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   return {
     app,
     runtime,
+    queue,
     setReady: (value) => {
       ready = value;
     },
-    close: unlisten,
+    async close(graceMs = 0) {
+      unlisten();
+      await queue.stop(graceMs);
+    },
   };
 }

@@ -1,6 +1,7 @@
 import { type Insertable, type Kysely, type Selectable, sql, type Transaction, type Updateable } from 'kysely';
 import type { Agents, DB } from '../../generated/db.ts';
 import { compileOnce } from '../compiled.ts';
+import { likeContains } from './like.ts';
 
 /** An agent with the display name of its model, when that is one of the workspace's own. */
 export type AgentRow = Selectable<Agents> & { custom_model_name: string | null };
@@ -14,11 +15,6 @@ export interface AgentFilter {
   search: string | undefined;
   categories: readonly string[] | undefined;
   includeArchived: boolean;
-}
-
-/** Escapes what LIKE reads as a pattern, so that the text is matched as it is written. */
-function likeContains(text: string): string {
-  return `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 }
 
 const agentById = compileOnce((db, args: { workspaceId: string; id: string }) =>

@@ -9,6 +9,7 @@ import { columnsOf } from '../agent-variables/definition.ts';
 import { type AgentConfig, agentBody, CONFIG_COLUMNS, CONFIG_FIELDS } from '../agents/agentBody.ts';
 import { sealDraft } from '../agents/draft.ts';
 import type { Handler } from '../handler.ts';
+import { restoreLinks } from './restoreLinks.ts';
 import { snapshotOfVersion } from './versionBody.ts';
 
 function configColumns(config: AgentConfig): Updateable<Agents> {
@@ -39,6 +40,7 @@ export const restoreVersion: Handler<'restoreVersion'> = async ({ path, db, work
         updated_at: now,
       })),
     );
+    await restoreLinks({ trx, workspaceId, agent: draft, now }, snapshot, runtime);
     const columns = configColumns({ ...snapshot, aiModelPublicId: model ? modelId : null });
     await sealDraft({ trx, workspaceId, now }, draft.id, runtime, { ...columns, asPublished: true });
     return findAgent(trx, workspaceId, draft.id);

@@ -7,12 +7,13 @@ export function snapshotOfVersion(row: VersionRow): Snapshot {
   return row.snapshot as unknown as Snapshot;
 }
 
-/** The version as the contract shows it. */
+/** The version as the contract shows it: some kinds of link are frozen and not shown. */
 export function versionBody(row: VersionRow): components['schemas']['AgentVersion'] {
+  const { externalMcps: _external, nativeMcps: _native, ...snapshot } = snapshotOfVersion(row);
   return {
     versionNumber: row.version_number,
     notes: row.notes,
     createdAt: row.created_at.toISOString(),
-    ...snapshotOfVersion(row),
+    ...snapshot,
   };
 }

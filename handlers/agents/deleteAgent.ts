@@ -1,8 +1,15 @@
 import { fault } from '../../core/errors.ts';
+import { removeLinksOf } from '../../db/queries/agentLinks.ts';
 import { softDeleteAgent } from '../../db/queries/agents.ts';
 import type { Handler } from '../handler.ts';
+import { deleteTarget } from './links.ts';
 
-export const deleteAgent: Handler<'deleteAgent'> = async ({ path, db, workspaceId, clock, reply }) => {
-  if (!(await softDeleteAgent(db, workspaceId, path.agentPublicId, clock.now()))) throw fault('AGENT_NOT_FOUND');
+export const deleteAgent: Handler<'deleteAgent'> = async (context) => {
+  const { path, workspaceId, reply } = context;
+  const deleted = await deleteTarget(context, 'sub_agent', path.agentPublicId, async ({ trx, now }) => {
+    await removeLinksOf(trx, workspaceId, path.agentPublicId);
+    return softDeleteAgent(trx, workspaceId, path.agentPublicId, now);
+  });
+  if (!deleted) throw fault('AGENT_NOT_FOUND');
   return reply(204);
 };

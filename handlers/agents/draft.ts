@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Kysely, Selectable, Transaction, Updateable } from 'kysely';
 import { fault } from '../../core/errors.ts';
+import { linksOf } from '../../db/queries/agentLinks.ts';
 import { type AgentRow, findAgent, lockAgent, updateAgentRow } from '../../db/queries/agents.ts';
 import { listVariables } from '../../db/queries/agentVariables.ts';
 import { inTransaction } from '../../db/transaction.ts';
@@ -9,6 +10,7 @@ import type { Runtime } from '../../runtime/runtime.ts';
 import type { Snapshot } from '../../runtime/snapshot.ts';
 import { variableBody } from '../agent-variables/variableBody.ts';
 import { type AgentConfig, CONFIG_COLUMNS, CONFIG_FIELDS, type ConfigField, configOf } from './agentBody.ts';
+import { linkSets } from './linkBodies.ts';
 import { checkFeatures, checkModelSettings } from './rules.ts';
 
 /** A change of the editable state under way: the agent is locked, and everything is one transaction. */
@@ -38,27 +40,44 @@ async function snapshotOf(
   runtime: Runtime,
 ): Promise<Snapshot> {
   const variables = await listVariables(trx, workspaceId, agent.id);
+  const links = await linksOf(trx, workspaceId, agent.id);
   const model = agent.ai_model_id === null ? undefined : await runtime.findModel(trx, workspaceId, agent.ai_model_id);
   return {
     ...configOf(agent),
     aiModelName: model?.name ?? null,
     variablesSnapshot: Object.fromEntries(variables.map((row) => [row.name, variableBody(row)])),
-    httpTools: [],
-    knowledgeSources: [],
-    skills: [],
-    subAgents: [],
+    ...linkSets(links, runtime),
   };
 }
 
-/** A short name for a state: equal states have equal digests. When something was last touched does not count. */
+/** Whose names are shown and may change without a change of the agent. */
+const NAMES = new Set([
+  ...['aiModelName', 'toolName', 'toolType', 'knowledgeSourceName', 'skillName', 'subAgentName', 'serverName'],
+  'connectionName',
+]);
+/** Sets without an order of their own: a link that is taken out and made again leaves the state as it was. */
+const UNORDERED = ['httpTools', 'knowledgeSources', 'skills', 'externalMcps', 'nativeMcps'] as const;
+
+/**
+ * A short name for a state: equal states have equal digests. When something was last touched does not count, nor what linked
+ * things are called.
+ */
 function digestOf(snapshot: Snapshot): string {
-  const { aiModelName: _name, variablesSnapshot, ...rest } = snapshot;
+  const { variablesSnapshot, ...rest } = snapshot;
   const variables = Object.values(variablesSnapshot).map(
     ({ createdAt: _created, updatedAt: _updated, ...variable }) => variable,
   );
+  const sets = UNORDERED.map((name) => {
+    const links: object[] = snapshot[name] ?? [];
+    return [name, links.map((link) => JSON.stringify(link, withoutNames)).sort()];
+  });
   return createHash('sha256')
-    .update(JSON.stringify([rest, variables]))
+    .update(JSON.stringify([{ ...rest, ...Object.fromEntries(sets) }, variables], withoutNames))
     .digest('base64url');
+}
+
+function withoutNames(key: string, value: unknown): unknown {
+  return NAMES.has(key) ? undefined : value;
 }
 
 /** Writes the digest of the editable state. With `asPublished` the state is also what counts as published from now on. */

@@ -1,9 +1,14 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { pino } from 'pino';
 import supertest from 'supertest';
 import type { Clock } from '../../core/clock.ts';
 import type { Handlers } from '../../handlers/handler.ts';
+import type { ToolkitSettings } from '../../integrations/toolkits/settings.ts';
 import type { ModelSettings } from '../../runtime/models/settings.ts';
 import { API_PREFIX } from '../../server/app.ts';
 import { answerClientError } from '../../server/clientError.ts';
@@ -31,7 +36,10 @@ export interface TestAppOptions {
   models?: ModelSettings;
   rateLimit?: number;
   allowPrivateNetwork?: boolean;
+  toolkits?: ToolkitSettings;
   handlers?: Handlers;
+  /** Runs background jobs too. Without it they are queued and stay so. */
+  jobs?: boolean;
   clock?: Clock;
   /** Shares the database of another test application, as a second replica would. */
   database?: TestDatabase;
@@ -42,6 +50,8 @@ export interface TestApp {
   service: Service;
   database: TestDatabase;
   clock: Clock;
+  /** The service's data folder: uploaded files are in `files`, requests' temporary ones in `tmp`. */
+  dataDir: string;
   /** `http://127.0.0.1:port` */
   origin: string;
   /** The workspace that `api` speaks for. */
@@ -59,8 +69,13 @@ export interface TestApp {
 export async function startTestApp(options: TestAppOptions = {}): Promise<TestApp> {
   const database = options.database ?? (await createTestDatabase());
   const clock = options.clock ?? new TestClock();
+  const dataDir = await mkdtemp(join(tmpdir(), 'guildhall-data-'));
   const service = await createService({
     config: {
+      dataDir,
+      secretKeys: [randomBytes(32)],
+      role: options.jobs ? 'all' : 'api',
+      toolkits: options.toolkits ?? {},
       rateLimit: options.rateLimit ?? 0,
       allowPrivateNetwork: options.allowPrivateNetwork ?? false,
       validateResponses: true,
@@ -68,8 +83,9 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     },
     contract: await contract,
     database: database.database,
+    databaseUrl: database.url,
     clock,
-    logger: pino({ level: 'silent' }),
+    logger: pino({ level: process.env.UPDBG ?? 'silent' }),
     observe: record,
     ...(options.handlers ? { handlers: options.handlers } : {}),
   });
@@ -86,6 +102,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     service,
     database,
     clock,
+    dataDir,
     origin,
     workspace,
     stranger,
@@ -96,7 +113,8 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
         server.close(resolve);
         server.closeAllConnections();
       });
-      service.close();
+      await service.close();
+      await rm(dataDir, { recursive: true });
       if (!options.database) await database.drop();
     },
   };

@@ -1,6 +1,7 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PgBoss } from 'pg-boss';
 import { startEmbedded } from '../../db/embedded.ts';
 import { migrate } from '../../db/migrate.ts';
 import { adminQuery, TEMPLATE_DATABASE, TEST_ADMIN_URL, TEST_LOGIN_URL } from './database.ts';
@@ -15,4 +16,8 @@ export default async function setUp(): Promise<void> {
   process.env[TEST_LOGIN_URL] = postgres.url();
   await adminQuery(`create database ${TEMPLATE_DATABASE} owner guildhall`);
   await migrate(postgres.url(TEMPLATE_DATABASE));
+  // The queue makes its tables at its first start; once here is cheaper than once in each test file.
+  const boss = new PgBoss({ connectionString: postgres.url(TEMPLATE_DATABASE), supervise: false, schedule: false });
+  await boss.start();
+  await boss.stop({ graceful: false });
 }

@@ -92,6 +92,8 @@ describe('200', () => {
       httpTools: [],
       knowledgeSources: [],
       skills: [],
+      externalMcps: [],
+      nativeMcps: [],
       subAgents: [],
     });
   });

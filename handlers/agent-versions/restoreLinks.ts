@@ -1,0 +1,31 @@
+import { holdTargets, insertLinks, removeLinksOf } from '../../db/queries/agentLinks.ts';
+import type { Runtime } from '../../runtime/runtime.ts';
+import type { Snapshot } from '../../runtime/snapshot.ts';
+import type { DraftChange } from '../agents/draft.ts';
+import { linksOfSnapshot, type RestoredLink } from '../agents/linkBodies.ts';
+
+/**
+ * Puts the links of a snapshot in place of the draft's. What was deleted since is left out: links to targets that are gone,
+ * and the choice of a model that is gone.
+ */
+export async function restoreLinks(
+  { trx, workspaceId, agent, now }: DraftChange,
+  snapshot: Snapshot,
+  runtime: Runtime,
+): Promise<void> {
+  await removeLinksOf(trx, workspaceId, agent.id);
+  for (const [kind, links] of Map.groupBy(linksOfSnapshot(snapshot), (link) => link.kind)) {
+    const ids = links.map(({ target_id }) => target_id);
+    const present = await holdTargets(trx, workspaceId, kind, ids);
+    const rows: RestoredLink[] = [];
+    for (const link of links) {
+      if (!present.has(link.target_id)) continue;
+      const model = link.ai_model_id ? await runtime.findModel(trx, workspaceId, link.ai_model_id) : undefined;
+      rows.push({ ...link, ai_model_id: model ? link.ai_model_id : null });
+    }
+    await insertLinks(
+      trx,
+      rows.map((link) => ({ workspace_id: workspaceId, agent_id: agent.id, ...link, created_at: now })),
+    );
+  }
+}

@@ -1,0 +1,178 @@
+import { type ErrorCode, fault } from '../../core/errors.ts';
+import {
+  agentsLinkedTo,
+  holdTargets,
+  insertLinks,
+  type LinkedRow,
+  type LinkKind,
+  type LinkSettings,
+  linksOf,
+  presentTargets,
+  removeLink,
+  removeLinksTo,
+  updateLink,
+} from '../../db/queries/agentLinks.ts';
+import { type AgentRow, findAgent, lockAgent } from '../../db/queries/agents.ts';
+import { inTransaction } from '../../db/transaction.ts';
+import { changeDraft, type DraftChange, type DraftContext, sealDraft } from './draft.ts';
+
+/** What a missing target is called. */
+const NOT_FOUND: Readonly<Record<LinkKind, ErrorCode>> = {
+  skill: 'SKILL_NOT_FOUND',
+  knowledge_source: 'KNOWLEDGE_SOURCE_NOT_FOUND',
+  http_tool: 'HTTP_TOOL_NOT_FOUND',
+  external_mcp: 'EXTERNAL_MCP_NOT_FOUND',
+  native_mcp: 'NATIVE_MCP_CONNECTION_NOT_FOUND',
+  sub_agent: 'SUB_AGENT_NOT_FOUND',
+};
+
+/** Kinds whose operations tell a target that is not linked from one that does not exist. */
+const TOLD_APART: ReadonlySet<LinkKind> = new Set(['external_mcp', 'sub_agent']);
+
+/** Kinds that an archived agent, which has no draft, may still be linked to: their operations know no NO_DRAFT_VERSION. */
+const WITHOUT_DRAFT: ReadonlySet<LinkKind> = new Set(['native_mcp']);
+
+function checkDraft(kind: LinkKind, agent: { draft_version_number: number | null }): void {
+  if (agent.draft_version_number === null && !WITHOUT_DRAFT.has(kind)) throw fault('NO_DRAFT_VERSION');
+}
+
+/** The agent, whose draft can be read or changed. Throws AGENT_NOT_FOUND, NO_DRAFT_VERSION. */
+export async function draftAgent(
+  { db, workspaceId }: Pick<DraftContext, 'db' | 'workspaceId'>,
+  agentId: string,
+  kind: LinkKind,
+): Promise<AgentRow> {
+  const agent = await findAgent(db, workspaceId, agentId);
+  if (!agent) throw fault('AGENT_NOT_FOUND');
+  checkDraft(kind, agent);
+  return agent;
+}
+
+/** The links of a kind, last linked first. Throws AGENT_NOT_FOUND, NO_DRAFT_VERSION. */
+export async function listLinks(
+  context: Pick<DraftContext, 'db' | 'workspaceId'>,
+  agentId: string,
+  kind: LinkKind,
+): Promise<LinkedRow[]> {
+  await draftAgent(context, agentId, kind);
+  return (await linksOf(context.db, context.workspaceId, agentId, kind)).reverse();
+}
+
+/**
+ * Links a target to the draft. `prepare` runs inside the change with the target held, so that what it finds stays so; it
+ * answers with the settings of the link, and throws when the link is not allowed. Throws AGENT_NOT_FOUND, NO_DRAFT_VERSION,
+ * the kind's not-found code, ALREADY_LINKED.
+ */
+export function linkTarget(
+  context: DraftContext,
+  agentId: string,
+  kind: LinkKind,
+  targetId: string,
+  prepare: (draft: DraftChange) => Promise<LinkSettings> = async () => ({}),
+): Promise<LinkedRow> {
+  const { workspaceId } = context;
+  return changeDraft(context, agentId, async (draft) => {
+    checkDraft(kind, draft.agent);
+    const { trx, now } = draft;
+    if (!(await holdTargets(trx, workspaceId, kind, [targetId])).has(targetId)) throw fault(NOT_FOUND[kind]);
+    const settings = await prepare(draft);
+    const link = { workspace_id: workspaceId, agent_id: agentId, kind, target_id: targetId };
+    // A second link of the two violates agent_links_key, which is ALREADY_LINKED (db/errors.ts).
+    await insertLinks(trx, [{ ...link, ...settings, created_at: now }]);
+    return linkedRow(draft, kind, targetId);
+  });
+}
+
+/**
+ * Links what is not linked yet, leaving links that are there as they are. Answers with the targets that are linked now; the
+ * others do not exist. Throws AGENT_NOT_FOUND, NO_DRAFT_VERSION.
+ */
+export function linkTargets(
+  context: DraftContext,
+  agentId: string,
+  kind: LinkKind,
+  targetIds: readonly string[],
+): Promise<Set<string>> {
+  const { workspaceId } = context;
+  return changeDraft(context, agentId, async (draft) => {
+    checkDraft(kind, draft.agent);
+    const { trx, now } = draft;
+    const present = await holdTargets(trx, workspaceId, kind, targetIds);
+    const linked = new Set((await linksOf(trx, workspaceId, agentId, kind)).map(({ target_id }) => target_id));
+    const fresh = [...new Set(targetIds)].filter((id) => present.has(id) && !linked.has(id));
+    await insertLinks(
+      trx,
+      fresh.map((id) => ({ workspace_id: workspaceId, agent_id: agentId, kind, target_id: id, created_at: now })),
+    );
+    return present;
+  });
+}
+
+/**
+ * Changes a link of the draft; `settings` may depend on what is found inside the change. Throws AGENT_NOT_FOUND, NO_DRAFT_VERSION,
+ * NOT_LINKED, and for the kinds that tell it apart the not-found code.
+ */
+export function changeLink(
+  context: DraftContext,
+  agentId: string,
+  kind: LinkKind,
+  targetId: string,
+  settings: (draft: DraftChange) => Promise<LinkSettings>,
+): Promise<LinkedRow> {
+  return changeDraft(context, agentId, async (draft) => {
+    checkDraft(kind, draft.agent);
+    const { trx, workspaceId } = draft;
+    await linkedRow(draft, kind, targetId);
+    const change = await settings(draft);
+    if (Object.keys(change).length > 0) await updateLink(trx, workspaceId, agentId, kind, targetId, change);
+    return linkedRow(draft, kind, targetId);
+  });
+}
+
+/** Takes a link out of the draft. Throws as `changeLink` does. */
+export function unlinkTarget(context: DraftContext, agentId: string, kind: LinkKind, targetId: string): Promise<void> {
+  return changeDraft(context, agentId, async (draft) => {
+    checkDraft(kind, draft.agent);
+    const { trx, workspaceId } = draft;
+    if (!(await removeLink(trx, workspaceId, agentId, kind, targetId)))
+      throw await notLinkedFault(draft, kind, targetId);
+  });
+}
+
+async function linkedRow(draft: DraftChange, kind: LinkKind, targetId: string): Promise<LinkedRow> {
+  const { trx, workspaceId, agent } = draft;
+  const row = (await linksOf(trx, workspaceId, agent.id, kind)).find(({ target_id }) => target_id === targetId);
+  if (!row) throw await notLinkedFault(draft, kind, targetId);
+  return row;
+}
+
+async function notLinkedFault({ trx, workspaceId }: DraftChange, kind: LinkKind, targetId: string) {
+  // The operations of native_mcp have the one code for both.
+  if (kind === 'native_mcp') return fault(NOT_FOUND[kind]);
+  const exists = !TOLD_APART.has(kind) || (await presentTargets(trx, workspaceId, kind, [targetId])).has(targetId);
+  return fault(exists ? 'NOT_LINKED' : NOT_FOUND[kind]);
+}
+
+/**
+ * Deletes something that agents are linked to: `remove` deletes it and answers whether it was there, and its links leave every
+ * draft with it, all in one transaction. Answers whether it was there.
+ */
+export function deleteTarget(
+  { db, workspaceId, runtime, clock }: DraftContext,
+  kind: LinkKind,
+  targetId: string,
+  remove: (change: Omit<DraftChange, 'agent'>) => Promise<boolean>,
+): Promise<boolean> {
+  return inTransaction(db, async (trx) => {
+    const change = { trx, workspaceId, now: clock.now() };
+    // Agents first, then the target, as linking does: the other order would make the two wait for each other.
+    for (const agentId of await agentsLinkedTo(trx, workspaceId, kind, targetId))
+      await lockAgent(trx, workspaceId, agentId);
+    if (!(await remove(change))) return false;
+    for (const agentId of await removeLinksTo(trx, workspaceId, kind, targetId)) {
+      // An agent that is deleted itself has nothing to bring up to date.
+      if (await lockAgent(trx, workspaceId, agentId)) await sealDraft(change, agentId, runtime);
+    }
+    return true;
+  });
+}

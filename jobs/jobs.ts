@@ -1,0 +1,55 @@
+import type { Logger } from 'pino';
+import type { Clock } from '../core/clock.ts';
+import type { Database } from '../db/connect.ts';
+import type { Runtime } from '../runtime/runtime.ts';
+
+/** Every kind of background work by the name of its queue, and what a job of it carries. */
+export interface JobData {
+  'process-knowledge-source': { workspaceId: string; sourceId: string };
+}
+
+/** A kind of background work. */
+export type JobName = keyof JobData;
+
+/** Takes work that is to be done in the background. */
+export interface Jobs {
+  /**
+   * Queues a job; call it after the commit of what it is about. It never rejects: the stored state says what is to be done, the
+   * queue only says it sooner, and what did not reach it is found by `sweep`.
+   */
+  send<Name extends JobName>(name: Name, data: JobData[Name]): Promise<void>;
+}
+
+/** What a job works with. */
+export interface JobContext {
+  database: Database;
+  runtime: Runtime;
+  clock: Clock;
+  logger: Logger;
+  /** Aborted when the service stops: the job is given up and run again later. */
+  signal: AbortSignal;
+}
+
+/** How one kind of job is run. It may run more than once, so its effect must be that of running once. */
+export interface Job<Name extends JobName> {
+  name: Name;
+  options: {
+    /** Runs after the first one that failed. */
+    retryLimit: number;
+    /** Seconds before the next run; doubled each time with `retryBackoff`. */
+    retryDelay: number;
+    retryBackoff: boolean;
+    /** A run that takes longer counts as failed. */
+    expireInSeconds: number;
+    /** Runs at a time in one process. */
+    concurrency: number;
+  };
+  /** One job per key waits or runs at a time. */
+  key(data: JobData[Name]): string;
+  /** Does the work; throws when it is to be tried again. */
+  run(data: JobData[Name], context: JobContext): Promise<void>;
+  /** Called when the last run has failed. */
+  failed?(data: JobData[Name], context: JobContext): Promise<void>;
+  /** Work that is to be done by the stored state: asked at start and every minute, since its job may never have been queued. */
+  sweep(context: JobContext): Promise<JobData[Name][]>;
+}

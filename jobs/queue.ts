@@ -1,0 +1,136 @@
+import type { JobWithMetadata, PgBoss } from 'pg-boss';
+import type { Job, JobContext, JobData, JobName, Jobs } from './jobs.ts';
+
+/** Where the queue keeps its tables: beside ours, in the same database. */
+const SCHEMA = 'pgboss';
+/** A worker that is silent for so long is dead, and its job is run again; the least that pg-boss takes. */
+const HEARTBEAT_SECONDS = 10;
+const POLL_SECONDS = 0.5;
+const SWEEP_MS = 60_000;
+
+/** Jobs of every kind, whatever they carry. */
+type AnyJob = Job<JobName>;
+
+/** What a queue is made of. */
+export interface QueueOptions {
+  /** The login that owns the tables: the queue makes its own at the first start. */
+  url: string;
+  /** The kinds of work; a process that only takes work knows their names too. */
+  jobs: readonly AnyJob[];
+  /** Whether this process does the work, or only takes it. */
+  work: boolean;
+  context: Omit<JobContext, 'signal'>;
+}
+
+/** The queue of a running service. */
+export interface Queue extends Jobs {
+  /** Ends the queue: running jobs have `graceMs` to finish; what is given up then is run again, here or elsewhere. */
+  stop(graceMs: number): Promise<void>;
+}
+
+/**
+ * The queue, pg-boss over the service's own database: jobs outlive the process, one of several workers gets each, and one whose
+ * worker died is run again. A process that does no work connects when it has the first job to queue.
+ */
+export function startQueue({ url, jobs, work, context }: QueueOptions): Queue {
+  const { logger } = context;
+  const ending = new AbortController();
+  const jobContext: JobContext = { ...context, signal: ending.signal };
+  let sweeping: NodeJS.Timeout | undefined;
+  let starting: Promise<PgBoss> | undefined;
+  const started = () => {
+    starting ??= start();
+    return starting;
+  };
+
+  async function start(): Promise<PgBoss> {
+    // Loaded late: an idle service that does no work need not have it.
+    const { PgBoss } = await import('pg-boss');
+    const boss = new PgBoss({
+      connectionString: url,
+      schema: SCHEMA,
+      application_name: 'guildhall-jobs',
+      max: 4,
+      // What is due by the clock is decided elsewhere, and a process that does no work leaves the upkeep to those that do.
+      schedule: false,
+      supervise: work,
+      superviseIntervalSeconds: HEARTBEAT_SECONDS,
+      monitorIntervalSeconds: HEARTBEAT_SECONDS,
+    });
+    boss.on('error', (error) => logger.warn({ err: error }, 'job queue'));
+    await boss.start();
+    for (const job of jobs) {
+      const { retryLimit, retryDelay, retryBackoff, expireInSeconds } = job.options;
+      const options = { retryLimit, retryDelay, retryBackoff, expireInSeconds, heartbeatSeconds: HEARTBEAT_SECONDS };
+      // `exclusive`: with singletonKey, one job per key waits or runs. createQueue leaves a queue that is there as it is.
+      await boss.createQueue(job.name, { policy: 'exclusive', ...options });
+      await boss.updateQueue(job.name, options);
+    }
+    if (!work || ending.signal.aborted) return boss;
+    for (const job of jobs) {
+      await boss.work(
+        job.name,
+        {
+          includeMetadata: true,
+          pollingIntervalSeconds: POLL_SECONDS,
+          localConcurrency: job.options.concurrency,
+          heartbeatRefreshSeconds: HEARTBEAT_SECONDS / 3,
+        },
+        async (fetched: JobWithMetadata<JobData[JobName]>[]) => {
+          for (const one of fetched) await run(job, one);
+        },
+      );
+    }
+    await sweep(boss);
+    sweeping = setInterval(() => sweep(boss), SWEEP_MS).unref();
+    return boss;
+  }
+
+  async function run(job: AnyJob, one: JobWithMetadata<JobData[JobName]>): Promise<void> {
+    const startedAt = performance.now();
+    try {
+      await job.run(one.data, jobContext);
+      logger.info({ job: job.name, ms: Math.round(performance.now() - startedAt) }, 'job done');
+    } catch (error) {
+      if (ending.signal.aborted) throw error;
+      const last = one.retryCount >= one.retryLimit;
+      logger.warn({ job: job.name, err: error, last }, 'job failed');
+      if (last) await job.failed?.(one.data, jobContext);
+      throw error;
+    }
+  }
+
+  async function sweep(boss: PgBoss): Promise<void> {
+    try {
+      for (const job of jobs) {
+        for (const data of await job.sweep(jobContext))
+          await boss.send(job.name, data, { singletonKey: job.key(data) });
+      }
+    } catch (error) {
+      logger.warn({ err: error }, 'the sweep for lost jobs failed');
+    }
+  }
+
+  if (work) started().catch((error: unknown) => logger.error({ err: error }, 'the job queue did not start'));
+  return {
+    async send(name, data) {
+      try {
+        const job = jobs.find((each) => each.name === name);
+        if (!job) throw new Error(`There is no job ${name}.`);
+        const boss = await started();
+        await boss.send(name, data, { singletonKey: job.key(data) });
+      } catch (error) {
+        logger.warn({ job: name, err: error }, 'job not queued; it will be swept up');
+      }
+    },
+    async stop(graceMs) {
+      clearInterval(sweeping);
+      const boss = await starting?.catch(() => undefined);
+      const cut = setTimeout(() => ending.abort(new Error('The service is stopping.')), graceMs);
+      await boss?.stop({ graceful: true, timeout: graceMs + 1000 });
+      clearTimeout(cut);
+      clearInterval(sweeping);
+      ending.abort(new Error('The service is stopping.'));
+    },
+  };
+}

@@ -1,0 +1,190 @@
+import type { components } from '../../../generated/api.ts';
+import { makeReadyAgent, publish, readAgent, setStatus } from '../../support/agents.ts';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+import { LINK_APIS, type LinkApi, link, linkedIds, makeTarget, unlink } from '../../support/links.ts';
+
+/** The six kinds of link belong to the draft, are frozen by a publication and come back with a restoration: all alike. */
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startTestApp();
+});
+afterAll(() => app.close());
+
+const restore = (agentId: string, version: number) =>
+  app.api('post', `/agents/${agentId}/versions/${version}/restore`).send({});
+
+async function changed(agentId: string): Promise<boolean> {
+  return (await readAgent(app, agentId)).hasUnpublishedChanges;
+}
+
+/** The ids that a version shows. */
+async function versionIds(agentId: string, version: number, api: LinkApi): Promise<string[]> {
+  const { body } = await app.api('get', `/agents/${agentId}/versions/${version}`);
+  const links = body[api.versionField ?? ''] as Record<string, string>[];
+  return links.map((each) => String(each[api.idField]));
+}
+
+/** Deletes a target as its own operation does, or the admin command where the API has none. */
+async function deleteTarget(api: LinkApi, targetId: string): Promise<void> {
+  if (api.collection) {
+    const { status } = await app.api('delete', `/${api.collection}/${targetId}`);
+    if (status !== 204) throw new Error(`${api.collection}: ${status}`);
+    return;
+  }
+  await app.workspace.db
+    .updateTable('native_connections')
+    .set({ deleted_at: app.clock.now() })
+    .where('id', '=', targetId)
+    .execute();
+}
+
+describe.each(LINK_APIS)('$kind', (api) => {
+  test('linking and unlinking change the draft, and the same set again is no change', async () => {
+    const [one, two] = [await makeTarget(app, api.kind), await makeTarget(app, api.kind)];
+    const agent = (await makeReadyAgent(app)).publicId;
+    await link(app, agent, api, one);
+    await link(app, agent, api, two);
+    await publish(app, agent);
+    expect(await changed(agent)).toBe(false);
+    await unlink(app, agent, api, one);
+    expect(await changed(agent)).toBe(true);
+    if (api.kind === 'sub_agent') return; // their place in the list is part of the state
+    await link(app, agent, api, one);
+    expect(await changed(agent)).toBe(false);
+  });
+
+  test('a publication freezes the links, and later changes leave the version as it is', async () => {
+    const target = await makeTarget(app, api.kind);
+    const agent = (await makeReadyAgent(app)).publicId;
+    await link(app, agent, api, target);
+    await publish(app, agent);
+    await unlink(app, agent, api, target);
+    await publish(app, agent);
+    if (api.versionField) {
+      expect(await versionIds(agent, 1, api)).toEqual([target]);
+      expect(await versionIds(agent, 2, api)).toEqual([]);
+    }
+    const { body } = await app.api('get', `/agents/${agent}/versions/1`);
+    expect(Object.keys(body)).not.toEqual(expect.arrayContaining(['externalMcps']));
+    await restore(agent, 1);
+    expect(await linkedIds(app, agent, api)).toEqual([target]);
+  });
+
+  test('a restoration brings the links back and takes later ones out', async () => {
+    const [one, two, later] = [
+      await makeTarget(app, api.kind),
+      await makeTarget(app, api.kind),
+      await makeTarget(app, api.kind),
+    ];
+    const agent = (await makeReadyAgent(app)).publicId;
+    await link(app, agent, api, one);
+    await link(app, agent, api, two);
+    await publish(app, agent);
+    const before = await linkedIds(app, agent, api);
+    await unlink(app, agent, api, one);
+    await link(app, agent, api, later);
+    await publish(app, agent);
+    const { status, body } = await restore(agent, 1);
+    expect([status, body.hasUnpublishedChanges]).toEqual([200, false]);
+    expect(await linkedIds(app, agent, api)).toEqual(before);
+  });
+
+  test('a target that was deleted since is left out of a restoration', async () => {
+    const [gone, kept] = [await makeTarget(app, api.kind), await makeTarget(app, api.kind)];
+    const agent = (await makeReadyAgent(app)).publicId;
+    await link(app, agent, api, gone);
+    await link(app, agent, api, kept);
+    await publish(app, agent);
+    await deleteTarget(api, gone);
+    expect(await linkedIds(app, agent, api)).toEqual([kept]);
+    const { status, body } = await restore(agent, 1);
+    expect([status, body.hasUnpublishedChanges]).toEqual([200, false]);
+    expect(await linkedIds(app, agent, api)).toEqual([kept]);
+  });
+
+  test('another workspace cannot be linked to', async () => {
+    const theirs = await makeTarget(app, api.kind, app.stranger);
+    const agent = (await makeReadyAgent(app)).publicId;
+    await app.api('post', `/agents/${agent}/${api.path}`).send(api.body(theirs));
+    expect(await linkedIds(app, agent, api)).toEqual([]);
+  });
+
+  test('of two that link at once one wins, and the link is there once', async () => {
+    const target = await makeTarget(app, api.kind);
+    const agent = (await makeReadyAgent(app)).publicId;
+    const answers = await Promise.all(
+      [1, 2, 3, 4].map(() => app.api('post', `/agents/${agent}/${api.path}`).send(api.body(target))),
+    );
+    const statuses = answers.map(({ status }) => status).sort();
+    expect(statuses).toEqual(api.kind === 'native_mcp' ? [200, 200, 200, 200] : [201, 409, 409, 409]);
+    expect(await linkedIds(app, agent, api)).toEqual([target]);
+  });
+});
+
+describe.each(LINK_APIS.filter(({ collection }) => collection !== null))('deleting a linked $kind', (api) => {
+  test('takes it out of every draft, which then differ from what is published', async () => {
+    const target = await makeTarget(app, api.kind);
+    const agents = [(await makeReadyAgent(app)).publicId, (await makeReadyAgent(app)).publicId];
+    for (const agent of agents) {
+      await link(app, agent, api, target);
+      await publish(app, agent);
+    }
+    const bystander = (await makeReadyAgent(app)).publicId;
+    await publish(app, bystander);
+    await deleteTarget(api, target);
+    for (const agent of agents) expect([await changed(agent), await linkedIds(app, agent, api)]).toEqual([true, []]);
+    expect(await changed(bystander)).toBe(false);
+    if (api.versionField) expect(await versionIds(agents[0] ?? '', 1, api)).toEqual([target]);
+  });
+
+  test('while others link it leaves no link to what is gone', async () => {
+    const target = await makeTarget(app, api.kind);
+    const agents = await Promise.all([1, 2, 3, 4, 5, 6].map(async () => (await makeReadyAgent(app)).publicId));
+    const linking = agents.map((agent) => app.api('post', `/agents/${agent}/${api.path}`).send(api.body(target)));
+    const [deleted, ...answers] = await Promise.all([app.api('delete', `/${api.collection}/${target}`), ...linking]);
+    expect(deleted.status).toBe(204);
+    expect(answers.every(({ status }) => status === 201 || status === 404)).toBe(true);
+    const left = await app.workspace.db
+      .selectFrom('agent_links')
+      .select('agent_id')
+      .where('target_id', '=', target)
+      .execute();
+    expect(left).toEqual([]);
+  });
+
+  test('a new name is no change of the agents that are linked to it', async () => {
+    const target = await makeTarget(app, api.kind);
+    const agent = (await makeReadyAgent(app)).publicId;
+    await link(app, agent, api, target);
+    await publish(app, agent);
+    const renamed = await app.api('patch', `/${api.collection}/${target}`).send({ name: `renamed-${api.kind}` });
+    expect(renamed.status).toBe(200);
+    // Another change and back, so that the state is looked at again.
+    for (const systemPrompt of ['x', null]) await app.api('patch', `/agents/${agent}`).send({ systemPrompt });
+    expect(await changed(agent)).toBe(false);
+  });
+});
+
+test('an archived agent is not linked to anything, its draft being gone', async () => {
+  const agent = (await makeReadyAgent(app)).publicId;
+  await setStatus(app.workspace, agent, 'archived');
+  for (const api of LINK_APIS.filter(({ kind }) => kind !== 'native_mcp')) {
+    const target = await makeTarget(app, api.kind);
+    const { status, body } = await app.api('post', `/agents/${agent}/${api.path}`).send(api.body(target));
+    expect([api.kind, status, body.code]).toEqual([api.kind, 409, 'NO_DRAFT_VERSION']);
+  }
+});
+
+test('a version shows the links that it has fields for, each as its list shows it', async () => {
+  const agent = (await makeReadyAgent(app)).publicId;
+  const apis = LINK_APIS.filter(({ versionField }) => versionField !== null);
+  for (const api of apis) await link(app, agent, api, await makeTarget(app, api.kind));
+  await publish(app, agent);
+  const { body } = await app.api('get', `/agents/${agent}/versions/1`);
+  const version: components['schemas']['AgentVersion'] = body;
+  for (const api of apis) {
+    const list = (await app.api('get', `/agents/${agent}/${api.path}`)).body;
+    expect(version[api.versionField ?? 'skills']).toEqual(list);
+  }
+});

@@ -1,0 +1,131 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pino } from 'pino';
+import { systemClock } from '../../core/clock.ts';
+import { newId } from '../../core/ids.ts';
+import type { Job, JobContext, JobData } from '../../jobs/jobs.ts';
+import { type Queue, startQueue } from '../../jobs/queue.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+type Data = JobData['process-knowledge-source'];
+type TestJob = Job<'process-knowledge-source'>;
+
+let scratch: TestDatabase;
+const queues: Queue[] = [];
+
+beforeEach(async () => {
+  scratch = await createTestDatabase();
+});
+afterEach(async () => {
+  await Promise.all(queues.splice(0).map((queue) => queue.stop(0)));
+  await scratch.drop();
+});
+
+const logger = pino({ level: 'silent' });
+
+function jobWith(parts: Partial<TestJob>): TestJob {
+  return {
+    name: 'process-knowledge-source',
+    options: { retryLimit: 1, retryDelay: 0, retryBackoff: false, expireInSeconds: 60, concurrency: 2 },
+    key: ({ sourceId }) => sourceId,
+    run: async () => {},
+    sweep: async () => [],
+    ...parts,
+  };
+}
+
+function queueOf(job: TestJob, work: boolean): Queue {
+  const context = { database: scratch.database, runtime: {} as JobContext['runtime'], clock: systemClock, logger };
+  const queue = startQueue({ url: scratch.url, jobs: [job], work, context });
+  queues.push(queue);
+  return queue;
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  for (const deadline = Date.now() + 20_000; !condition(); await sleep(20))
+    if (Date.now() > deadline) throw new Error('It never came.');
+}
+
+const data = (): Data => ({ workspaceId: newId(), sourceId: newId() });
+
+test('a job that one process takes is run by another, once', async () => {
+  const ran: Data[] = [];
+  const sent = data();
+  await queueOf(jobWith({}), false).send('process-knowledge-source', sent);
+  queueOf(jobWith({ run: async (each) => void ran.push(each) }), true);
+  await until(() => ran.length > 0);
+  expect(ran).toEqual([sent]);
+});
+
+test('one job per key waits at a time', async () => {
+  const ran: string[] = [];
+  const api = queueOf(jobWith({}), false);
+  const [one, two] = [data(), data()];
+  for (const each of [one, one, two, one]) await api.send('process-knowledge-source', each);
+  queueOf(jobWith({ run: async ({ sourceId }) => void ran.push(sourceId) }), true);
+  const marker = data();
+  await until(() => ran.length >= 2);
+  await api.send('process-knowledge-source', marker);
+  await until(() => ran.includes(marker.sourceId));
+  expect(ran.toSorted()).toEqual([one.sourceId, two.sourceId, marker.sourceId].toSorted());
+});
+
+test('a job that fails is run again, and told when that was the last time', async () => {
+  let runs = 0;
+  const failed: Data[] = [];
+  const sent = data();
+  const queue = queueOf(
+    jobWith({
+      run: async () => {
+        runs += 1;
+        throw new Error('no luck');
+      },
+      failed: async (each) => void failed.push(each),
+    }),
+    true,
+  );
+  await queue.send('process-knowledge-source', sent);
+  await until(() => failed.length > 0);
+  expect([runs, failed]).toEqual([2, [sent]]);
+});
+
+test('work that was stored and never queued is swept up at start', async () => {
+  const lost = data();
+  const ran: Data[] = [];
+  queueOf(jobWith({ sweep: async () => [lost], run: async (each) => void ran.push(each) }), true);
+  await until(() => ran.length > 0);
+  expect(ran).toEqual([lost]);
+});
+
+test('a job that is cut off by the stop is run by the next worker, and not counted as its last try', async () => {
+  const began: string[] = [];
+  const failed: Data[] = [];
+  const first = queueOf(
+    jobWith({
+      options: { retryLimit: 1, retryDelay: 0, retryBackoff: false, expireInSeconds: 60, concurrency: 1 },
+      run: (_data, { signal }) =>
+        new Promise((_resolve, reject) => {
+          began.push('first');
+          signal.addEventListener('abort', () => reject(signal.reason));
+        }),
+      failed: async (each) => void failed.push(each),
+    }),
+    true,
+  );
+  await first.send('process-knowledge-source', data());
+  await until(() => began.length > 0);
+  await first.stop(0);
+  queueOf(jobWith({ run: async () => void began.push('second') }), true);
+  await until(() => began.includes('second'));
+  expect(failed).toEqual([]);
+});
+
+test('sending never rejects, even when the queue cannot be reached', async () => {
+  const queue = startQueue({
+    url: 'postgres://nobody:nothing@127.0.0.1:1/none',
+    jobs: [jobWith({})],
+    work: false,
+    context: { database: scratch.database, runtime: {} as JobContext['runtime'], clock: systemClock, logger },
+  });
+  await queue.send('process-knowledge-source', data());
+  await queue.stop(0);
+});
