@@ -1,4 +1,5 @@
 import type { Job, JobName } from './jobs.ts';
+import { processKnowledgeSource } from './processKnowledgeSource.ts';
 
 /** Every kind of background work. */
-export const everyJob: readonly Job<JobName>[] = [];
+export const everyJob: readonly Job<JobName>[] = [processKnowledgeSource];

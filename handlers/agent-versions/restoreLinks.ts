@@ -1,12 +1,13 @@
 import { holdTargets, insertLinks, removeLinksOf } from '../../db/queries/agentLinks.ts';
+import { lockSubAgentLinks, wouldCloseCycle } from '../../db/queries/subAgents.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import type { Snapshot } from '../../runtime/snapshot.ts';
 import type { DraftChange } from '../agents/draft.ts';
 import { linksOfSnapshot, type RestoredLink } from '../agents/linkBodies.ts';
 
 /**
- * Puts the links of a snapshot in place of the draft's. What was deleted since is left out: links to targets that are gone,
- * and the choice of a model that is gone.
+ * Puts the links of a snapshot in place of the draft's. What cannot be any more is left out: links to targets that were deleted
+ * since, the choice of a model that was, and sub-agents that have this agent below them by now.
  */
 export async function restoreLinks(
   { trx, workspaceId, agent, now }: DraftChange,
@@ -17,9 +18,11 @@ export async function restoreLinks(
   for (const [kind, links] of Map.groupBy(linksOfSnapshot(snapshot), (link) => link.kind)) {
     const ids = links.map(({ target_id }) => target_id);
     const present = await holdTargets(trx, workspaceId, kind, ids);
+    if (kind === 'sub_agent') await lockSubAgentLinks(trx, workspaceId);
     const rows: RestoredLink[] = [];
     for (const link of links) {
       if (!present.has(link.target_id)) continue;
+      if (kind === 'sub_agent' && (await wouldCloseCycle(trx, workspaceId, agent.id, link.target_id))) continue;
       const model = link.ai_model_id ? await runtime.findModel(trx, workspaceId, link.ai_model_id) : undefined;
       rows.push({ ...link, ai_model_id: model ? link.ai_model_id : null });
     }

@@ -60,17 +60,18 @@ export async function listLinks(
 
 /**
  * Links a target to the draft. `prepare` runs inside the change with the target held, so that what it finds stays so; it
- * answers with the settings of the link, and throws when the link is not allowed. Throws AGENT_NOT_FOUND, NO_DRAFT_VERSION,
+ * answers with the settings of the link, and throws when the link is not allowed. Ids may be written in either case. Throws AGENT_NOT_FOUND, NO_DRAFT_VERSION,
  * the kind's not-found code, ALREADY_LINKED.
  */
 export function linkTarget(
   context: DraftContext,
   agentId: string,
   kind: LinkKind,
-  targetId: string,
+  given: string,
   prepare: (draft: DraftChange) => Promise<LinkSettings> = async () => ({}),
 ): Promise<LinkedRow> {
   const { workspaceId } = context;
+  const targetId = given.toLowerCase();
   return changeDraft(context, agentId, async (draft) => {
     checkDraft(kind, draft.agent);
     const { trx, now } = draft;
@@ -91,15 +92,16 @@ export function linkTargets(
   context: DraftContext,
   agentId: string,
   kind: LinkKind,
-  targetIds: readonly string[],
+  given: readonly string[],
 ): Promise<Set<string>> {
   const { workspaceId } = context;
+  const targetIds = [...new Set(given.map((id) => id.toLowerCase()))];
   return changeDraft(context, agentId, async (draft) => {
     checkDraft(kind, draft.agent);
     const { trx, now } = draft;
     const present = await holdTargets(trx, workspaceId, kind, targetIds);
     const linked = new Set((await linksOf(trx, workspaceId, agentId, kind)).map(({ target_id }) => target_id));
-    const fresh = [...new Set(targetIds)].filter((id) => present.has(id) && !linked.has(id));
+    const fresh = targetIds.filter((id) => present.has(id) && !linked.has(id));
     await insertLinks(
       trx,
       fresh.map((id) => ({ workspace_id: workspaceId, agent_id: agentId, kind, target_id: id, created_at: now })),
@@ -141,7 +143,8 @@ export function unlinkTarget(context: DraftContext, agentId: string, kind: LinkK
 
 async function linkedRow(draft: DraftChange, kind: LinkKind, targetId: string): Promise<LinkedRow> {
   const { trx, workspaceId, agent } = draft;
-  const row = (await linksOf(trx, workspaceId, agent.id, kind)).find(({ target_id }) => target_id === targetId);
+  const links = await linksOf(trx, workspaceId, agent.id, kind);
+  const row = links.find(({ target_id }) => target_id === targetId.toLowerCase());
   if (!row) throw await notLinkedFault(draft, kind, targetId);
   return row;
 }
@@ -149,7 +152,7 @@ async function linkedRow(draft: DraftChange, kind: LinkKind, targetId: string): 
 async function notLinkedFault({ trx, workspaceId }: DraftChange, kind: LinkKind, targetId: string) {
   // The operations of native_mcp have the one code for both.
   if (kind === 'native_mcp') return fault(NOT_FOUND[kind]);
-  const exists = !TOLD_APART.has(kind) || (await presentTargets(trx, workspaceId, kind, [targetId])).has(targetId);
+  const exists = !TOLD_APART.has(kind) || (await presentTargets(trx, workspaceId, kind, [targetId])).size > 0;
   return fault(exists ? 'NOT_LINKED' : NOT_FOUND[kind]);
 }
 

@@ -71,6 +71,7 @@ export const LINK_APIS: readonly LinkApi[] = [
   },
 ];
 
+const TOOLKITS = ['time', 'calculator', 'http_fetch', 'workspace'];
 let made = 0;
 
 /** Something that an agent can be linked to, stored as it is: what makes it is tested with its own operations. */
@@ -103,11 +104,20 @@ export async function makeTarget(
       .insertInto('external_mcps')
       .values({ ...common, url: 'https://mcp.example.com', auth_type: 'NONE', status: 'CONNECTED' })
       .execute();
-  if (kind === 'native_mcp')
+  if (kind === 'native_mcp') {
+    const toolkit_slug = TOOLKITS[made % TOOLKITS.length] ?? '';
+    // A workspace has one connection to a built-in toolkit: an earlier one makes place.
+    await db
+      .updateTable('native_connections')
+      .set({ deleted_at: common.created_at })
+      .where('toolkit_slug', '=', toolkit_slug)
+      .where('deleted_at', 'is', null)
+      .execute();
     await db
       .insertInto('native_connections')
-      .values({ ...common, provider: 'builtin', toolkit_slug: 'time' })
+      .values({ ...common, provider: 'builtin', toolkit_slug })
       .execute();
+  }
   return common.id;
 }
 

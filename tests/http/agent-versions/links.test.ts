@@ -1,5 +1,5 @@
 import type { components } from '../../../generated/api.ts';
-import { makeReadyAgent, publish, readAgent, setStatus } from '../../support/agents.ts';
+import { addModel, makeReadyAgent, publish, readAgent, setStatus } from '../../support/agents.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { LINK_APIS, type LinkApi, link, linkedIds, makeTarget, unlink } from '../../support/links.ts';
 
@@ -66,7 +66,7 @@ describe.each(LINK_APIS)('$kind', (api) => {
       expect(await versionIds(agent, 2, api)).toEqual([]);
     }
     const { body } = await app.api('get', `/agents/${agent}/versions/1`);
-    expect(Object.keys(body)).not.toEqual(expect.arrayContaining(['externalMcps']));
+    for (const hidden of ['externalMcps', 'nativeMcps']) expect(body).not.toHaveProperty(hidden);
     await restore(agent, 1);
     expect(await linkedIds(app, agent, api)).toEqual([target]);
   });
@@ -173,6 +173,51 @@ test('an archived agent is not linked to anything, its draft being gone', async 
     const target = await makeTarget(app, api.kind);
     const { status, body } = await app.api('post', `/agents/${agent}/${api.path}`).send(api.body(target));
     expect([api.kind, status, body.code]).toEqual([api.kind, 409, 'NO_DRAFT_VERSION']);
+  }
+});
+
+test('a sub-agent that has the agent below it by now is left out of a restoration', async () => {
+  const api = LINK_APIS.find(({ kind }) => kind === 'sub_agent') as LinkApi;
+  const [parent, child, other] = [
+    (await makeReadyAgent(app)).publicId,
+    (await makeReadyAgent(app)).publicId,
+    (await makeReadyAgent(app)).publicId,
+  ];
+  await link(app, parent, api, child);
+  await link(app, parent, api, other);
+  await publish(app, parent);
+  await unlink(app, parent, api, child);
+  await link(app, child, api, parent);
+  const { status } = await restore(parent, 1);
+  expect([status, await linkedIds(app, parent, api)]).toEqual([200, [other]]);
+});
+
+test('a model that was taken away is left out of the sub-agent that ran on it', async () => {
+  const model = await addModel(app.workspace);
+  const [parent, child] = [(await makeReadyAgent(app)).publicId, (await makeReadyAgent(app)).publicId];
+  const linked = await app
+    .api('post', `/agents/${parent}/sub-agents`)
+    .send({ subAgentPublicId: child, aiModelPublicId: model });
+  expect(linked.status).toBe(201);
+  await publish(app, parent);
+  await app.workspace.db
+    .updateTable('ai_models')
+    .set({ deleted_at: app.clock.now() })
+    .where('id', '=', model)
+    .execute();
+  expect((await restore(parent, 1)).status).toBe(200);
+  const { body } = await app.api('get', `/agents/${parent}/sub-agents`);
+  expect(body).toMatchObject([{ subAgentPublicId: child, aiModelPublicId: null, aiModelName: null }]);
+});
+
+test('an id may be written in capitals', async () => {
+  const agent = (await makeReadyAgent(app)).publicId;
+  for (const api of LINK_APIS) {
+    const target = await makeTarget(app, api.kind);
+    await link(app, agent, api, target.toUpperCase());
+    expect(await linkedIds(app, agent, api)).toEqual([target]);
+    await unlink(app, agent, api, target.toUpperCase());
+    expect(await linkedIds(app, agent, api)).toEqual([]);
   }
 });
 

@@ -1,0 +1,8 @@
+import { unlinkTarget } from '../agents/links.ts';
+import type { Handler } from '../handler.ts';
+
+export const unlinkSkill: Handler<'unlinkSkill'> = async (context) => {
+  const { path, reply } = context;
+  await unlinkTarget(context, path.agentPublicId, 'skill', path.skillPublicId);
+  return reply(204);
+};

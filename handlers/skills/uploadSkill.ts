@@ -1,0 +1,38 @@
+import { newId } from '../../core/ids.ts';
+import { findSkill, insertSkill, insertSkillFile } from '../../db/queries/skills.ts';
+import { inTransaction } from '../../db/transaction.ts';
+import { readSkill } from '../../runtime/skills/readSkill.ts';
+import type { Handler } from '../handler.ts';
+import { skillBody } from './skillBody.ts';
+
+export const uploadSkill: Handler<'uploadSkill'> = async ({ upload, db, workspaceId, clock, reply }) => {
+  const { frontMatter, files } = await readSkill(upload.file);
+  const { allowedTools, ...described } = frontMatter;
+  const now = clock.now();
+  const row = await inTransaction(db, async (trx) => {
+    const id = newId();
+    // A name that is taken violates skills_name_key, which is SKILL_NAME_TAKEN (db/errors.ts); so before the files.
+    await insertSkill(trx, {
+      workspace_id: workspaceId,
+      id,
+      ...described,
+      allowed_tools: allowedTools,
+      created_at: now,
+      updated_at: now,
+    });
+    // Unpacking again costs less than holding everything in memory, and waits for nothing but the local disk.
+    for await (const { path, sizeBytes, binary, content } of files()) {
+      await insertSkillFile(trx, {
+        workspace_id: workspaceId,
+        skill_id: id,
+        path,
+        size_bytes: sizeBytes,
+        binary,
+        content,
+      });
+    }
+    return findSkill(trx, workspaceId, id);
+  });
+  if (!row) throw new Error('The skill that was just stored is not there');
+  return reply(201, skillBody(row));
+};

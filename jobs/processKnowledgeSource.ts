@@ -1,0 +1,18 @@
+import { unfinishedKnowledgeSources } from '../db/queries/knowledgeSources.ts';
+import { giveUpSource, processSource } from '../runtime/knowledge/process.ts';
+import type { Job } from './jobs.ts';
+
+/** More than wait at any time; the next sweep finds the rest. */
+const SWEPT_AT_ONCE = 1000;
+
+/** Makes a new knowledge source searchable, and removes what is left of a deleted one. */
+export const processKnowledgeSource: Job<'process-knowledge-source'> = {
+  name: 'process-knowledge-source',
+  options: { retryLimit: 4, retryDelay: 5, retryBackoff: true, expireInSeconds: 900, concurrency: 2 },
+  key: ({ sourceId }) => sourceId,
+  run: ({ workspaceId, sourceId }, { database, runtime, logger, signal }) =>
+    processSource({ db: database.forWorkspace(workspaceId), workspaceId, runtime, logger, signal }, sourceId),
+  failed: ({ workspaceId, sourceId }, { database, runtime }) =>
+    giveUpSource({ db: database.forWorkspace(workspaceId), workspaceId, runtime }, sourceId),
+  sweep: ({ database }) => unfinishedKnowledgeSources(database.system, SWEPT_AT_ONCE),
+};

@@ -1,0 +1,126 @@
+import { createReadStream } from 'node:fs';
+import { open, readFile } from 'node:fs/promises';
+import { extname } from 'node:path';
+import { fault } from '../../core/errors.ts';
+import { type FrontMatter, readFrontMatter } from './frontMatter.ts';
+import { LIMITS } from './limits.ts';
+import { skillFolder } from './paths.ts';
+import { badSkill, shown } from './refusal.ts';
+import { hasZipMagic, isArchive, TextCheck } from './sniff.ts';
+import { readZipEntry } from './zipContent.ts';
+import { readZipDirectory, type ZipEntry } from './zipDirectory.ts';
+
+/** A file of a skill. */
+export interface SkillFile {
+  /** Inside the skill, parts joined by `/`. */
+  path: string;
+  sizeBytes: number;
+  /** Whether it is something other than UTF-8 text. */
+  binary: boolean;
+  content: Buffer;
+}
+
+/** An upload that passed every check. */
+export interface Skill {
+  frontMatter: FrontMatter;
+  /** The files one after the other, with the content of one in memory at a time. May be called again. Needs the upload to be there still. */
+  files(): AsyncGenerator<SkillFile>;
+}
+
+/** Where the instructions are, whatever the upload calls them. */
+const SKILL_FILE = 'SKILL.md';
+const EXTENSIONS: readonly string[] = ['', '.zip', '.skill', '.md'];
+/** Enough of a file to find its front matter or its magic number in. */
+const HEAD_BYTES = LIMITS.frontMatterBytes + 1_024;
+
+/**
+ * Reads an uploaded skill at `path` that the client calls `name`: an archive, or a lone Markdown file. Its bytes decide which of the two
+ * it is. Everything is unpacked once to check it, in constant memory. Throws INVALID_SKILL_ZIP with a sentence about what is wrong,
+ * UNSUPPORTED_MEDIA_TYPE when the upload is neither of the two, or its name ends as that of another kind of file.
+ */
+export async function readSkill({ path, name }: { path: string; name: string }): Promise<Skill> {
+  if (!EXTENSIONS.includes(extname(name).toLowerCase())) throw notASkill();
+  const head = await headOf(path);
+  return hasZipMagic(head) ? readBundle(path) : readLoneFile(path, head);
+}
+
+function notASkill() {
+  return fault(
+    'UNSUPPORTED_MEDIA_TYPE',
+    'Upload a .zip or .skill archive with a SKILL.md, or a lone .md file in UTF-8.',
+  );
+}
+
+async function headOf(path: string): Promise<Buffer> {
+  const file = await open(path);
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}
+
+async function readLoneFile(path: string, head: Buffer): Promise<Skill> {
+  const check = new TextCheck();
+  for await (const chunk of createReadStream(path)) check.add(chunk);
+  if (check.end()) throw notASkill();
+  const frontMatter = readFrontMatter(head.toString());
+  return {
+    frontMatter,
+    async *files() {
+      const content = await readFile(path);
+      yield { path: SKILL_FILE, sizeBytes: content.length, binary: false, content };
+    },
+  };
+}
+
+async function readBundle(path: string): Promise<Skill> {
+  const entries = await readZipDirectory(path);
+  const folder = skillFolder(entries.map(({ name }) => name));
+  const checked: { entry: ZipEntry; path: string; binary: boolean }[] = [];
+  let frontMatter: FrontMatter | undefined;
+  for (const entry of entries) {
+    const { head, binary } = await inspect(path, entry);
+    if (isArchive(head))
+      throw badSkill(`${shown(entry.name)} is itself an archive. Unpack it before you pack the skill.`);
+    let inside = entry.name.slice(folder.length);
+    if (inside.toLowerCase() === SKILL_FILE.toLowerCase()) {
+      if (binary) throw badSkill('SKILL.md is not text in UTF-8.');
+      frontMatter = readFrontMatter(head.toString());
+      inside = SKILL_FILE;
+    }
+    checked.push({ entry, path: inside, binary });
+  }
+  if (!frontMatter) throw badSkill('The archive has no SKILL.md.');
+  return {
+    frontMatter,
+    async *files() {
+      for (const { entry, ...file } of checked) {
+        yield { ...file, sizeBytes: entry.sizeBytes, content: await contentOf(path, entry) };
+      }
+    },
+  };
+}
+
+/** Unpacks a file without keeping it. */
+async function inspect(path: string, entry: ZipEntry): Promise<{ head: Buffer; binary: boolean }> {
+  const check = new TextCheck();
+  const head: Buffer[] = [];
+  let room = HEAD_BYTES;
+  await readZipEntry(path, entry, (chunk) => {
+    check.add(chunk);
+    if (room > 0) head.push(Buffer.from(chunk.subarray(0, room)));
+    room -= chunk.length;
+  });
+  return { head: Buffer.concat(head), binary: check.end() };
+}
+
+async function contentOf(path: string, entry: ZipEntry): Promise<Buffer> {
+  const content = Buffer.alloc(entry.sizeBytes);
+  let filled = 0;
+  await readZipEntry(path, entry, (chunk) => {
+    filled += chunk.copy(content, filled);
+  });
+  return content;
+}

@@ -1,0 +1,98 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { readdir } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { ApiError } from '../../../core/errors.ts';
+import { readSkill } from '../../../runtime/skills/readSkill.ts';
+import { rawZip, skillMd, zipOf } from '../../support/skills.ts';
+import { bomb, HOSTILE, lyingBomb } from './hostileArchives.ts';
+import { type Folder, faultOf, filesOf, makeFolder } from './skillFile.ts';
+
+let folder: Folder;
+beforeAll(async () => {
+  folder = await makeFolder();
+});
+afterAll(() => folder.remove());
+
+describe('hostile and broken archives', () => {
+  test.each(HOSTILE)('%s is refused', async (_what, archive, says) => {
+    const path = await folder.put(await archive());
+    const before = await openFiles();
+    const { code, message } = await faultOf(path);
+    expect(code).toBe('INVALID_SKILL_ZIP');
+    expect(message).toMatch(says);
+    expect(message).toMatch(/^[^\p{Cc}]{10,400}$/u);
+    // Files are closed in the background.
+    for (const deadline = Date.now() + 2_000; (await openFiles()) > before && Date.now() < deadline; ) await sleep(5);
+    expect(await openFiles()).toBeLessThanOrEqual(before);
+  });
+
+  test('archives with changed bytes are read or refused, and nothing else happens', async () => {
+    const files = { 'SKILL.md': skillMd(), 'a/b.md': 'text '.repeat(50), 'c.bin': randomBytes(99), 'd/': '' };
+    const seeds = [await zipOf(files), await zipOf(files, { forceZip64Format: true }), rawZip([{ name: 'SKILL.md' }])];
+    // The same numbers every time: a failure can be repeated.
+    let state = 42;
+    const next = (below: number) => {
+      state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+      return Math.floor((state / 2 ** 32) * below);
+    };
+    const outcomes = new Set<string>();
+    for (let round = 0; round < 600; round += 1) {
+      const copy = Buffer.from(seeds[round % seeds.length] as Buffer);
+      for (let change = 0; change <= next(4); change += 1)
+        copy[4 + next(copy.length - 4)] = [0, 255, next(256)][next(3)] ?? 0;
+      const path = await folder.put(copy);
+      try {
+        await filesOf(await readSkill({ path, name: 'x.zip' }));
+        outcomes.add('read');
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error;
+        outcomes.add(error.code);
+      }
+    }
+    expect([...outcomes].sort()).toEqual(['INVALID_SKILL_ZIP', 'read']);
+  });
+});
+
+/** Descriptors of this process. */
+async function openFiles(): Promise<number> {
+  return (await readdir('/proc/self/fd')).length;
+}
+
+/** Bytes that deflate to about a tenth. */
+function compressible(length: number): Buffer {
+  const content = Buffer.alloc(length, 'some words ');
+  for (let at = 0; at + 100 < length; at += 1_000) randomBytes(80).copy(content, at);
+  return content;
+}
+
+describe('memory', () => {
+  /** Megabytes that a process of its own holds at most while it reads the skill. */
+  async function peakOf(archive: Buffer): Promise<number> {
+    const path = await folder.put(archive);
+    const program = `
+      const { readFileSync } = await import('node:fs');
+      const { readSkill } = await import(${JSON.stringify(import.meta.resolve('../../../runtime/skills/readSkill.ts'))});
+      const outcome = await readSkill({ path: ${JSON.stringify(path)}, name: 'x.zip' }).then(() => 'read', (e) => e.message);
+      console.log(/VmHWM:\\s+(\\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))[1] / 1024, outcome);`;
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program]);
+    return Number(stdout.split(' ')[0]);
+  }
+
+  test('a bomb costs no more memory than a small skill', async () => {
+    const small = await peakOf(await zipOf({ 'SKILL.md': skillMd() }));
+    expect((await peakOf(bomb())) - small).toBeLessThan(12);
+    expect((await peakOf(lyingBomb())) - small).toBeLessThan(12);
+  });
+
+  test('48 MiB of files are checked in a fraction of it', async () => {
+    const small = await peakOf(await zipOf({ 'SKILL.md': skillMd() }));
+    const archive = rawZip([
+      { name: 'SKILL.md', data: skillMd() },
+      ...['1', '2', '3'].map((name) => ({ name, data: compressible(16 * 1_048_576) })),
+    ]);
+    expect(archive.length).toBeLessThan(10 * 1_048_576);
+    expect((await peakOf(archive)) - small).toBeLessThan(36);
+  });
+});
