@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely';
 import type { Clock } from '../core/clock.ts';
 import type { operations } from '../generated/api.ts';
 import type { DB } from '../generated/db.ts';
+import type { Jobs } from '../jobs/jobs.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 
 /** Every operation of the contract. */
@@ -14,12 +15,46 @@ type Responses<Id extends OperationId> = operations[Id]['responses'];
 type JsonOf<C> = C extends { 'application/json': infer J } ? J : C[keyof C];
 type AnswerOf<R> = R extends { content: infer C } ? JsonOf<C> : undefined;
 
-/** The operation's body after validation; `undefined` where it may be left out and was. */
+type FormOf<Id extends OperationId> = operations[Id] extends { requestBody: { content: infer C } }
+  ? C extends { 'multipart/form-data': infer F }
+    ? F
+    : never
+  : never;
+type JsonBody<C> =
+  | (C extends { 'application/json': infer J } ? J : undefined)
+  | (C extends { 'multipart/form-data': unknown } ? undefined : never);
+
+/** The operation's JSON body after validation; `undefined` where it may be left out and was, or a form came instead. */
 export type BodyOf<Id extends OperationId> = operations[Id] extends { requestBody: infer B }
-  ? JsonOf<ContentOf<B>>
+  ? JsonBody<ContentOf<B>>
   : operations[Id] extends { requestBody?: infer B }
-    ? JsonOf<ContentOf<NonNullable<B>>> | undefined
+    ? JsonBody<ContentOf<NonNullable<B>>> | undefined
     : undefined;
+
+/** A file of a form, as it came. */
+export interface UploadedFile {
+  /** Where its bytes are; the file is removed when the request is over. */
+  readonly path: string;
+  /** What the client calls it: 1 to 255 characters, no folders, no control characters, NFC. */
+  readonly name: string;
+  readonly sizeBytes: number;
+  /** What the client says it is: believe the bytes. */
+  readonly mediaType: string;
+}
+
+/** A `multipart/form-data` body after validation. */
+export interface Upload<Id extends OperationId> {
+  readonly file: UploadedFile;
+  /** The other parts of the form, JSON parts parsed. */
+  readonly fields: Omit<FormOf<Id>, 'file'>;
+}
+
+/** The operation's form; `undefined` where it takes none, or JSON came instead. */
+export type UploadOf<Id extends OperationId> = [FormOf<Id>] extends [never]
+  ? undefined
+  : BodyOf<Id> extends undefined
+    ? Upload<Id>
+    : Upload<Id> | undefined;
 
 /** The success statuses of an operation: errors are thrown with `fault`, never replied. */
 type SuccessOf<Id extends OperationId> = Extract<keyof Responses<Id>, 200 | 201 | 202 | 204>;
@@ -47,12 +82,13 @@ export interface EventStream<Id extends OperationId> {
   fail(error: unknown): Sent<Id>;
 }
 
-/** What a handler gets. `path`, `query` and `body` have passed the schema, defaults filled in. */
+/** What a handler gets. `path`, `query`, `body` and `upload` have passed the schema, defaults filled in. */
 export interface Context<Id extends OperationId> {
   readonly operationId: Id;
   readonly path: PartOf<Id, 'path'>;
   readonly query: PartOf<Id, 'query'>;
   readonly body: BodyOf<Id>;
+  readonly upload: UploadOf<Id>;
   /** The database as this workspace may see it: every other workspace's rows are out of reach. */
   readonly db: Kysely<DB>;
   readonly workspaceId: string;
@@ -60,6 +96,8 @@ export interface Context<Id extends OperationId> {
   readonly requestId: string;
   readonly clock: Clock;
   readonly runtime: Runtime;
+  /** Takes work for the background. */
+  readonly jobs: Jobs;
   readonly reply: Reply<Id>;
   /** Begins a `text/event-stream` answer: from here on errors are events, not statuses. */
   openEventStream(): EventStream<Id>;

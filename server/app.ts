@@ -4,13 +4,14 @@ import { type ApiError, type ErrorCode, fault } from '../core/errors.ts';
 import type { OperationId } from '../generated/operations.ts';
 import type { Handler, Handlers } from '../handlers/handler.ts';
 import type { Authenticator, Principal } from './auth.ts';
-import { checkStorable, readBody, readQuery } from './body.ts';
+import { readBody, readQuery } from './body.ts';
 import type { DocumentedOperation, ValidRequest } from './contract.ts';
 import { errorBody, sendError, toApiError } from './errors.ts';
 import { contextOf, type Exchange, type HandlerParts } from './exchange.ts';
 import { operationalRoutes } from './operational.ts';
 import type { RateLimiter } from './rateLimit.ts';
 import { requestIdOf } from './requestId.ts';
+import { checkStorable } from './storable.ts';
 import type { Telemetry } from './telemetry.ts';
 
 /** Where the API lives, as `servers` of the document says. */
@@ -23,6 +24,10 @@ export interface AppParts extends HandlerParts {
   rateLimiter: RateLimiter;
   logger: Logger;
   telemetry: Telemetry;
+  /** The folder for the files of a request, while it is handled. */
+  uploadDir: string;
+  /** False in a process that does background work only: it has the operational paths and no API. */
+  servesApi: boolean;
   /** Whether new work is taken; false while the server starts or drains. */
   ready(): boolean;
   /** Whether the database answers. */
@@ -69,10 +74,10 @@ export function createApp(parts: AppParts): Express {
       await parts.rateLimiter.take(principal.apiKeyId, request, response);
       checkStorable(match.params, '/path');
       const query = readQuery(search);
-      const accepted = operation.requestBody && Object.keys(operation.requestBody.content);
-      const body = accepted && (await readBody(request, accepted));
+      const body = await readBody(request, operation, parts.uploadDir);
       const exchange = { principal, requestId, response, operation, failed };
-      await contract.handle({ match, query, headers: request.headers, body }, (valid) => handle(valid, exchange));
+      const asked = { match, query, headers: request.headers, body: body.json, form: body.form };
+      await contract.handle(asked, (valid) => handle(valid, exchange)).finally(() => body.form?.discard());
     } catch (error) {
       const answer = failed(error);
       const wrong = operation && undocumented(operation, answer, requestId);
@@ -97,7 +102,7 @@ export function createApp(parts: AppParts): Express {
   app.disable('x-powered-by');
   app.set('etag', false);
   app.enable('case sensitive routing');
-  app.use(API_PREFIX, serve);
+  if (parts.servesApi) app.use(API_PREFIX, serve);
   app.use(operationalRoutes({ ...parts, document: contract.document, registry: telemetry.registry }));
   app.use((request: Request, response: Response) => {
     sendError(response, fault('NOT_FOUND'), identify(request, response));

@@ -1,4 +1,5 @@
 import { parseSecretKeys } from '../core/secrets.ts';
+import { readStorageUrl, type S3Settings } from '../integrations/storage/s3.ts';
 import { type ToolkitSettings, toolkitSettingsFromEnv } from '../integrations/toolkits/settings.ts';
 import { type ModelSettings, modelSettingsFromEnv } from '../runtime/models/settings.ts';
 
@@ -19,6 +20,8 @@ export interface Config {
   logLevel: string;
   models: ModelSettings;
   toolkits: ToolkitSettings;
+  /** Where uploaded files are kept; absent: the folder `files` of `dataDir`. */
+  storage: S3Settings | undefined;
   /** Keys that encrypt stored credentials, the present one first; empty: the key file of `dataDir`. */
   secretKeys: readonly Buffer[];
   /** Which part of the work this process does: takes requests, runs background jobs, or both. */
@@ -78,6 +81,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     logLevel,
     models: modelSettingsFromEnv(env),
     toolkits: toolkitSettingsFromEnv(env),
+    storage: env.GUILDHALL_STORAGE_URL ? readStorageUrl(env.GUILDHALL_STORAGE_URL, env) : undefined,
     secretKeys: parseSecretKeys(env.GUILDHALL_SECRETS_KEY ?? ''),
     role: role(env),
   };

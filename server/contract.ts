@@ -7,8 +7,10 @@ import { OpenAPIBackend } from 'openapi-backend';
 import { type ApiError, type ErrorDetail, fault, invalid } from '../core/errors.ts';
 import { isUuid } from '../core/ids.ts';
 import type { OperationId } from '../generated/operations.ts';
-import { pointerStep } from './body.ts';
+import type { UploadedFile } from '../handlers/handler.ts';
 import { createMatcher, type Match } from './matcher.ts';
+import { pointerStep } from './storable.ts';
+import type { Form, FormShape } from './upload.ts';
 
 const addFormats = addFormatsModule.default;
 
@@ -18,8 +20,15 @@ export interface DocumentedOperation {
   method: string;
   path: string;
   parameters?: { name: string; in: string; schema?: { type?: unknown } }[];
-  requestBody?: { required?: boolean; content: Record<string, unknown> };
+  requestBody?: { required?: boolean; content: Record<string, MediaType> };
   responses: Record<string, unknown>;
+  /** What its form may hold, if it takes one; read from `requestBody`. */
+  form?: FormShape;
+}
+
+interface MediaType {
+  schema?: { properties?: Record<string, { 'x-max-bytes'?: number }> };
+  encoding?: Record<string, { contentType?: string }>;
 }
 
 /** A request as the contract sees it, before validation. */
@@ -27,7 +36,9 @@ export interface ContractRequest {
   match: Match<DocumentedOperation>;
   query: Record<string, unknown>;
   headers: Record<string, unknown>;
+  /** The JSON body; undefined when there is none, or a form instead. */
   body: unknown;
+  form: Pick<Form, 'file' | 'fields'> | undefined;
 }
 
 /** A request that has passed its schema: defaults filled in, path and query coerced to their types. */
@@ -36,6 +47,7 @@ export interface ValidRequest {
   path: Record<string, unknown>;
   query: Record<string, unknown>;
   body: unknown;
+  upload?: { file: UploadedFile; fields: Record<string, unknown> };
 }
 
 /** What is to be done with a valid request. */
@@ -141,6 +153,26 @@ function ajvFactory(): (_original: unknown, options: unknown, context: unknown) 
   };
 }
 
+const MULTIPART = 'multipart/form-data';
+
+/** What the form of an operation may hold. Throws when the document does not say how large its file may be. */
+function formOf({ operationId, requestBody }: DocumentedOperation): FormShape | undefined {
+  const form = requestBody?.content[MULTIPART];
+  if (!form) return undefined;
+  const { file, ...others } = form.schema?.properties ?? {};
+  const maxBytes = file?.['x-max-bytes'];
+  if (!maxBytes) throw new Error(`The part file of ${operationId} has no x-max-bytes.`);
+  const isJson = (name: string) => form.encoding?.[name]?.contentType === 'application/json';
+  return { maxBytes, parts: new Map(Object.keys(others).map((name) => [name, isJson(name) ? 'json' : 'text'])) };
+}
+
+/** The operation with its form alone: openapi-backend validates every body of an operation that takes JSON as JSON. */
+function withFormAlone(operation: DocumentedOperation): DocumentedOperation {
+  const { requestBody, operationId } = operation;
+  const content = { [MULTIPART]: requestBody?.content[MULTIPART] ?? {} };
+  return { ...operation, operationId: `${operationId}:form` as OperationId, requestBody: { ...requestBody, content } };
+}
+
 const DOCUMENT = new URL('../generated/openapi.json', import.meta.url);
 
 /** Starts the contract from the bundled document. Throws when a reference in it leads nowhere. */
@@ -158,12 +190,14 @@ export async function createContract(): Promise<Contract> {
   // Authentication is over before a request comes here (`run` knows whose it is): without requirements
   // openapi-backend skips a round of promises that costs more than validation.
   const documented = api.router.getOperations() as unknown as DocumentedOperation[];
-  const operations = documented.map((operation) => ({ ...operation, security: [] }));
+  const operations = documented.map((operation) => ({ ...operation, security: [], form: formOf(operation) }));
+  const forms = new Map(operations.flatMap((each) => (each.form ? [[each.operationId, withFormAlone(each)]] : [])));
+  const validated = [...operations, ...forms.values()];
   const match = createMatcher(operations);
   // The server has matched and parsed the request once already (authentication needs the operation before the body is
   // read); openapi-backend would do both again, several times a request.
   const byRequest = (request: unknown) => (request as { operation: DocumentedOperation }).operation;
-  api.router.getOperations = () => operations as never;
+  api.router.getOperations = () => validated as never;
   api.router.matchOperation = ((request: unknown) => byRequest(request)) as never;
   api.router.parseRequest = ((request: unknown) => request) as never;
 
@@ -181,7 +215,7 @@ export async function createContract(): Promise<Contract> {
       });
     },
   });
-  for (const { operationId } of operations) {
+  for (const { operationId } of validated) {
     api.register(operationId, (context, run: Run) =>
       run({
         operationId,
@@ -196,8 +230,17 @@ export async function createContract(): Promise<Contract> {
     operations,
     match,
     async handle(request, run) {
-      const { operation, params } = request.match;
-      checkNumbers(operation, { path: params, query: request.query });
+      const { params, operation: matched } = request.match;
+      checkNumbers(matched, { path: params, query: request.query });
+      const { file, fields } = request.form ?? {};
+      const operation = (request.form && forms.get(matched.operationId)) ?? matched;
+      // To the schema a file is any string: it sees whether there is one.
+      const body = request.form ? { ...fields, ...(file && { file: '' }) } : request.body;
+      const runForm: Run = ({ body: form, ...valid }) => {
+        const { file: _seen, ...rest } = form as Record<string, unknown>;
+        const upload = { file: file as UploadedFile, fields: rest };
+        return run({ ...valid, operationId: matched.operationId, body: undefined, upload });
+      };
       await api.handleRequest(
         {
           method: operation.method,
@@ -207,14 +250,14 @@ export async function createContract(): Promise<Contract> {
           query: request.query,
           headers: request.headers,
           cookies: {},
-          body: request.body,
-          requestBody: request.body,
+          body,
+          requestBody: body,
         } as never,
-        run,
+        request.form ? runForm : run,
       );
     },
     async warmUp() {
-      for (const { operationId } of operations) {
+      for (const { operationId } of validated) {
         api.validator.getRequestValidatorsForOperation(operationId);
         await setImmediate();
       }

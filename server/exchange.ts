@@ -5,6 +5,7 @@ import type { ApiError } from '../core/errors.ts';
 import type { DB } from '../generated/db.ts';
 import type { OperationId } from '../generated/operations.ts';
 import type { Context, Sent } from '../handlers/handler.ts';
+import type { Jobs } from '../jobs/jobs.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { Principal } from './auth.ts';
 import type { Contract, DocumentedOperation, ValidRequest } from './contract.ts';
@@ -16,6 +17,7 @@ export interface HandlerParts {
   contract: Contract;
   forWorkspace(workspaceId: string): Kysely<DB>;
   runtime: Runtime;
+  jobs: Jobs;
   clock: Clock;
   /** Checks every answer against the document: always in tests, by configuration elsewhere. */
   validateResponses: boolean;
@@ -42,6 +44,7 @@ export function contextOf(parts: HandlerParts, valid: ValidRequest, exchange: Ex
     requestId,
     clock: parts.clock,
     runtime: parts.runtime,
+    jobs: parts.jobs,
     reply(status: number, body?: unknown): Sent<OperationId> {
       const wrong = parts.validateResponses ? parts.contract.checkResponse(operation, status, asJson(body)) : undefined;
       if (wrong) throw new Error(`The answer of ${valid.operationId} breaks the contract: ${wrong}`);

@@ -8,6 +8,7 @@ import { API_KEY_REVOKED } from '../db/queries/apiKeys.ts';
 import { handlers as everyHandler } from '../generated/handlers.ts';
 import type { Handlers } from '../handlers/handler.ts';
 import { folderStore } from '../integrations/storage/folder.ts';
+import { s3Store } from '../integrations/storage/s3.ts';
 import { Toolkits } from '../integrations/toolkits/toolkits.ts';
 import { everyJob } from '../jobs/everyJob.ts';
 import { type Queue, startQueue } from '../jobs/queue.ts';
@@ -56,7 +57,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     allowPrivateNetwork,
     clock,
     secrets: new SecretBox(await secretKeysFor(config.secretKeys, dataDir)),
-    files: folderStore(join(dataDir, 'files')),
+    files: config.storage ? s3Store(config.storage) : folderStore(join(dataDir, 'files')),
     toolkits: new Toolkits({ ...config.toolkits, allowPrivateNetwork }),
     system: database.system,
   });
@@ -76,6 +77,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     forWorkspace: database.forWorkspace,
     runtime,
     jobs: queue,
+    servesApi: config.role !== 'worker',
     uploadDir,
     clock,
     logger,

@@ -1,5 +1,5 @@
 import { holdTargets, insertLinks, removeLinksOf } from '../../db/queries/agentLinks.ts';
-import { lockSubAgentLinks, wouldCloseCycle } from '../../db/queries/subAgents.ts';
+import { wouldCloseCycle } from '../../db/queries/subAgents.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import type { Snapshot } from '../../runtime/snapshot.ts';
 import type { DraftChange } from '../agents/draft.ts';
@@ -7,7 +7,8 @@ import { linksOfSnapshot, type RestoredLink } from '../agents/linkBodies.ts';
 
 /**
  * Puts the links of a snapshot in place of the draft's. What cannot be any more is left out: links to targets that were deleted
- * since, the choice of a model that was, and sub-agents that have this agent below them by now.
+ * since, the choice of a model that was, and sub-agents that have this agent below them by now
+ * (the caller has lockSubAgentLinks).
  */
 export async function restoreLinks(
   { trx, workspaceId, agent, now }: DraftChange,
@@ -18,7 +19,6 @@ export async function restoreLinks(
   for (const [kind, links] of Map.groupBy(linksOfSnapshot(snapshot), (link) => link.kind)) {
     const ids = links.map(({ target_id }) => target_id);
     const present = await holdTargets(trx, workspaceId, kind, ids);
-    if (kind === 'sub_agent') await lockSubAgentLinks(trx, workspaceId);
     const rows: RestoredLink[] = [];
     for (const link of links) {
       if (!present.has(link.target_id)) continue;

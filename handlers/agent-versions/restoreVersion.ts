@@ -3,6 +3,7 @@ import { fault } from '../../core/errors.ts';
 import { findAgent, lockAgent } from '../../db/queries/agents.ts';
 import { insertVariables, removeVariables } from '../../db/queries/agentVariables.ts';
 import { findVersion } from '../../db/queries/agentVersions.ts';
+import { lockSubAgentLinks } from '../../db/queries/subAgents.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import type { Agents } from '../../generated/db.ts';
 import { columnsOf } from '../agent-variables/definition.ts';
@@ -18,6 +19,8 @@ function configColumns(config: AgentConfig): Updateable<Agents> {
 
 export const restoreVersion: Handler<'restoreVersion'> = async ({ path, db, workspaceId, clock, runtime, reply }) => {
   const agent = await inTransaction(db, async (trx) => {
+    // Before the agent, as linking does.
+    await lockSubAgentLinks(trx, workspaceId);
     const draft = await lockAgent(trx, workspaceId, path.agentPublicId);
     if (!draft) throw fault('AGENT_NOT_FOUND');
     const version = await findVersion(trx, workspaceId, draft.id, path.versionNumber);

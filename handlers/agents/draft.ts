@@ -103,15 +103,17 @@ export async function sealDraft(
 
 /**
  * Runs one change of an agent's editable state in a transaction that holds the agent, then brings the digest up to
- * date. `change` may run again when another transaction was in its way, so it has no other effects. Answers with what
- * the change answers. Throws AGENT_NOT_FOUND.
+ * date. `change` may run again when another transaction was in its way, so it has no other effects. `before` runs ahead of
+ * holding the agent, for locks that come first. Answers with what the change answers. Throws AGENT_NOT_FOUND.
  */
 export async function changeDraft<T>(
   { db, workspaceId, runtime, clock }: DraftContext,
   agentId: string,
   change: (draft: DraftChange) => Promise<T>,
+  before?: (trx: Transaction<DB>) => Promise<void>,
 ): Promise<T> {
   return inTransaction(db, async (trx) => {
+    await before?.(trx);
     const agent = await lockAgent(trx, workspaceId, agentId);
     if (!agent) throw fault('AGENT_NOT_FOUND');
     const draft = { trx, agent, workspaceId, now: clock.now() };

@@ -1,3 +1,4 @@
+import type { Transaction } from 'kysely';
 import { type ErrorCode, fault } from '../../core/errors.ts';
 import {
   agentsLinkedTo,
@@ -13,7 +14,9 @@ import {
   updateLink,
 } from '../../db/queries/agentLinks.ts';
 import { type AgentRow, findAgent, lockAgent } from '../../db/queries/agents.ts';
+import { lockSubAgentLinks } from '../../db/queries/subAgents.ts';
 import { inTransaction } from '../../db/transaction.ts';
+import type { DB } from '../../generated/db.ts';
 import { changeDraft, type DraftChange, type DraftContext, sealDraft } from './draft.ts';
 
 /** What a missing target is called. */
@@ -31,6 +34,14 @@ const TOLD_APART: ReadonlySet<LinkKind> = new Set(['external_mcp', 'sub_agent'])
 
 /** Kinds that an archived agent, which has no draft, may still be linked to: their operations know no NO_DRAFT_VERSION. */
 const WITHOUT_DRAFT: ReadonlySet<LinkKind> = new Set(['native_mcp']);
+
+/**
+ * The lock that comes before all others: a change of sub-agents holds two agents, so two of them could wait for each other, or
+ * close a cycle together.
+ */
+async function lockKind(trx: Transaction<DB>, workspaceId: string, kind: LinkKind): Promise<void> {
+  if (kind === 'sub_agent') await lockSubAgentLinks(trx, workspaceId);
+}
 
 function checkDraft(kind: LinkKind, agent: { draft_version_number: number | null }): void {
   if (agent.draft_version_number === null && !WITHOUT_DRAFT.has(kind)) throw fault('NO_DRAFT_VERSION');
@@ -72,16 +83,17 @@ export function linkTarget(
 ): Promise<LinkedRow> {
   const { workspaceId } = context;
   const targetId = given.toLowerCase();
-  return changeDraft(context, agentId, async (draft) => {
+  const link = async (draft: DraftChange) => {
     checkDraft(kind, draft.agent);
     const { trx, now } = draft;
     if (!(await holdTargets(trx, workspaceId, kind, [targetId])).has(targetId)) throw fault(NOT_FOUND[kind]);
     const settings = await prepare(draft);
-    const link = { workspace_id: workspaceId, agent_id: agentId, kind, target_id: targetId };
+    const row = { workspace_id: workspaceId, agent_id: agentId, kind, target_id: targetId };
     // A second link of the two violates agent_links_key, which is ALREADY_LINKED (db/errors.ts).
-    await insertLinks(trx, [{ ...link, ...settings, created_at: now }]);
+    await insertLinks(trx, [{ ...row, ...settings, created_at: now }]);
     return linkedRow(draft, kind, targetId);
-  });
+  };
+  return changeDraft(context, agentId, link, (trx) => lockKind(trx, workspaceId, kind));
 }
 
 /**
@@ -168,6 +180,7 @@ export function deleteTarget(
 ): Promise<boolean> {
   return inTransaction(db, async (trx) => {
     const change = { trx, workspaceId, now: clock.now() };
+    await lockKind(trx, workspaceId, kind);
     // Agents first, then the target, as linking does: the other order would make the two wait for each other.
     for (const agentId of await agentsLinkedTo(trx, workspaceId, kind, targetId))
       await lockAgent(trx, workspaceId, agentId);

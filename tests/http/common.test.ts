@@ -156,16 +156,11 @@ describe('401', () => {
 });
 
 describe('400', () => {
-  test.each(operationIds.filter((id) => !uploads.includes(id)))(
-    '%s refuses an unknown query parameter by name',
-    async (id) => {
-      const { method, path, body } = exampleRequest(id);
-      const request = app.api(method, `${path}${path.includes('?') ? '&' : '?'}utm_source=x`);
-      const answer = await (body === undefined ? request : request.send(body as object));
-      expectError(answer, 400, 'VALIDATION_ERROR');
-      expect(answer.body.details).toContainEqual(expect.objectContaining({ path: '/query/utm_source' }));
-    },
-  );
+  test.each(operationIds)('%s refuses an unknown query parameter by name', async (id) => {
+    const answer = await send(app, id).query({ utm_source: 'x' });
+    expectError(answer, 400, 'VALIDATION_ERROR');
+    expect(answer.body.details).toContainEqual(expect.objectContaining({ path: '/query/utm_source' }));
+  });
 
   test.each(operationIds)('%s refuses a query with NUL', async (id) => {
     const { method, path } = exampleRequest(id);
@@ -192,9 +187,10 @@ describe('415', () => {
     expectError(answer, 415, 'UNSUPPORTED_MEDIA_TYPE');
   });
 
-  test.each(jsonOnly)('%s refuses a form', async (id) => {
+  test.each(jsonOnly)('%s refuses a form, encoded one way or the other', async (id) => {
     const { method, path } = exampleRequest(id);
     expectError(await app.api(method, path).type('form').send('name=x'), 415, 'UNSUPPORTED_MEDIA_TYPE');
+    expectError(await app.api(method, path).field('name', 'x'), 415, 'UNSUPPORTED_MEDIA_TYPE');
   });
 });
 
@@ -219,15 +215,12 @@ describe('429', () => {
 });
 
 describe('500', () => {
-  test.each(operationIds.filter((id) => !uploads.includes(id)))(
-    '%s tells nothing of what went wrong inside',
-    async (id) => {
-      const answer = await send(failing, id);
-      expectError(answer, 500, 'INTERNAL_ERROR');
-      expect(answer.body.details).toEqual([]);
-      expect(answer.text + JSON.stringify(answer.headers)).not.toMatch(/hunter2|api_keys|\.ts\b|Error:/);
-    },
-  );
+  test.each(operationIds)('%s tells nothing of what went wrong inside', async (id) => {
+    const answer = await send(failing, id);
+    expectError(answer, 500, 'INTERNAL_ERROR');
+    expect(answer.body.details).toEqual([]);
+    expect(answer.text + JSON.stringify(answer.headers)).not.toMatch(/hunter2|api_keys|\.ts\b|Error:/);
+  });
 
   test('nor does any operation when the tables are not those that the service knows', async () => {
     await adminQuery('alter table api_keys rename to other_keys', failing.database.name);

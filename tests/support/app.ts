@@ -76,6 +76,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
       secretKeys: [randomBytes(32)],
       role: options.jobs ? 'all' : 'api',
       toolkits: options.toolkits ?? {},
+      storage: undefined,
       rateLimit: options.rateLimit ?? 0,
       allowPrivateNetwork: options.allowPrivateNetwork ?? false,
       validateResponses: true,
@@ -85,7 +86,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     database: database.database,
     databaseUrl: database.url,
     clock,
-    logger: pino({ level: process.env.UPDBG ?? 'silent' }),
+    logger: pino({ level: 'silent' }),
     observe: record,
     ...(options.handlers ? { handlers: options.handlers } : {}),
   });

@@ -1,0 +1,292 @@
+import { newId } from '../../../core/ids.ts';
+import { BUILTIN_MODEL } from '../../../runtime/models/catalogue.ts';
+import { askForSubAgent, chain, linkSubAgent, subAgentIds, subAgents } from '../../support/agent-sub-agents.ts';
+import {
+  addModel,
+  makeAgent,
+  makeReadyAgent,
+  publish,
+  readAgent,
+  setStatus,
+  withoutRequestId,
+} from '../../support/agents.ts';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startTestApp();
+});
+afterAll(() => app.close());
+
+const make = async () => (await makeAgent(app)).publicId;
+const makeMany = (count: number) => Promise.all(Array.from({ length: count }, make));
+
+/** The request is refused with this status and code, and the agent is as it was. */
+async function expectRefused(
+  agentId: string,
+  body: { subAgentPublicId: string; aiModelPublicId?: string },
+  status: number,
+  code: string,
+) {
+  const [before, linked] = [await readAgent(app, agentId), await subAgents(app, agentId)];
+  const answer = await askForSubAgent(app, agentId, body);
+  expect([answer.status, answer.body.code]).toEqual([status, code]);
+  expect(await readAgent(app, agentId)).toEqual(before);
+  expect(await subAgents(app, agentId)).toEqual(linked);
+}
+
+describe('201', () => {
+  test('the agent alone is enough', async () => {
+    const [agent, other] = [await make(), await makeAgent(app)];
+    const { status, body } = await askForSubAgent(app, agent, { subAgentPublicId: other.publicId });
+    expect(status).toBe(201);
+    expect(body).toEqual({
+      subAgentPublicId: other.publicId,
+      subAgentName: other.name,
+      description: null,
+      aiModelPublicId: null,
+      aiModelName: null,
+      sortOrder: 0,
+    });
+    expect(await subAgents(app, agent)).toEqual([body]);
+  });
+
+  test('every field is kept', async () => {
+    const [agent, other] = await makeMany(2);
+    const fields = { description: 'd'.repeat(500), aiModelPublicId: BUILTIN_MODEL.publicId, sortOrder: 2_147_483_647 };
+    const link = await linkSubAgent(app, agent as string, other as string, fields);
+    expect(link).toMatchObject({ ...fields, aiModelName: BUILTIN_MODEL.name });
+  });
+
+  test('ids in upper case are the same ids', async () => {
+    const [agent, other] = [await make(), await make()];
+    const link = await linkSubAgent(app, agent.toUpperCase(), other.toUpperCase());
+    expect(link.subAgentPublicId).toBe(other);
+    await expectRefused(agent, { subAgentPublicId: other.toUpperCase() }, 409, 'ALREADY_LINKED');
+  });
+
+  test('null is as left out', async () => {
+    const [agent, other] = await makeMany(2);
+    const nothing = { description: null, aiModelPublicId: null };
+    expect(await linkSubAgent(app, agent as string, other as string, nothing)).toMatchObject({
+      ...nothing,
+      aiModelName: null,
+    });
+  });
+
+  test('a model of the workspace’s own has its name', async () => {
+    const [agent, other] = await makeMany(2);
+    const aiModelPublicId = await addModel(app.workspace, { name: 'House model' });
+    const link = await linkSubAgent(app, agent as string, other as string, { aiModelPublicId });
+    expect(link).toMatchObject({ aiModelPublicId, aiModelName: 'House model' });
+  });
+
+  test('without a place it goes to the end of the list, after gaps too', async () => {
+    const [agent = '', a = '', b = '', c = '', d = ''] = await makeMany(5);
+    expect((await linkSubAgent(app, agent, a)).sortOrder).toBe(0);
+    expect((await linkSubAgent(app, agent, b)).sortOrder).toBe(1);
+    await linkSubAgent(app, agent, c, { sortOrder: 40 });
+    expect((await linkSubAgent(app, agent, d)).sortOrder).toBe(41);
+    expect(await subAgentIds(app, agent)).toEqual([a, b, c, d]);
+  });
+
+  test('behind the last place of all there is still room', async () => {
+    const [agent = '', a = '', b = ''] = await makeMany(3);
+    await linkSubAgent(app, agent, a, { sortOrder: 2_147_483_647 });
+    expect((await linkSubAgent(app, agent, b)).sortOrder).toBe(2_147_483_647);
+    expect(await subAgentIds(app, agent)).toEqual([a, b]);
+  });
+
+  test('an agent may have several parents, and a parent several ways to one agent', async () => {
+    const [top = '', left = '', right = '', bottom = ''] = await makeMany(4);
+    await chain(app, top, left, bottom);
+    await chain(app, top, right, bottom);
+    await linkSubAgent(app, top, bottom);
+    expect(await subAgentIds(app, top)).toEqual([left, right, bottom]);
+  });
+
+  test('what was taken out can be linked the other way round', async () => {
+    const [a = '', b = ''] = await makeMany(2);
+    await linkSubAgent(app, a, b);
+    await app.api('delete', `/agents/${a}/sub-agents/${b}`);
+    expect((await askForSubAgent(app, b, { subAgentPublicId: a })).status).toBe(201);
+  });
+
+  test('a deleted agent in between closes no cycle', async () => {
+    const [a = '', b = '', c = ''] = await makeMany(3);
+    await chain(app, a, b, c);
+    await app.api('delete', `/agents/${b}`);
+    expect((await askForSubAgent(app, c, { subAgentPublicId: a })).status).toBe(201);
+  });
+
+  test('it belongs to the draft', async () => {
+    const agent = (await makeReadyAgent(app)).publicId;
+    const published = await publish(app, agent);
+    const other = await make();
+    expect(published.hasUnpublishedChanges).toBe(false);
+    await linkSubAgent(app, agent, other);
+    expect((await readAgent(app, agent)).hasUnpublishedChanges).toBe(true);
+    expect((await app.api('get', `/agents/${agent}/versions/1`)).body.subAgents).toEqual([]);
+    await publish(app, agent);
+    expect((await app.api('get', `/agents/${agent}/versions/2`)).body.subAgents).toEqual(await subAgents(app, agent));
+  });
+});
+
+describe('400', () => {
+  test.each([
+    ['subAgentPublicId', {}],
+    ['description', { description: '' }],
+    ['description', { description: 'd'.repeat(501) }],
+    ['sortOrder', { sortOrder: -1 }],
+    ['sortOrder', { sortOrder: 2_147_483_648 }],
+    ['sortOrder', { sortOrder: 1.5 }],
+    ['aiModelPublicId', { aiModelPublicId: 'gpt' }],
+  ])('%s of %j', async (field, fields) => {
+    const [agent = '', other = ''] = await makeMany(2);
+    const body = field === 'subAgentPublicId' ? fields : { subAgentPublicId: other, ...fields };
+    const answer = await app.api('post', `/agents/${agent}/sub-agents`).send(body);
+    expect([answer.status, answer.body.details[0]?.path]).toEqual([400, `/body/${field}`]);
+    expect(await subAgents(app, agent)).toEqual([]);
+  });
+});
+
+describe('404', () => {
+  test('AGENT_NOT_FOUND: an agent that is not there, is deleted, or is of another workspace', async () => {
+    const other = await make();
+    const deleted = await make();
+    await app.api('delete', `/agents/${deleted}`);
+    const foreign = (await makeAgent(app, {}, app.stranger.apiKey)).publicId;
+    const answers = [];
+    for (const id of [newId(), deleted, foreign]) {
+      const { status, body } = await askForSubAgent(app, id, { subAgentPublicId: other });
+      answers.push([status, withoutRequestId(body)]);
+    }
+    expect(answers[0]).toEqual([404, expect.objectContaining({ code: 'AGENT_NOT_FOUND' })]);
+    expect(answers).toEqual(Array(3).fill(answers[0]));
+  });
+
+  test('SUB_AGENT_NOT_FOUND: a sub-agent that is not there, is deleted, or is of another workspace', async () => {
+    const agent = await make();
+    const deleted = await make();
+    await app.api('delete', `/agents/${deleted}`);
+    const foreign = (await makeAgent(app, {}, app.stranger.apiKey)).publicId;
+    const answers = [];
+    for (const subAgentPublicId of [newId(), deleted, foreign]) {
+      const { status, body } = await askForSubAgent(app, agent, { subAgentPublicId });
+      answers.push([status, withoutRequestId(body)]);
+    }
+    expect(answers[0]).toEqual([404, expect.objectContaining({ code: 'SUB_AGENT_NOT_FOUND' })]);
+    expect(answers).toEqual(Array(3).fill(answers[0]));
+    expect(await subAgents(app, agent)).toEqual([]);
+  });
+
+  test('AI_MODEL_NOT_FOUND: a model that is not there, is deleted, or is of another workspace', async () => {
+    const [agent = '', other = ''] = await makeMany(2);
+    const foreign = await addModel(app.stranger);
+    const deleted = await addModel(app.workspace, { deleted_at: app.clock.now() });
+    for (const aiModelPublicId of [newId(), deleted, foreign]) {
+      await expectRefused(agent, { subAgentPublicId: other, aiModelPublicId }, 404, 'AI_MODEL_NOT_FOUND');
+    }
+  });
+});
+
+describe('409', () => {
+  test('ALREADY_LINKED: the agent is linked, whatever else is asked for', async () => {
+    const [agent = '', other = ''] = await makeMany(2);
+    await linkSubAgent(app, agent, other);
+    await expectRefused(agent, { subAgentPublicId: other }, 409, 'ALREADY_LINKED');
+    await expectRefused(
+      agent,
+      { subAgentPublicId: other, aiModelPublicId: BUILTIN_MODEL.publicId },
+      409,
+      'ALREADY_LINKED',
+    );
+  });
+
+  test('ALREADY_LINKED: of five at the same time one is taken', async () => {
+    const [agent = '', other = ''] = await makeMany(2);
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, () => askForSubAgent(app, agent, { subAgentPublicId: other })),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409]);
+    expect(await subAgentIds(app, agent)).toEqual([other]);
+  });
+
+  test('NO_DRAFT_VERSION: an archived agent has none, whether or not the sub-agent is there', async () => {
+    const [agent = '', other = ''] = await makeMany(2);
+    await setStatus(app.workspace, agent, 'archived');
+    for (const subAgentPublicId of [other, newId(), agent]) {
+      const { status, body } = await askForSubAgent(app, agent, { subAgentPublicId });
+      expect([status, body.code]).toEqual([409, 'NO_DRAFT_VERSION']);
+    }
+  });
+});
+
+describe('422', () => {
+  test('SUB_AGENT_CYCLE: the agent itself', async () => {
+    const agent = await make();
+    await expectRefused(agent, { subAgentPublicId: agent }, 422, 'SUB_AGENT_CYCLE');
+    await expectRefused(agent, { subAgentPublicId: agent.toUpperCase() }, 422, 'SUB_AGENT_CYCLE');
+  });
+
+  test.each([2, 3, 4, 12])('SUB_AGENT_CYCLE: the way back over %i agents', async (length) => {
+    const ids = await makeMany(length);
+    await chain(app, ...ids);
+    await expectRefused(ids.at(-1) as string, { subAgentPublicId: ids[0] as string }, 422, 'SUB_AGENT_CYCLE');
+  });
+
+  test('SUB_AGENT_CYCLE: the way back over the last of several sub-agents', async () => {
+    const [a = '', b = '', c = '', d = ''] = await makeMany(4);
+    await chain(app, a, b);
+    await chain(app, a, c, d);
+    await expectRefused(d, { subAgentPublicId: a }, 422, 'SUB_AGENT_CYCLE');
+    await expectRefused(d, { subAgentPublicId: c }, 422, 'SUB_AGENT_CYCLE');
+    expect((await askForSubAgent(app, d, { subAgentPublicId: b })).status).toBe(201);
+  });
+
+  test('SUB_AGENT_CYCLE: the way back over an archived agent, which may come back', async () => {
+    const [a = '', b = '', c = ''] = await makeMany(3);
+    await chain(app, a, b, c);
+    await setStatus(app.workspace, b, 'archived');
+    await expectRefused(c, { subAgentPublicId: a }, 422, 'SUB_AGENT_CYCLE');
+  });
+
+  test('SUB_AGENT_CYCLE: before a model that is not there', async () => {
+    const agent = await make();
+    await expectRefused(agent, { subAgentPublicId: agent, aiModelPublicId: newId() }, 422, 'SUB_AGENT_CYCLE');
+  });
+
+  test('SUB_AGENT_CYCLE: of two opposite links at the same time one is taken', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const [a = '', b = ''] = await makeMany(2);
+      const answers = await Promise.all([
+        askForSubAgent(app, a, { subAgentPublicId: b }),
+        askForSubAgent(app, b, { subAgentPublicId: a }),
+      ]);
+      expect(answers.map(({ status }) => status).sort()).toEqual([201, 422]);
+    }
+  }, 30_000);
+
+  test('SUB_AGENT_CYCLE: nor do two that share no agent and meet over others', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const [a = '', b = '', c = '', d = ''] = await makeMany(4);
+      await Promise.all([chain(app, b, c), chain(app, d, a)]);
+      const answers = await Promise.all([
+        askForSubAgent(app, a, { subAgentPublicId: b }),
+        askForSubAgent(app, c, { subAgentPublicId: d }),
+      ]);
+      expect(answers.map(({ status }) => status).sort()).toEqual([201, 422]);
+    }
+  }, 30_000);
+
+  test('SUB_AGENT_CYCLE: links at the same time that close a ring together lack one', async () => {
+    for (const length of [3, 6]) {
+      const ids = await makeMany(length);
+      const answers = await Promise.all(
+        ids.map((id, i) => askForSubAgent(app, id, { subAgentPublicId: ids[(i + 1) % length] as string })),
+      );
+      const statuses = answers.map(({ status }) => status).sort();
+      expect(statuses).toEqual([...Array(length - 1).fill(201), 422]);
+    }
+  }, 30_000);
+});

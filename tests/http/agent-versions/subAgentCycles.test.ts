@@ -1,0 +1,48 @@
+import { askForSubAgent, chain, linkSubAgent, subAgentIds } from '../../support/agent-sub-agents.ts';
+import { makeAgent, makeReadyAgent, publish } from '../../support/agents.ts';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+
+/** A version may have sub-agents that were linked the other way round since. */
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startTestApp();
+});
+afterAll(() => app.close());
+
+const make = async () => (await makeAgent(app)).publicId;
+const restore = (agentId: string) => app.api('post', `/agents/${agentId}/versions/1/restore`).send({});
+
+/** An agent whose version 1 has the sub-agents, and whose draft has none. */
+async function publishedWith(...subAgents: string[]): Promise<string> {
+  const agent = (await makeReadyAgent(app)).publicId;
+  for (const id of subAgents) await linkSubAgent(app, agent, id);
+  await publish(app, agent);
+  for (const id of subAgents) await app.api('delete', `/agents/${agent}/sub-agents/${id}`);
+  return agent;
+}
+
+test('a restoration leaves out the sub-agents that would close a cycle now', async () => {
+  const [one, middle, two, free] = [await make(), await make(), await make(), await make()];
+  const agent = await publishedWith(one, free, two);
+  await chain(app, one, agent);
+  await chain(app, two, middle, agent);
+  const { status } = await restore(agent);
+  expect(status).toBe(200);
+  expect(await subAgentIds(app, agent)).toEqual([free]);
+});
+
+test('a restoration and a link at the same time do not close a cycle together, also over others', async () => {
+  for (let round = 0; round < 8; round += 1) {
+    const [first, second, last] = [await make(), await make(), await make()];
+    const agent = await publishedWith(first);
+    await Promise.all([chain(app, first, second), chain(app, last, agent)]);
+    const [restored, linked] = await Promise.all([
+      restore(agent),
+      askForSubAgent(app, second, { subAgentPublicId: last }),
+    ]);
+    expect(restored.status).toBe(200);
+    expect([201, 422]).toContain(linked.status);
+    expect(await subAgentIds(app, agent)).toEqual(linked.status === 201 ? [] : [first]);
+  }
+}, 30_000);
