@@ -1,0 +1,83 @@
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import { type ErrorDetail, fault } from '../../core/errors.ts';
+import type { AgentConfig } from '../agents/agentBody.ts';
+import type { ConfigChange } from '../agents/draft.ts';
+import type { BodyOf } from '../handler.ts';
+import { type Feature, isEnabled } from './features.ts';
+
+const CONFIG = '/body/config';
+const validators = new Map<Feature, ValidateFunction>();
+let ajv: Ajv2020 | undefined;
+
+function validatorOf(feature: Feature): ValidateFunction {
+  const known = validators.get(feature);
+  if (known) return known;
+  ajv ??= new Ajv2020({ allErrors: true, strict: false, ownProperties: true });
+  const properties = Object.fromEntries(
+    Object.entries(feature.settings).map(([name, { bounds }]) => [name, bounds] as const),
+  );
+  const validate = ajv.compile({ type: 'object', additionalProperties: false, properties });
+  validators.set(feature, validate);
+  return validate;
+}
+
+function detailOf({ instancePath, keyword, message, params }: ErrorObject): ErrorDetail {
+  if (keyword === 'additionalProperties') {
+    const name = String(params.additionalProperty).replaceAll('~', '~0').replaceAll('/', '~1');
+    return { path: `${CONFIG}/${name}`, message: 'is not a setting of this feature', keyword };
+  }
+  const allowed: unknown = params.allowedValues;
+  const says = Array.isArray(allowed) ? `must be one of ${allowed.join(', ')}` : (message ?? 'is not valid');
+  return { path: CONFIG + instancePath, message: says, keyword };
+}
+
+/** Throws FEATURE_VALIDATION_ERROR with the place of each setting that the feature does not have or that is out of bounds. */
+function checkSettings(feature: Feature, config: Record<string, unknown>): void {
+  const validate = validatorOf(feature);
+  if (validate(config)) return;
+  const details = (validate.errors ?? []).slice(0, 50).map(detailOf);
+  throw fault('FEATURE_VALIDATION_ERROR', 'Settings of the feature are not valid. See details.', { details });
+}
+
+/** The fields that the settings change; null in place of the settings clears them all. */
+function settingsChange({ settings }: Feature, config: Record<string, unknown> | null): Record<string, unknown> {
+  const change: Record<string, unknown> = {};
+  for (const [name, { field }] of Object.entries(settings)) {
+    if (config === null) change[field] = null;
+    else if (Object.hasOwn(config, name)) change[field] = config[name];
+  }
+  return change;
+}
+
+/**
+ * What a change of a feature is as a change of the agent's own fields. `present` are the fields as they are. The rules
+ * across fields are those of every change of an agent, and are not checked here. Throws FEATURE_VALIDATION_ERROR when a
+ * setting is unknown or out of bounds, or when the switch says the opposite of the settings.
+ */
+export function featureChange(
+  feature: Feature,
+  { enabled, config }: BodyOf<'updateFeature'>,
+  present: AgentConfig,
+): ConfigChange {
+  if (config) checkSettings(feature, config);
+  const change = config === undefined ? {} : settingsChange(feature, config);
+  if (enabled === undefined) return change as ConfigChange;
+  const { toggles } = feature;
+  // Toggles that the settings speak of by themselves; null in place of all of them does not count as a word on one.
+  const named = config ? toggles.filter((toggle) => change[toggle] !== undefined) : [];
+  if (!enabled) {
+    if (named.some((toggle) => change[toggle])) {
+      throw fault('FEATURE_VALIDATION_ERROR', 'The feature cannot be switched off and have a part switched on.');
+    }
+    for (const toggle of toggles) change[toggle] = false;
+    return change as ConfigChange;
+  }
+  const after = { ...present, ...change } as AgentConfig;
+  if (!isEnabled(feature, after)) {
+    if (named.length > 0) {
+      throw fault('FEATURE_VALIDATION_ERROR', 'The feature cannot be switched on with every part switched off.');
+    }
+    change[toggles[0]] = true;
+  }
+  return change as ConfigChange;
+}

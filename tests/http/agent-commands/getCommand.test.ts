@@ -1,0 +1,49 @@
+import { newId } from '../../../core/ids.ts';
+import { makeCommand } from '../../support/agent-commands.ts';
+import { makeAgent } from '../../support/agents.ts';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+import { allNotFound as agentNotFound, answersForMissing as answersForMissingAgent } from '../agents/agents.ts';
+import { allNotFound, answersForMissing } from './commands.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startTestApp();
+});
+afterAll(() => app.close());
+
+const get = (agentId: string, id: string) => app.api('get', `/agents/${agentId}/commands/${id}`);
+
+describe('200', () => {
+  test('shows how often and when it was last used', async () => {
+    const { publicId } = await makeAgent(app);
+    const made = await makeCommand(app, publicId);
+    expect((await get(publicId, made.publicId)).body).toEqual(made);
+    const used = new Date('2026-11-21T16:42:10.123Z');
+    await app.workspace.db
+      .updateTable('agent_commands')
+      .set({ usage_count: 3_000_000_000, last_used_at: used })
+      .where('id', '=', made.publicId)
+      .execute();
+    const { status, body } = await get(publicId, made.publicId);
+    expect(status).toBe(200);
+    expect(body).toEqual({ ...made, usageCount: 3_000_000_000, lastUsedAt: used.toISOString() });
+  });
+});
+
+describe('404', () => {
+  test('AGENT_NOT_FOUND: for one that never was, one that is deleted and one of another workspace alike', async () => {
+    const { answers } = await answersForMissingAgent(app, (id) => get(id, newId()));
+    expect(answers).toEqual(agentNotFound);
+  });
+
+  test('AGENT_NOT_FOUND: a deleted agent takes its commands along', async () => {
+    const { publicId } = await makeAgent(app);
+    const command = await makeCommand(app, publicId);
+    await app.api('delete', `/agents/${publicId}`).expect(204);
+    expect((await get(publicId, command.publicId)).body.code).toBe('AGENT_NOT_FOUND');
+  });
+
+  test('COMMAND_NOT_FOUND: never was, deleted, of another agent and of another workspace alike', async () => {
+    expect((await answersForMissing(app, get)).answers).toEqual(allNotFound);
+  });
+});

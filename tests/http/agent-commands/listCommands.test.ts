@@ -1,0 +1,45 @@
+import { listCommands, makeCommand } from '../../support/agent-commands.ts';
+import { makeAgent } from '../../support/agents.ts';
+import { startTestApp, type TestApp, TestClock } from '../../support/app.ts';
+import { allNotFound, answersForMissing } from '../agents/agents.ts';
+
+const clock = new TestClock();
+let app: TestApp;
+beforeAll(async () => {
+  app = await startTestApp({ clock });
+});
+afterAll(() => app.close());
+
+describe('200', () => {
+  test('none at first', async () => {
+    const { publicId } = await makeAgent(app);
+    expect(await listCommands(app, publicId)).toEqual([]);
+  });
+
+  test('all of the agent, active or not, newest first, those of one moment by id', async () => {
+    const { publicId } = await makeAgent(app);
+    await makeCommand(app, (await makeAgent(app)).publicId);
+    const made = [];
+    for (let number = 0; number < 25; number += 1) {
+      made.unshift(await makeCommand(app, publicId));
+      if (number % 3 === 0) clock.advance(1);
+    }
+    const [newest] = made;
+    const off = await app.api('patch', `/agents/${publicId}/commands/${newest?.publicId}`).send({ status: 'inactive' });
+    expect(await listCommands(app, publicId)).toEqual([off.body, ...made.slice(1)]);
+  });
+
+  test('without those that are deleted', async () => {
+    const { publicId } = await makeAgent(app);
+    const [one, two] = [await makeCommand(app, publicId), await makeCommand(app, publicId)];
+    await app.api('delete', `/agents/${publicId}/commands/${two.publicId}`).expect(204);
+    expect(await listCommands(app, publicId)).toEqual([one]);
+  });
+});
+
+describe('404 AGENT_NOT_FOUND', () => {
+  test('for one that never was, one that is deleted and one of another workspace alike', async () => {
+    const { answers } = await answersForMissing(app, (id) => app.api('get', `/agents/${id}/commands`));
+    expect(answers).toEqual(allNotFound);
+  });
+});

@@ -1,0 +1,68 @@
+import { makeAgent } from '../../support/agents.ts';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+import { allNotFound, answersForMissing } from '../agents/agents.ts';
+import { FOLLOW_UP_NEEDS, KEYS } from './features.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startTestApp();
+});
+afterAll(() => app.close());
+
+const list = (id: string) => app.api('get', `/agents/${id}/features`);
+
+describe('200', () => {
+  test('a new agent has all eight, off, with every setting null', async () => {
+    const { publicId } = await makeAgent(app);
+    const { status, body } = await list(publicId);
+    const nothing = {
+      'follow-up': {
+        afterHours: null,
+        inactivityMinutes: null,
+        intervalMinutes: null,
+        maxAttempts: null,
+        businessHoursStart: null,
+        businessHoursEnd: null,
+        prompt: null,
+      },
+      'message-delay': { type: null },
+      'long-term-memory': { customInstructions: null },
+      audio: { listeningEnabled: false, responseEnabled: false, voice: null },
+    };
+    expect(status).toBe(200);
+    expect(body).toEqual(
+      KEYS.map(([key, label]) => ({
+        key,
+        label,
+        enabled: false,
+        config: (nothing as Record<string, object>)[key] ?? {},
+      })),
+    );
+  });
+
+  test.each(KEYS)('%s is on when the field of the agent is, and no other', async (key, _label, toggle) => {
+    const { publicId } = await makeAgent(app, { ...FOLLOW_UP_NEEDS, [toggle]: true });
+    const { body } = await list(publicId);
+    expect(
+      body.filter(({ enabled }: { enabled: boolean }) => enabled).map((feature: { key: string }) => feature.key),
+    ).toEqual([key]);
+  });
+
+  test('audio is on when only spoken answers are', async () => {
+    const { publicId } = await makeAgent(app, { audioResponseEnabled: true, ttsVoice: 'alloy' });
+    const { body } = await list(publicId);
+    expect(body[6]).toEqual({
+      key: 'audio',
+      label: 'Audio',
+      enabled: true,
+      config: { listeningEnabled: false, responseEnabled: true, voice: 'alloy' },
+    });
+  });
+});
+
+describe('404 AGENT_NOT_FOUND', () => {
+  test('for one that never was, one that is deleted and one of another workspace alike', async () => {
+    const { answers } = await answersForMissing(app, list);
+    expect(answers).toEqual(allNotFound);
+  });
+});
