@@ -1,4 +1,4 @@
-import { pipeline, Readable, type Transform } from 'node:stream';
+import { pipeline, type Readable, type Transform } from 'node:stream';
 import type { buildConnector, Dispatcher } from 'undici';
 import {
   bareHost,
@@ -93,6 +93,28 @@ interface Opened {
 }
 
 type Opening = Omit<OutgoingRequest, 'accept'> & { redirect?: 'follow' | 'manual' | 'error' };
+
+/**
+ * The body as a web stream. Cancelling it ends the connection first: a generator that was never entered runs no clean-up, and one
+ * that waits for a chunk runs it only after the chunk.
+ */
+function cancellable({ body, close }: Opened): ReadableStream<Uint8Array> {
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await body.next();
+          if (done) controller.close();
+          else controller.enqueue(value);
+        } catch (error) {
+          controller.error(error);
+        }
+      },
+      cancel: close,
+    },
+    { highWaterMark: 0 },
+  );
+}
 
 /** Makes a client; the service uses the one below, tests bring a resolver and a dialler of their own. */
 export function createOutgoingClient(seams: OutgoingSeams = {}): OutgoingClient {
@@ -252,14 +274,13 @@ export function createOutgoingClient(seams: OutgoingSeams = {}): OutgoingClient 
           method: request.method,
           headers: Object.fromEntries(request.headers),
           ...(body === undefined ? {} : { body }),
-          signal: request.signal,
+          // The given one: a Request's own follows it only until the Request is collected, and the body outlives that.
+          signal: init?.signal ?? request.signal,
           redirect: request.redirect,
         });
         const withoutBody = NULL_BODY.has(opened.status) || request.method === 'HEAD';
         if (withoutBody) opened.close();
-        // A reader that cancels before the first read never enters the generator, so its clean-up must hang on the stream.
-        const stream = Readable.from(opened.body).once('close', opened.close);
-        const response = new Response(withoutBody ? null : (Readable.toWeb(stream) as ReadableStream<Uint8Array>), {
+        const response = new Response(withoutBody ? null : cancellable(opened), {
           status: opened.status,
           headers: opened.headers,
         });

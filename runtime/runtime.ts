@@ -7,6 +7,7 @@ import { type AiModelRow, findCustomModel, listCustomModels } from '../db/querie
 import type { DB } from '../generated/db.ts';
 import type { FileStore } from '../integrations/storage/storage.ts';
 import type { Toolkits } from '../integrations/toolkits/toolkits.ts';
+import { McpPool } from './mcp/pool.ts';
 import {
   type CatalogueModel,
   findGlobalModel,
@@ -47,6 +48,8 @@ export class Runtime {
   /** Uploaded files. */
   readonly files: FileStore;
   readonly toolkits: Toolkits;
+  /** Connections to MCP servers of workspaces. */
+  readonly mcp: McpPool;
   readonly turns: TurnRegistry;
   readonly #snapshots = new LRUCache<string, Snapshot>({ max: SNAPSHOTS_KEPT });
 
@@ -57,7 +60,13 @@ export class Runtime {
     this.secrets = options.secrets;
     this.files = options.files;
     this.toolkits = options.toolkits;
+    this.mcp = new McpPool({ allowPrivateNetwork: options.allowPrivateNetwork });
     this.turns = new TurnRegistry(options.system);
+  }
+
+  /** Ends what is open to the outside. The turns under way are not its concern. */
+  async close(): Promise<void> {
+    await this.mcp.close();
   }
 
   /** The model of the global catalogue with this id, active or not. */

@@ -106,6 +106,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     async close(graceMs = 0) {
       unlisten();
       await queue.stop(graceMs);
+      await runtime.close();
     },
   };
 }

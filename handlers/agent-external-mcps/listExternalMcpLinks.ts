@@ -1,0 +1,8 @@
+import { externalMcpLinkBody } from '../agents/linkBodies.ts';
+import { listLinks } from '../agents/links.ts';
+import type { Handler } from '../handler.ts';
+
+export const listExternalMcpLinks: Handler<'listExternalMcpLinks'> = async (context) => {
+  const rows = await listLinks(context, context.path.agentPublicId, 'external_mcp');
+  return context.reply(200, rows.map(externalMcpLinkBody));
+};

@@ -1,0 +1,8 @@
+import { unlinkTarget } from '../agents/links.ts';
+import type { Handler } from '../handler.ts';
+
+export const unlinkExternalMcp: Handler<'unlinkExternalMcp'> = async (context) => {
+  const { path, reply } = context;
+  await unlinkTarget(context, path.agentPublicId, 'external_mcp', path.externalMcpPublicId);
+  return reply(204);
+};

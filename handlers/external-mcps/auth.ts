@@ -1,0 +1,136 @@
+import { fault, invalid } from '../../core/errors.ts';
+import type { components } from '../../generated/api.ts';
+import type { McpAuthType, McpCredential } from '../../runtime/mcp/credential.ts';
+
+type Fields = Pick<
+  components['schemas']['ExternalMcpUpdate'],
+  'authType' | 'authValue' | 'authHeaders' | 'authHeaderName'
+>;
+
+/** How the service proves itself to a server. */
+export interface ServerAuth {
+  authType: McpAuthType;
+  /** Set when CUSTOM_HEADER is one name and one value. */
+  headerName: string | null;
+  credential: McpCredential | null;
+}
+
+/** What a server has before a change. */
+export interface PresentAuth {
+  authType: McpAuthType;
+  headerName: string | null;
+  /** The stored credential; null when there is none, or when it cannot be read. */
+  stored(): McpCredential | null;
+}
+
+/**
+ * Headers that HTTP, the guard of outgoing calls or the transport of MCP sets by itself: one set here would be dropped, or would
+ * break the connection.
+ */
+const RESERVED = new RegExp(
+  `^(${[
+    ...['host', 'connection', 'content-length', 'content-type', 'transfer-encoding', 'te', 'trailer', 'upgrade'],
+    ...['keep-alive', 'expect', 'accept', 'accept-encoding', 'proxy-.*', 'last-event-id'],
+    ...['mcp-session-id', 'mcp-protocol-version'],
+  ].join('|')})$`,
+  'i',
+);
+
+function checkHeaderName(name: string, path: string): void {
+  if (RESERVED.test(name)) throw invalid(path, `${name} is set by the service itself and cannot carry a credential.`);
+}
+
+function checkValue(value: string, path: string): void {
+  if (value.trim() === '') throw invalid(path, 'The value must not be blank.');
+}
+
+function checkHeaders(headers: { name: string; value: string }[]): void {
+  const names = new Set<string>();
+  for (const [index, { name, value }] of headers.entries()) {
+    const path = `/body/authHeaders/${index}`;
+    checkHeaderName(name, `${path}/name`);
+    checkValue(value, `${path}/value`);
+    if (names.has(name.toLowerCase())) throw invalid(`${path}/name`, 'The header is listed twice.');
+    names.add(name.toLowerCase());
+  }
+}
+
+function refuseUnused(fields: Fields, authType: string, names: readonly (keyof Fields)[]): void {
+  for (const name of names) {
+    if (fields[name] !== undefined) throw invalid(`/body/${name}`, `The authType ${authType} does not use it.`);
+  }
+}
+
+function customHeaders(fields: Fields, present: PresentAuth | undefined, storedValue: string | undefined): ServerAuth {
+  const { authHeaders, authHeaderName, authValue } = fields;
+  const authType = 'CUSTOM_HEADER';
+  if (authHeaders !== undefined) {
+    const both = 'Send either authHeaders, or authHeaderName and authValue.';
+    if (authHeaderName !== undefined) throw invalid('/body/authHeaderName', both);
+    if (authValue !== undefined) throw invalid('/body/authValue', both);
+    checkHeaders(authHeaders);
+    return { authType, headerName: null, credential: { headers: authHeaders } };
+  }
+  const headerName = authHeaderName ?? present?.headerName ?? null;
+  if (headerName === null) {
+    if (authValue !== undefined) throw invalid('/body/authHeaderName', 'Name the header of the value.', 'required');
+    const kept = present?.stored();
+    if (!kept || !('headers' in kept)) throw invalid('/body/authHeaders', 'CUSTOM_HEADER needs headers.', 'required');
+    return { authType, headerName, credential: kept };
+  }
+  checkHeaderName(headerName, '/body/authHeaderName');
+  const value = authValue ?? storedValue;
+  if (value === undefined) throw invalid('/body/authValue', 'The header needs a value.', 'required');
+  checkValue(value, '/body/authValue');
+  return { authType, headerName, credential: { value } };
+}
+
+/**
+ * How the service proves itself to a server after a request: what the body leaves out is taken from what the server has. Throws
+ * OAUTH_NOT_SUPPORTED_VIA_API, and VALIDATION_ERROR for a credential that is missing, that the type does not use, or that cannot be sent.
+ */
+export function decideAuth(fields: Fields, present?: PresentAuth): ServerAuth {
+  const authType = fields.authType ?? present?.authType ?? 'NONE';
+  switch (authType) {
+    case 'OAUTH_AUTHORIZATION_CODE':
+      throw fault('OAUTH_NOT_SUPPORTED_VIA_API');
+    case 'NONE':
+      refuseUnused(fields, authType, ['authValue', 'authHeaders', 'authHeaderName']);
+      return { authType, headerName: null, credential: null };
+    case 'API_KEY':
+    case 'BEARER_TOKEN': {
+      refuseUnused(fields, authType, ['authHeaders', 'authHeaderName']);
+      const value = fields.authValue ?? storedValueOf(present);
+      if (value === undefined) throw invalid('/body/authValue', `${authType} needs a credential.`, 'required');
+      checkValue(value, '/body/authValue');
+      return { authType, headerName: null, credential: { value } };
+    }
+    case 'CUSTOM_HEADER':
+      return customHeaders(fields, present, storedValueOf(present));
+  }
+}
+
+function storedValueOf(present: PresentAuth | undefined): string | undefined {
+  const stored = present?.stored() ?? null;
+  return stored !== null && 'value' in stored ? stored.value : undefined;
+}
+
+/** Whether a change says anything about the credential that is not so already. A value is always taken as a new one. */
+export function changesAuth(fields: Fields, present: Omit<PresentAuth, 'stored'>): boolean {
+  const { authType = present.authType, authHeaderName = present.headerName, authValue, authHeaders } = fields;
+  return (
+    authType !== present.authType ||
+    authHeaderName !== present.headerName ||
+    authValue !== undefined ||
+    authHeaders !== undefined
+  );
+}
+
+/** Refuses an address that can never be called; where it leads is looked at when it is called. */
+export function checkServerUrl(url: string): void {
+  const parsed = URL.parse(url);
+  if (parsed === null) throw invalid('/body/url', 'The address is not a valid URL.');
+  if (parsed.username !== '' || parsed.password !== '') {
+    throw invalid('/body/url', 'The address must not carry a user name or password. Send the credential in a header.');
+  }
+}

@@ -1,0 +1,82 @@
+import { newId } from '../../core/ids.ts';
+import { SecretUnreadable } from '../../core/secrets.ts';
+import {
+  type ExternalMcpRow,
+  lockExternalMcp,
+  type StoredTool,
+  updateExternalMcpRow,
+} from '../../db/queries/externalMcps.ts';
+import { inTransaction } from '../../db/transaction.ts';
+import { credentialHeaders } from '../../runtime/mcp/credential.ts';
+import { type Discovery, discoverTools, type FoundTool } from '../../runtime/mcp/discover.ts';
+import { McpFailed } from '../../runtime/mcp/failures.ts';
+import type { Runtime } from '../../runtime/runtime.ts';
+import type { DraftContext } from '../agents/draft.ts';
+
+/** What a discovery found, or why it failed. */
+export type DiscoveryOutcome = Discovery | McpFailed;
+
+/** Discovers the tools of a server, within ten seconds. Writes nothing, never throws for what the server does. */
+export async function attemptDiscovery(runtime: Runtime, row: ExternalMcpRow): Promise<DiscoveryOutcome> {
+  const { secrets, allowPrivateNetwork } = runtime;
+  try {
+    return await discoverTools({ url: row.url, headers: credentialHeaders(secrets, row), allowPrivateNetwork });
+  } catch (error) {
+    if (error instanceof McpFailed) return error;
+    if (error instanceof SecretUnreadable) {
+      return new McpFailed('The stored credential cannot be read any more. Send it again.', { cause: error });
+    }
+    throw error;
+  }
+}
+
+/**
+ * Stores the outcome of a discovery that began with `row`. It is dropped when the address or the credential changed meanwhile, or
+ * when a discovery that began later has ended. Answers with the server as it is now; undefined when it was deleted.
+ */
+export function settleDiscovery(
+  { db, workspaceId, clock }: Pick<DraftContext, 'db' | 'workspaceId' | 'clock'>,
+  row: ExternalMcpRow,
+  outcome: DiscoveryOutcome,
+): Promise<ExternalMcpRow | undefined> {
+  return inTransaction(db, async (trx) => {
+    const present = await lockExternalMcp(trx, workspaceId, row.id);
+    if (!present) return undefined;
+    const outdated =
+      present.config_version !== row.config_version || present.discovery_settled >= row.discoveries_begun;
+    if (outdated) return present;
+    const now = clock.now();
+    const settled = { discovery_settled: row.discoveries_begun, updated_at: now };
+    if (outcome instanceof McpFailed) {
+      const failure = { status: 'ERROR' as const, error_message: outcome.message };
+      return updateExternalMcpRow(trx, workspaceId, row.id, { ...settled, ...failure });
+    }
+    return updateExternalMcpRow(trx, workspaceId, row.id, {
+      ...settled,
+      status: 'CONNECTED',
+      error_message: null,
+      description: outcome.description,
+      ...toolColumns(present.tools as unknown as StoredTool[], outcome.tools),
+      last_discovered_at: now,
+    });
+  });
+}
+
+/** Discovers the tools of a server and stores the outcome; answers as `settleDiscovery` does. */
+export async function discover(
+  context: Pick<DraftContext, 'db' | 'workspaceId' | 'clock' | 'runtime'>,
+  row: ExternalMcpRow,
+): Promise<ExternalMcpRow | undefined> {
+  return settleDiscovery(context, row, await attemptDiscovery(context.runtime, row));
+}
+
+/** The tools as they are stored: one that was there under its name keeps its id and whether it is enabled. */
+function toolColumns(present: StoredTool[], found: FoundTool[]): { tools: string; input_schemas: string } {
+  const before = new Map(present.map((tool) => [tool.name, tool]));
+  const tools = found.map(({ name, description }): StoredTool => {
+    const { id, enabled } = before.get(name) ?? { id: newId(), enabled: true };
+    return { id, name, description, enabled };
+  });
+  const schemas = Object.fromEntries(tools.map(({ id }, index) => [id, found[index]?.inputSchema]));
+  return { tools: JSON.stringify(tools), input_schemas: JSON.stringify(schemas) };
+}

@@ -1,0 +1,21 @@
+import type { ShownExternalMcp } from '../../db/queries/externalMcps.ts';
+import type { components } from '../../generated/api.ts';
+
+type ExternalMcp = components['schemas']['ExternalMcp'];
+
+/** The server as the contract shows it: never its credential. */
+export function externalMcpBody(row: ShownExternalMcp): ExternalMcp {
+  return {
+    publicId: row.id,
+    name: row.name,
+    url: row.url,
+    authType: row.auth_type,
+    authHeaderName: row.auth_header_name,
+    status: row.status,
+    errorMessage: row.error_message,
+    lastDiscoveredAt: row.last_discovered_at?.toISOString() ?? null,
+    tools: row.tools as unknown as ExternalMcp['tools'],
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+  };
+}

@@ -1,0 +1,20 @@
+import type { ListedTool } from '../../db/queries/httpTools.ts';
+import type { components } from '../../generated/api.ts';
+
+type HttpTool = components['schemas']['HttpTool'];
+
+/** The tool as the contract shows it; its secrets are not in the stored configuration. */
+export function toolBody(row: ListedTool): HttpTool {
+  return {
+    publicId: row.id,
+    name: row.name,
+    description: row.description,
+    toolType: row.tool_type,
+    requiresApproval: row.requires_approval,
+    configuration: row.configuration as HttpTool['configuration'],
+    // Nobody but the holder of a key makes tools.
+    createdBy: { publicId: null, name: 'API Key' },
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+  };
+}

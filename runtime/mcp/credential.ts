@@ -1,0 +1,58 @@
+import type { Selectable } from 'kysely';
+import type { SecretBox } from '../../core/secrets.ts';
+import type { ExternalMcps } from '../../generated/db.ts';
+
+/** How the service proves itself to a server. */
+export type McpAuthType = Selectable<ExternalMcps>['auth_type'];
+
+/** What is stored of it, sealed: one value, or headers of the tenant's own. */
+export type McpCredential = { value: string } | { headers: { name: string; value: string }[] };
+
+/** The columns that tell how to reach a server. */
+export type McpServerRow = Pick<
+  Selectable<ExternalMcps>,
+  'workspace_id' | 'id' | 'url' | 'auth_type' | 'auth_header_name' | 'credential' | 'config_version'
+>;
+
+const placeOf = (workspaceId: string, id: string) => ({
+  workspaceId,
+  table: 'external_mcps',
+  rowId: id,
+  column: 'credential',
+});
+
+/** The credential as it is stored in the row of a server. */
+export function sealCredential(
+  secrets: SecretBox,
+  workspaceId: string,
+  id: string,
+  credential: McpCredential | null,
+): Buffer | null {
+  return credential && secrets.seal(JSON.stringify(credential), placeOf(workspaceId, id));
+}
+
+/** The credential of a server; null when it needs none. Throws SecretUnreadable. */
+export function openCredential(
+  secrets: SecretBox,
+  { workspace_id, id, credential }: Pick<McpServerRow, 'workspace_id' | 'id' | 'credential'>,
+): McpCredential | null {
+  return credential && (JSON.parse(secrets.open(credential, placeOf(workspace_id, id))) as McpCredential);
+}
+
+/** The headers by which the service proves itself to a server. Throws SecretUnreadable. */
+export function credentialHeaders(secrets: SecretBox, server: McpServerRow): Record<string, string> {
+  const credential = openCredential(secrets, server);
+  if (credential === null) return {};
+  if ('headers' in credential) return Object.fromEntries(credential.headers.map(({ name, value }) => [name, value]));
+  const { value } = credential;
+  switch (server.auth_type) {
+    case 'API_KEY':
+      return { 'X-Api-Key': value };
+    case 'BEARER_TOKEN':
+      return { Authorization: `Bearer ${value}` };
+    case 'CUSTOM_HEADER':
+      return server.auth_header_name === null ? {} : { [server.auth_header_name]: value };
+    case 'NONE':
+      return {};
+  }
+}

@@ -1,0 +1,97 @@
+import { connectMcp, type McpConnection, type McpConnectOptions, type McpTarget } from './connect.ts';
+import { asMcpFailed, McpFailed, notMcp } from './failures.ts';
+import { storableJson, storableText } from './text.ts';
+
+/** A tool as its server describes it. */
+export interface FoundTool {
+  name: string;
+  description: string | null;
+  /** JSON Schema of the arguments, an object. */
+  inputSchema: Record<string, unknown>;
+}
+
+/** What was found on a server. Everything of it can be stored. */
+export interface Discovery {
+  /** What the server says about itself; null when nothing. */
+  description: string | null;
+  /** In the server's order; names are unique. */
+  tools: FoundTool[];
+}
+
+/** With the second for the leave-taking that is less than ten seconds. */
+const WORK_MILLIS = 8800;
+const MAX_BYTES = 4 * 1024 * 1024;
+const MAX_PAGES = 50;
+const MAX_TOOLS = 500;
+/** Characters of all names, descriptions and schemas; a row holds them. */
+const MAX_CHARACTERS = 512 * 1024;
+const MAX_NAME = 128;
+const MAX_DESCRIPTION = 4000;
+const MAX_DEPTH = 32;
+
+/**
+ * Connects to a server, reads the list of its tools and takes its leave, within ten seconds in all. A description is cut to 4000
+ * characters; anything else out of bounds is a failure: more than 500 tools or 512 KiB of them, names that are empty, longer than
+ * 128 characters or not one line, two tools of one name, schemas that are no object schemas or nest deeper than 32.
+ * @throws {McpFailed} with a public sentence
+ */
+export async function discoverTools(
+  target: McpTarget & Pick<McpConnectOptions, 'outgoing'> & { timeoutMs?: number },
+): Promise<Discovery> {
+  const timeoutMs = target.timeoutMs ?? WORK_MILLIS;
+  const deadline = AbortSignal.timeout(timeoutMs);
+  let connection: McpConnection | undefined;
+  try {
+    const limits = { timeoutMs, maxBytes: MAX_BYTES, maxBytesPer: 'session' as const, signal: deadline };
+    connection = await connectMcp({ ...target, ...limits });
+    const { description, hasTools } = connection;
+    return {
+      description: description === null ? null : storableText(description, MAX_DESCRIPTION),
+      tools: hasTools ? await listTools(connection, deadline) : [],
+    };
+  } catch (error) {
+    throw asMcpFailed(error);
+  } finally {
+    await connection?.close();
+  }
+}
+
+async function listTools(connection: McpConnection, signal: AbortSignal): Promise<FoundTool[]> {
+  const found = new Map<string, FoundTool>();
+  let characters = 0;
+  let cursor: string | undefined;
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const result = await connection.request('tools/list', cursor === undefined ? {} : { cursor }, { signal });
+    if (!Array.isArray(result.tools)) throw notMcp();
+    for (const listed of result.tools) {
+      const tool = readTool(listed);
+      if (found.has(tool.name)) throw new McpFailed('The server lists two tools of the same name.');
+      if (found.size >= MAX_TOOLS) throw new McpFailed(`The server lists more than ${MAX_TOOLS} tools.`);
+      characters += tool.name.length + (tool.description ?? '').length + JSON.stringify(tool.inputSchema).length;
+      if (characters > MAX_CHARACTERS) throw new McpFailed("The list of the server's tools is larger than 512 KiB.");
+      found.set(tool.name, tool);
+    }
+    if (typeof result.nextCursor !== 'string') return [...found.values()];
+    cursor = result.nextCursor;
+  }
+  throw new McpFailed(`The list of the server's tools has more than ${MAX_PAGES} pages.`);
+}
+
+/** One entry of the list; https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool */
+function readTool(listed: unknown): FoundTool {
+  const { name, title, description, inputSchema } = Object(listed) as Record<string, unknown>;
+  if (typeof name !== 'string' || name === '' || name.length > MAX_NAME || !/^[^\p{Cc}\p{Cs}]+$/u.test(name)) {
+    throw new McpFailed('The server lists a tool whose name cannot be used.');
+  }
+  const text = [description, title].find((each) => typeof each === 'string' && each.trim() !== '');
+  const schema = typeof inputSchema === 'object' ? storableJson(inputSchema, MAX_DEPTH) : undefined;
+  const { type = 'object' } = Object(schema) as Record<string, unknown>;
+  if (Object(schema) !== schema || Array.isArray(schema) || type !== 'object') {
+    throw new McpFailed('The server lists a tool whose input schema cannot be used.');
+  }
+  return {
+    name,
+    description: text === undefined ? null : storableText(String(text), MAX_DESCRIPTION),
+    inputSchema: { ...(schema as Record<string, unknown>), type },
+  };
+}

@@ -1,0 +1,106 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { OutgoingFailed } from '../../core/outgoing.ts';
+import { McpFailed, statusFailure } from './failures.ts';
+
+/** The two transports of MCP over HTTP: streamable HTTP, and the HTTP with SSE of protocol version 2024-11-05. */
+export type TransportKind = 'streamable' | 'sse';
+
+/** What a session's requests go through. */
+export interface SessionWire {
+  kind: TransportKind;
+  /** The guarded fetch for requests with an answer. */
+  fetch: typeof fetch;
+  /** The guarded fetch for the event stream that lives as long as the session. */
+  fetchStream: typeof fetch;
+  /** Aborted when the session is over: every request ends. */
+  ended: AbortSignal;
+  /** Bytes that are left for what has no limit of its own in the guarded fetch: the event stream, or the whole session. */
+  budget: { left: number; of: 'stream' | 'session' };
+  /** Tells that the session cannot go on. */
+  lose(error: unknown): void;
+  /** Tells that the answer of one request will not come. */
+  failRequest(id: unknown, error: unknown): void;
+}
+
+const RESUME_PAUSE_MILLIS = 500;
+
+/** The body with each chunk counted; `finished` hears of its end, with the error if it broke. */
+function counted(
+  body: ReadableStream<Uint8Array>,
+  budget: { left: number },
+  finished: (error?: unknown) => void,
+): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  let cancelled = false;
+  return new ReadableStream({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read();
+        if (cancelled) return;
+        if (done) {
+          finished();
+          controller.close();
+          return;
+        }
+        budget.left -= value.length;
+        if (budget.left < 0) throw new OutgoingFailed('too_large', 'The server answers with more than can be read.');
+        controller.enqueue(value);
+      } catch (error) {
+        if (cancelled) return;
+        finished(error);
+        controller.error(error);
+        await reader.cancel().catch(() => undefined);
+      }
+    },
+    cancel(reason) {
+      cancelled = true;
+      return reader.cancel(reason);
+    },
+  });
+}
+
+function requestId(body: unknown): unknown {
+  if (typeof body !== 'string') return undefined;
+  const message = JSON.parse(body) as { id?: unknown; method?: unknown };
+  return message.method === undefined ? undefined : message.id;
+}
+
+/**
+ * The fetch of one MCP session, for the SDK's transports. It throws what the guard throws and a McpFailed for a status of error,
+ * never with the text of the server. It makes what the transports leave open: an answer that breaks off fails its request, and
+ * the end of an SSE session's stream ends the session.
+ */
+export function sessionFetch(wire: SessionWire): typeof fetch {
+  const { kind, ended, budget, lose, failRequest } = wire;
+
+  return async (input, init) => {
+    const method = init?.method ?? 'GET';
+    const headers = new Headers(init?.headers);
+    if (kind === 'streamable' && method === 'GET') {
+      // The stream for what a server says unasked: nothing of it is used, so it is not opened. 405 = the server has none.
+      if (!headers.has('last-event-id')) return new Response(null, { status: 405 });
+      // The server says when to resume: at once, and again and again, if it likes.
+      await sleep(RESUME_PAUSE_MILLIS, undefined, { signal: ended });
+    }
+    const isStream = kind === 'sse' && method === 'GET';
+    const signal = init?.signal ? AbortSignal.any([ended, init.signal]) : ended;
+    try {
+      const response = await (isStream ? wire.fetchStream : wire.fetch)(input, { ...init, signal });
+      if (response.status >= 400) {
+        await response.body?.cancel();
+        throw statusFailure(response.status);
+      }
+      if (response.body === null || response.status >= 300) return response;
+      const free = { left: Number.POSITIVE_INFINITY };
+      const limit = isStream || budget.of === 'session' ? budget : free;
+      const body = counted(response.body, limit, (error) => {
+        if (isStream) lose(error ?? new McpFailed('The server closed the connection.'));
+        else if (error !== undefined) failRequest(requestId(init?.body), error);
+      });
+      return new Response(body, { status: response.status, headers: response.headers });
+    } catch (error) {
+      if (isStream) lose(error);
+      throw error;
+    }
+  };
+}

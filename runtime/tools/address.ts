@@ -1,0 +1,150 @@
+import type { ErrorDetail } from '../../core/errors.ts';
+import { ToolFailure } from './failure.ts';
+import { faultAt } from './faults.ts';
+import {
+  asText,
+  fill,
+  parseTemplate,
+  percentEncode,
+  resolve,
+  type Template,
+  type Values,
+  written,
+} from './placeholders.ts';
+
+/**
+ * A URL with placeholders, cut where its origin ends. Only there can a value decide whom the request goes to: behind it
+ * every value is percent-encoded.
+ */
+interface AddressTemplate {
+  /** `https://host:port`, or one placeholder that stands for the address up to where the path goes on. */
+  origin: Template;
+  rest: Template;
+}
+
+/** What a host and a port can consist of; letters of any script, since hosts can be international names. */
+const HOST_TEXT = /^[\p{L}\p{M}\p{N}.:_[\]-]+$/u;
+const DOT_SEGMENT = /^(?:\.|%2e){1,2}$/i;
+
+function split(template: Template): AddressTemplate | undefined {
+  const [first, next] = template;
+  if (typeof first === 'object') {
+    const free = next === undefined || (typeof next === 'string' && /^[/?#]/.test(next));
+    return free ? { origin: [first], rest: template.slice(1) } : undefined;
+  }
+  const scheme = /^https?:\/\//i.exec(first ?? '')?.[0];
+  if (scheme === undefined) return undefined;
+  for (const [index, part] of template.entries()) {
+    if (typeof part !== 'string') continue;
+    const from = index === 0 ? scheme.length : 0;
+    const found = part.slice(from).search(/[/?#\\]/);
+    if (found < 0) continue;
+    const at = from + found;
+    return {
+      origin: [...template.slice(0, index), part.slice(0, at)].filter((each) => each !== ''),
+      rest: [part.slice(at), ...template.slice(index + 1)],
+    };
+  }
+  return { origin: template, rest: [] };
+}
+
+/** What is wrong with a URL of a configuration. `hasSecrets`: the tool has secrets, so no input may choose where they go. */
+export function addressFaults(url: string, path: string, hasSecrets: boolean): ErrorDetail[] {
+  const template = parseTemplate(url);
+  const stray = template.some((part) => typeof part === 'string' && /\{\{|\}\}/.test(part));
+  if (stray) return [faultAt(path, 'may have only {{input.x}} and {{secret.x}} in double braces', 'placeholder')];
+  const address = split(template);
+  if (address === undefined) return [faultAt(path, 'must begin with http:// or https://', 'format')];
+  const input = address.origin.find((part) => typeof part === 'object' && part.source === 'input');
+  if (hasSecrets && typeof input === 'object') {
+    return [
+      faultAt(
+        path,
+        `must not take its host from ${written(input)}: the secrets would go where the input says`,
+        'origin',
+      ),
+    ];
+  }
+  const sample = (parts: Template) => parts.map((part) => (typeof part === 'string' ? part : '1')).join('');
+  const origin = typeof address.origin[0] === 'object' ? 'http://1' : sample(address.origin);
+  const rest = sample(address.rest);
+  const parsed = URL.parse(origin + rest);
+  // Parsers leave line breaks and tabs out, so that what follows could become the host: `https://\t/{{input.x}}`.
+  if (parsed === null || !sameOrigin(origin, parsed) || /[\t\r\n]/.test(url)) {
+    return [faultAt(path, 'must be a valid address', 'format')];
+  }
+  if (parsed.username !== '' || parsed.password !== '') {
+    return [
+      faultAt(path, 'must not have a user name or password: send them in a header, from a secret', 'credentials'),
+    ];
+  }
+  if (dotSegment(rest)) {
+    return [faultAt(path, 'must not have . or .. as a segment of its path', 'format')];
+  }
+  return [];
+}
+
+/** Whether what follows the origin of an address left the origin as it was. */
+function sameOrigin(origin: string, whole: URL | null): boolean {
+  return whole !== null && URL.parse(origin)?.origin === whole.origin;
+}
+
+function pathOf(rest: string): string {
+  return rest.split(/[?#]/, 1)[0] ?? '';
+}
+
+function dotSegment(rest: string): boolean {
+  return pathOf(rest)
+    .split(/[/\\]/)
+    .some((segment) => DOT_SEGMENT.test(segment));
+}
+
+/** The URL of a request. Throws ToolFailure when a value does not fit where it stands, or is missing from the path. */
+export function fillAddress(url: string, values: Values): string {
+  const address = split(parseTemplate(url));
+  if (address === undefined) throw new ToolFailure('The address of the tool is not valid.');
+  const origin = address.origin.map((part, index) => {
+    if (typeof part === 'string') return part;
+    const text = asText(resolve(part, values));
+    const whole = index === 0;
+    if (whole ? !/^https?:\/\//i.test(text) : !HOST_TEXT.test(text)) {
+      const wanted = whole ? 'be an http or https address' : 'be the host of an address';
+      throw new ToolFailure(`${written(part)} must ${wanted}.`);
+    }
+    return whole && String(address.rest[0] ?? '').startsWith('/') ? text.replace(/\/+$/, '') : text;
+  });
+  let inPath = true;
+  const rest = address.rest.map((part) => {
+    if (typeof part === 'string') {
+      inPath &&= !/[?#]/.test(part);
+      return part;
+    }
+    const text = asText(resolve(part, values));
+    // `/orders/` is not the order without a number: it may be all of them.
+    if (inPath && text === '') throw new ToolFailure(`${written(part)} must have a value, since the path needs it.`);
+    return percentEncode(text);
+  });
+  // A parser would take these out together with the segment before them, percent-encoded or not.
+  if (dotSegment(rest.join(''))) throw new ToolFailure('A segment of the path must not be . or ..');
+  const [filled = ''] = (origin.join('') + rest.join('')).split('#', 1);
+  if (!sameOrigin(origin.join(''), URL.parse(filled))) {
+    throw new ToolFailure('The address of the tool is not valid with these inputs.');
+  }
+  return filled;
+}
+
+/** The URL with more query parameters at its end. An input that was left out takes its parameter with it; a list gives one for each item. */
+export function addQuery(url: string, query: Readonly<Record<string, string>>, values: Values): string {
+  const pairs: string[] = [];
+  for (const [name, text] of Object.entries(query)) {
+    const template = parseTemplate(text);
+    const [only] = template;
+    const value = template.length === 1 && typeof only === 'object' ? resolve(only, values) : fill(template, values);
+    if (value === undefined || value === null) continue;
+    for (const item of Array.isArray(value) ? value : [value]) {
+      pairs.push(`${percentEncode(name)}=${percentEncode(asText(item))}`);
+    }
+  }
+  if (pairs.length === 0) return url;
+  return url + (url.includes('?') ? '&' : '?') + pairs.join('&');
+}

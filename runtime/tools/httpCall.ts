@@ -1,0 +1,39 @@
+import { STATUS_CODES } from 'node:http';
+import { guardedFetch, OutgoingFailed, OutgoingRefused, type OutgoingRequest } from '../../core/outgoing.ts';
+import { ToolFailure } from './failure.ts';
+import { MAX_RESPONSE_BYTES, readBody } from './response.ts';
+import type { ToolOutcome } from './tool.ts';
+
+/** One request of a tool. */
+export type ToolRequest = Pick<
+  OutgoingRequest,
+  'method' | 'headers' | 'body' | 'maxRedirects' | 'allowPrivateNetwork'
+> & {
+  url: string;
+  timeoutSeconds: number;
+  signal: AbortSignal | undefined;
+};
+
+/** Sends a request through the guarded client; any status is an outcome. Throws ToolFailure when there is no complete answer. */
+export async function callHttp({ url, timeoutSeconds, signal, ...request }: ToolRequest): Promise<ToolOutcome> {
+  try {
+    const response = await guardedFetch(url, {
+      ...request,
+      timeoutMs: timeoutSeconds * 1000,
+      maxBytes: MAX_RESPONSE_BYTES,
+      ...(signal ? { signal } : {}),
+    });
+    const { status } = response;
+    const name = STATUS_CODES[status];
+    return {
+      statusCode: status,
+      responseData: readBody(response),
+      errorMessage: status >= 200 && status < 300 ? null : `The server answered ${status}${name ? ` ${name}` : ''}.`,
+    };
+  } catch (error) {
+    if (error instanceof OutgoingRefused || error instanceof OutgoingFailed) {
+      throw new ToolFailure(error.message, { cause: error });
+    }
+    throw error;
+  }
+}

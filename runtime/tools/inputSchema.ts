@@ -1,0 +1,170 @@
+import { Ajv, type ValidateFunction } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormatsModule from 'ajv-formats';
+import { LRUCache } from 'lru-cache';
+import type { ErrorDetail } from '../../core/errors.ts';
+import { below, distinct, faultAt, toFaults } from './faults.ts';
+import { OutOfTime, withinTime } from './timeLimit.ts';
+import type { JsonSchema } from './tool.ts';
+
+const addFormats = addFormatsModule.default;
+
+/** Characters of JSON that a schema may have: what a model can take in, and what compiles in a tenth of a second. */
+export const MAX_SCHEMA_CHARS = 32_768;
+const MAX_DEPTH = 32;
+const MAX_PATTERN_CHARS = 1_000;
+/** Milliseconds to make a validator. It takes far less; this ends what nobody thought of. */
+const COMPILE_LIMIT_MS = 2_000;
+/** Milliseconds to try inputs. They can keep a validator busy: by a pattern that backtracks, or references that double at each level. */
+const CHECK_LIMIT_MS = 400;
+const VALIDATORS_KEPT = 50;
+
+const DRAFT_07 = /^https?:\/\/json-schema\.org\/draft-07\/schema#?$/;
+const DRAFT_2020 = /^https?:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/;
+/** Keywords whose value is data and not a schema: what stands in it refers to nothing. */
+const DATA = new Set(['const', 'default', 'enum', 'example', 'examples']);
+const REFERENCES = new Set(['$ref', '$dynamicRef', '$recursiveRef']);
+
+const OPTIONS = {
+  strict: false,
+  allErrors: true,
+  ownProperties: true,
+  useDefaults: true,
+  // Inlining would let a short schema grow into a long program.
+  inlineRefs: false,
+  code: { optimize: false },
+  logger: false,
+} as const;
+
+/** A fresh validator each time: one that was stopped half way must not be used again. */
+function compile(schema: JsonSchema): ValidateFunction {
+  const bare = { ...OPTIONS, meta: false, validateSchema: false };
+  const ajv = isDraft07(schema) ? new Ajv(bare) : new Ajv2020(bare);
+  addFormats(ajv);
+  // Without its meta-schema an Ajv does not know what `$schema` names.
+  const { $schema: _dialect, ...rest } = schema;
+  return ajv.compile(rest);
+}
+
+function isDraft07(schema: JsonSchema): boolean {
+  return DRAFT_07.test(String(schema.$schema));
+}
+
+const metaSchemas = new Map<boolean, Ajv>();
+
+function metaFaults(schema: JsonSchema, path: string): ErrorDetail[] {
+  const old = isDraft07(schema);
+  let meta = metaSchemas.get(old);
+  if (!meta) {
+    meta = addFormats(old ? new Ajv(OPTIONS) : new Ajv2020(OPTIONS));
+    meta.validateSchema({}); // compiles the meta-schema
+    metaSchemas.set(old, meta);
+  }
+  const { $schema: _dialect, ...rest } = schema;
+  return meta.validateSchema(rest) === false ? toFaults(meta.errors, path) : [];
+}
+
+function patternFaults(pattern: string, path: string): ErrorDetail[] {
+  if (pattern.length > MAX_PATTERN_CHARS) {
+    return [faultAt(path, `must not have more than ${MAX_PATTERN_CHARS} characters`, 'maxLength')];
+  }
+  try {
+    new RegExp(pattern, 'u');
+    return [];
+  } catch {
+    return [faultAt(path, 'must be a regular expression (ECMA-262, with the flag u)', 'pattern')];
+  }
+}
+
+/** What of a schema would reach outside it, or could not be compiled. */
+function walkFaults(value: unknown, path: string, depth: number, faults: ErrorDetail[]): void {
+  if (typeof value !== 'object' || value === null) return;
+  if (depth > MAX_DEPTH) {
+    faults.push(faultAt(path, `must not nest deeper than ${MAX_DEPTH} levels`, 'depth'));
+    return;
+  }
+  for (const [key, inner] of Object.entries(value)) {
+    if (REFERENCES.has(key) && typeof inner === 'string' && !inner.startsWith('#')) {
+      faults.push(faultAt(below(path, key), 'must refer to a place in this schema, such as #/$defs/name', key));
+    } else if (key === '$async' && inner === true) {
+      faults.push(faultAt(below(path, key), 'is not a known field', key));
+    } else if (key === 'pattern' && typeof inner === 'string') {
+      faults.push(...patternFaults(inner, below(path, key)));
+    } else if (key === 'patternProperties' && typeof inner === 'object' && inner !== null) {
+      for (const pattern of Object.keys(inner)) faults.push(...patternFaults(pattern, below(path, key, pattern)));
+      walkFaults(inner, below(path, key), depth + 1, faults);
+    } else if (!DATA.has(key)) {
+      walkFaults(inner, below(path, key), depth + 1, faults);
+    }
+  }
+}
+
+/** What is wrong with a schema of inputs: it must be one of an object, whole in itself, and fit to be tried on untrusted values. */
+export function inputSchemaFaults(schema: JsonSchema, path: string): ErrorDetail[] {
+  const faults: ErrorDetail[] = [];
+  walkFaults(schema, path, 0, faults);
+  if (JSON.stringify(schema).length > MAX_SCHEMA_CHARS) {
+    faults.push(faultAt(path, `must not have more than ${MAX_SCHEMA_CHARS} characters as JSON`, 'maxLength'));
+  }
+  if (schema.type !== 'object') faults.push(faultAt(below(path, 'type'), 'must be object', 'const'));
+  const { $schema } = schema;
+  if ($schema !== undefined && !DRAFT_07.test(String($schema)) && !DRAFT_2020.test(String($schema))) {
+    faults.push(faultAt(below(path, '$schema'), 'must be JSON Schema 2020-12 or draft-07', '$schema'));
+  }
+  if (faults.length > 0) return distinct(faults);
+  try {
+    const wrong = metaFaults(schema, path);
+    if (wrong.length > 0) return distinct(wrong);
+    withinTime(COMPILE_LIMIT_MS, () => compile(schema));
+    return [];
+  } catch (error) {
+    if (error instanceof OutOfTime) return [faultAt(path, 'takes too long to compile', 'time')];
+    const why = Error.isError(error) ? error.message.slice(0, 200) : '';
+    return [faultAt(path, `is not a usable JSON Schema: ${why}`, 'schema')];
+  }
+}
+
+/** Names that a schema gives to the fields of its object, where it lists them all; undefined where others may fit too. */
+export function declaredInputs(schema: JsonSchema | undefined): Set<string> | undefined {
+  if (schema === undefined || typeof schema.properties !== 'object' || schema.properties === null) return undefined;
+  const open = [
+    ...['$ref', '$dynamicRef', 'allOf', 'anyOf', 'oneOf', 'if', 'then', 'else'],
+    ...['dependentSchemas', 'dependencies', 'patternProperties', 'unevaluatedProperties'],
+  ];
+  if (open.some((keyword) => Object.hasOwn(schema, keyword))) return undefined;
+  if (schema.additionalProperties !== undefined && schema.additionalProperties !== false) return undefined;
+  return new Set(Object.keys(schema.properties));
+}
+
+/** Inputs that fit their schema, defaults filled in, or what does not fit. */
+export type CheckedInputs = { inputs: Record<string, unknown> } | { problem: string };
+
+const validators = new LRUCache<string, ValidateFunction>({ max: VALIDATORS_KEPT });
+
+function validatorOf(schema: JsonSchema): ValidateFunction {
+  const key = JSON.stringify(schema);
+  let validate = validators.get(key);
+  if (!validate) {
+    validate = withinTime(COMPILE_LIMIT_MS, () => compile(schema));
+    validators.set(key, validate);
+  }
+  return validate;
+}
+
+/** Holds inputs against the schema that they were made for; without one everything fits. Changes nothing in what it is given. */
+export function checkInputs(schema: JsonSchema | undefined, given: Record<string, unknown>): CheckedInputs {
+  if (schema === undefined) return { inputs: given };
+  const inputs = structuredClone(given);
+  try {
+    const validate = validatorOf(schema);
+    if (withinTime(CHECK_LIMIT_MS, () => validate(inputs))) return { inputs };
+    const all = toFaults(validate.errors, '').map(({ path, message }) => `${path.slice(1) || 'the inputs'} ${message}`);
+    const shown = [...new Set(all)].slice(0, 10).join('; ');
+    return { problem: `The inputs do not fit the tool: ${shown}.` };
+  } catch (error) {
+    if (error instanceof OutOfTime) return { problem: 'The inputs take too long to check against the inputSchema.' };
+    if (error instanceof RangeError)
+      return { problem: 'The inputs cannot be checked: they, or the inputSchema, nest too deeply.' };
+    throw error;
+  }
+}

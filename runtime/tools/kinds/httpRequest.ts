@@ -1,0 +1,115 @@
+import type { ErrorDetail } from '../../../core/errors.ts';
+import { addressFaults } from '../address.ts';
+import { below, checkShape, faultAt } from '../faults.ts';
+import { declaredInputs, inputSchemaFaults } from '../inputSchema.ts';
+import { placeholdersIn, written } from '../placeholders.ts';
+import { isHeaderValue } from '../requestParts.ts';
+import type { HttpRequestConfiguration } from '../tool.ts';
+
+const MAX_BODY_CHARS = 262_144;
+const TEXTS = { type: 'object', maxProperties: 100, additionalProperties: { type: 'string', maxLength: 8192 } };
+
+/** Seconds that a tool may be given. */
+export const TIMEOUT_SECONDS = { type: 'integer', minimum: 1, maximum: 120 };
+
+const SHAPE = {
+  type: 'object',
+  required: ['url'],
+  additionalProperties: false,
+  properties: {
+    method: { type: 'string', enum: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] },
+    url: { type: 'string', minLength: 1, maxLength: 8192 },
+    headers: TEXTS,
+    query: TEXTS,
+    body: true,
+    inputSchema: { type: 'object' },
+    timeoutSeconds: TIMEOUT_SECONDS,
+    secrets: {
+      type: 'object',
+      maxProperties: 50,
+      additionalProperties: { type: 'string', minLength: 1, maxLength: 8192 },
+    },
+  },
+};
+
+/** Names of RFC 9110, 5.6.2. */
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+/** Headers that are made with the connection; given here they would not be sent. */
+const MADE_BY_HTTP =
+  /^(?:accept-encoding|connection|content-length|expect|host|keep-alive|te|trailer|transfer-encoding|upgrade|proxy-.*)$/i;
+const SECRET_NAME = /^[A-Za-z0-9_.-]{1,100}$/;
+
+/** What is wrong with the name of a header. */
+export function headerNameFault(name: string, path: string): ErrorDetail[] {
+  if (!HEADER_NAME.test(name)) return [faultAt(path, 'must be the name of a header', 'format')];
+  if (MADE_BY_HTTP.test(name)) return [faultAt(path, 'is set by HTTP itself and cannot be given', 'format')];
+  return [];
+}
+
+/** Every text of a JSON value with its place; property names, which are no templates, apart. */
+function* textsOf(value: unknown, path: string): Generator<{ text: string; path: string; isName: boolean }> {
+  if (typeof value === 'string') yield { text: value, path, isName: false };
+  else if (typeof value === 'object' && value !== null) {
+    for (const [key, inner] of Object.entries(value)) {
+      if (!Array.isArray(value)) yield { text: key, path: below(path, key), isName: true };
+      yield* textsOf(inner, below(path, key));
+    }
+  }
+}
+
+function placeholderFaults(
+  configuration: Partial<HttpRequestConfiguration>,
+  secrets: object,
+  path: string,
+): ErrorDetail[] {
+  const { url, headers, query, body, inputSchema } = configuration;
+  const declared = declaredInputs(inputSchema);
+  const faults: ErrorDetail[] = [];
+  for (const each of textsOf({ url, headers, query, body }, path)) {
+    for (const placeholder of placeholdersIn(each.text)) {
+      const { source, name } = placeholder;
+      if (each.isName) {
+        faults.push(faultAt(each.path, 'must not have a placeholder in its name', 'placeholder'));
+      } else if (source === 'secret' && !Object.hasOwn(secrets, name)) {
+        faults.push(faultAt(each.path, `${written(placeholder)} is not one of the secrets`, 'placeholder'));
+      } else if (source === 'input' && declared?.has(name) === false) {
+        faults.push(faultAt(each.path, `${written(placeholder)} is not a property of the inputSchema`, 'placeholder'));
+      }
+    }
+  }
+  return faults;
+}
+
+function headerFaults(headers: Record<string, string>, path: string): ErrorDetail[] {
+  const seen = new Set<string>();
+  return Object.entries(headers).flatMap(([name, value]) => {
+    const here = below(path, name);
+    const again = seen.has(name.toLowerCase());
+    seen.add(name.toLowerCase());
+    return [
+      ...headerNameFault(name, here),
+      ...(again ? [faultAt(here, 'is given twice: the names of headers are the same in upper and lower case')] : []),
+      ...(isHeaderValue(value) ? [] : [faultAt(here, 'must not have line breaks or control characters', 'format')]),
+    ];
+  });
+}
+
+/** What is wrong with the configuration of an HTTP_REQUEST. */
+export function httpRequestFaults(configuration: Record<string, unknown>, path: string): ErrorDetail[] {
+  const { faults, sound } = checkShape<HttpRequestConfiguration>(SHAPE, configuration, path);
+  const { url, headers = {}, body, inputSchema } = sound;
+  const given = configuration.secrets;
+  const secrets = typeof given === 'object' && given !== null ? given : {};
+  const names = Object.keys(secrets);
+  const size = typeof body === 'string' ? body.length : (JSON.stringify(body)?.length ?? 0);
+  if (url !== undefined) faults.push(...addressFaults(url, below(path, 'url'), names.length > 0));
+  if (inputSchema !== undefined) faults.push(...inputSchemaFaults(inputSchema, below(path, 'inputSchema')));
+  if (size > MAX_BODY_CHARS) {
+    faults.push(faultAt(below(path, 'body'), `must not have more than ${MAX_BODY_CHARS} characters`, 'maxLength'));
+  }
+  for (const name of names.filter((each) => !SECRET_NAME.test(each))) {
+    const message = 'must have a name of 1 to 100 letters, digits, _, . and -';
+    faults.push(faultAt(below(path, 'secrets', name), message, 'format'));
+  }
+  return [...faults, ...headerFaults(headers, below(path, 'headers')), ...placeholderFaults(sound, secrets, path)];
+}

@@ -1,0 +1,177 @@
+import { inputSchemaFaults, MAX_SCHEMA_CHARS } from '../inputSchema.ts';
+import type { JsonSchema } from '../tool.ts';
+import { BadDocument, type Fields, isFields, type Located, objectAt } from './document.ts';
+import type { DocumentFault, Imported, ImportedOperation, ImportedParameter, ImportOrder } from './operation.ts';
+import { type Found, parametersOf } from './parameters.ts';
+import { SchemaCollector } from './schemas.ts';
+import { serverOf } from './servers.ts';
+
+const METHODS = ['get', 'post', 'put', 'patch', 'delete', 'head', 'options'] as const;
+const MAX_DESCRIPTION = 1000;
+/** Depths of references that are tried until the schema of the inputs is small enough. */
+const DEPTHS = [Number.POSITIVE_INFINITY, 4, 2, 1, 0];
+
+interface Candidate {
+  method: string;
+  path: string;
+  item: Located<Fields>;
+  operation: Located<Fields>;
+}
+
+function candidatesOf(document: Fields): Map<string, Candidate[]> {
+  const found = new Map<string, Candidate[]>();
+  for (const [path, value] of Object.entries(isFields(document.paths) ? document.paths : {})) {
+    let item: Located<Fields>;
+    try {
+      item = objectAt(document, { value, steps: ['paths', path] });
+    } catch (error) {
+      // It may hold what is wanted; then that is not found.
+      if (error instanceof BadDocument) continue;
+      throw error;
+    }
+    for (const method of METHODS) {
+      const operation = item.value[method];
+      if (!isFields(operation) || typeof operation.operationId !== 'string') continue;
+      const candidate = { method, path, item, operation: { value: operation, steps: [...item.steps, method] } };
+      found.set(operation.operationId, [...(found.get(operation.operationId) ?? []), candidate]);
+    }
+  }
+  return found;
+}
+
+/** The JSON content of a request body: the one named application/json first. */
+function jsonContent(
+  document: Fields,
+  { operation }: Candidate,
+): { type: string; schema: Located; required: boolean } | null {
+  if (operation.value.requestBody === undefined) return null;
+  const body = objectAt(document, { value: operation.value.requestBody, steps: [...operation.steps, 'requestBody'] });
+  const content = isFields(body.value.content) ? body.value.content : {};
+  const types = Object.keys(content).filter((type) => /[/+]json$/i.test(type.split(';', 1)[0]?.trim() ?? ''));
+  const type = types.find((each) => /^application\/json$/i.test(each)) ?? types[0];
+  if (type === undefined) {
+    if (body.value.required !== true) return null;
+    throw new BadDocument('must take JSON: other bodies are not supported', [...body.steps, 'content']);
+  }
+  const media = objectAt(document, { value: content[type], steps: [...body.steps, 'content', type] });
+  const schema = { value: media.value.schema, steps: [...media.steps, 'schema'] };
+  return { type, schema, required: body.value.required === true };
+}
+
+function describe({ summary, description }: Fields): string {
+  const texts = [summary, description].filter((text) => typeof text === 'string' && text.trim() !== '');
+  return [...new Set(texts)].join('\n\n').trim().slice(0, MAX_DESCRIPTION).toWellFormed();
+}
+
+/** A name for each input: the parameter's own where it is free, of letters that models may use. */
+function nameInputs(found: readonly Found[], hasBody: boolean): (Found & { input: string })[] {
+  const taken = new Set(['operationId', ...(hasBody ? ['body'] : [])]);
+  return found.map((each) => {
+    const plain = each.name.replace(/[^A-Za-z0-9_.-]+/g, '_').slice(0, 50);
+    let input = taken.has(plain) ? `${each.in}_${plain}` : plain;
+    for (let count = 2; taken.has(input); count += 1) input = `${each.in}_${plain}_${count}`;
+    taken.add(input);
+    return { ...each, input };
+  });
+}
+
+function importOperation(
+  document: Fields,
+  candidate: Candidate,
+  server: string,
+  order: ImportOrder,
+): ImportedOperation {
+  const { method, path, item, operation } = candidate;
+  if (order.baseUrl === undefined) {
+    for (const { value, steps } of [operation, item]) {
+      if (!Array.isArray(value.servers) || value.servers.length === 0) continue;
+      throw new BadDocument('has servers of its own: give a baseUrl, or leave the operation out', [
+        ...steps,
+        'servers',
+      ]);
+    }
+  }
+  const body = jsonContent(document, candidate);
+  const parameters = nameInputs(parametersOf(document, path, item, operation, order.authHeader), body !== null);
+  const inputSchema = inputsOf(document, operation, parameters, body);
+  return {
+    operationId: String(operation.value.operationId),
+    description: describe(operation.value),
+    method: method.toUpperCase(),
+    server,
+    path,
+    parameters: parameters.map(
+      ({ input, name, in: where, style, explode }): ImportedParameter => ({ input, name, in: where, style, explode }),
+    ),
+    bodyType: body?.type ?? null,
+    inputSchema,
+  };
+}
+
+function inputsOf(
+  document: Fields,
+  operation: Located<Fields>,
+  parameters: readonly (Found & { input: string })[],
+  body: ReturnType<typeof jsonContent>,
+): JsonSchema {
+  for (const depth of DEPTHS) {
+    const collector = new SchemaCollector(document, depth);
+    const properties = parameters.map(({ input, schema, description }): [string, JsonSchema] => [
+      input,
+      { ...collector.convert(schema.value, schema.steps), ...(description === '' ? {} : { description }) },
+    ]);
+    if (body) properties.push(['body', collector.convert(body.schema.value, body.schema.steps)]);
+    const required = [
+      ...parameters.filter((each) => each.required).map(({ input }) => input),
+      ...(body?.required ? ['body'] : []),
+    ];
+    const definitions = collector.definitions();
+    const schema: JsonSchema = {
+      type: 'object',
+      properties: Object.fromEntries(properties),
+      ...(required.length > 0 ? { required } : {}),
+      additionalProperties: false,
+      ...(Object.keys(definitions).length > 0 ? { $defs: definitions } : {}),
+    };
+    if (JSON.stringify(schema).length > MAX_SCHEMA_CHARS) continue;
+    const [fault] = inputSchemaFaults(schema, '');
+    if (fault === undefined) return schema;
+    throw new BadDocument(`takes inputs that make no JSON Schema: ${fault.path} ${fault.message}`, operation.steps);
+  }
+  throw new BadDocument('takes inputs that are too large to describe', operation.steps);
+}
+
+/** Reads the wanted operations out of a parsed document. */
+export function importOperations(document: unknown, order: ImportOrder): Imported {
+  const faults: DocumentFault[] = [];
+  const operations: ImportedOperation[] = [];
+  const note = (work: () => void) => {
+    try {
+      work();
+    } catch (error) {
+      if (!(error instanceof BadDocument)) throw error;
+      faults.push(error.fault);
+    }
+  };
+  if (!isFields(document))
+    return { operations, faults: [{ field: 'openapi', steps: [], message: 'must be an OpenAPI document' }] };
+  if (!/^3\.\d+\.\d+/.test(String(document.openapi))) {
+    return { operations, faults: [{ field: 'openapi', steps: ['openapi'], message: 'must be version 3 of OpenAPI' }] };
+  }
+  let server = '';
+  note(() => {
+    server = serverOf(document, order.baseUrl, 'address' in order.source ? order.source.address : undefined);
+  });
+  const candidates = candidatesOf(document);
+  for (const [index, wanted] of order.wanted.entries()) {
+    const [candidate, another] = candidates.get(wanted) ?? [];
+    if (candidate === undefined || another !== undefined) {
+      const message =
+        another === undefined ? 'is no operationId of the document' : 'is an operationId that the document uses twice';
+      faults.push({ field: 'operations', steps: [index], message });
+      continue;
+    }
+    note(() => operations.push(importOperation(document, candidate, server, order)));
+  }
+  return { operations, faults };
+}

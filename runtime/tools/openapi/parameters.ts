@@ -1,0 +1,79 @@
+import { BadDocument, type Fields, isFields, type Located, objectAt } from './document.ts';
+import type { ImportedParameter, ParameterStyle } from './operation.ts';
+
+/** A parameter as the document has it. */
+export interface Found extends Omit<ImportedParameter, 'input'> {
+  required: boolean;
+  description: string;
+  schema: Located;
+}
+
+const STYLES: Readonly<Record<ImportedParameter['in'], readonly ParameterStyle[]>> = {
+  path: ['simple'],
+  query: ['form', 'spaceDelimited', 'pipeDelimited', 'deepObject'],
+  header: ['simple'],
+};
+/** OpenAPI 3.1, 4.8.12.1: parameters of these names are ignored. */
+const NOT_PARAMETERS = new Set(['accept', 'content-type', 'authorization']);
+
+function found(document: Fields, located: Located<Fields>): Found | undefined {
+  const { value, steps } = located;
+  const { name, in: where } = value;
+  if (typeof name !== 'string' || name === '') throw new BadDocument('must have a name', steps);
+  if (where === 'cookie') {
+    if (value.required !== true) return undefined;
+    throw new BadDocument('must not be a cookie: cookies are not supported', [...steps, 'in']);
+  }
+  if (where !== 'path' && where !== 'query' && where !== 'header') {
+    throw new BadDocument('must be path, query, header or cookie', [...steps, 'in']);
+  }
+  const place: ImportedParameter['in'] = where;
+  const common = {
+    name,
+    in: place,
+    required: where === 'path' || value.required === true,
+    description: typeof value.description === 'string' ? value.description.slice(0, 1000).toWellFormed() : '',
+  };
+  if (isFields(value.content)) {
+    const [type = ''] = Object.keys(value.content);
+    if (!/[/+]json$/i.test(type)) throw new BadDocument('must be JSON', [...steps, 'content']);
+    const media = objectAt(document, { value: value.content[type], steps: [...steps, 'content', type] });
+    const schema = { value: media.value.schema, steps: [...media.steps, 'schema'] };
+    return { ...common, style: 'json', explode: false, schema };
+  }
+  const [usual = 'simple'] = STYLES[where];
+  const style = STYLES[where].find((each) => each === (value.style ?? usual));
+  if (style === undefined) throw new BadDocument(`must be one of ${STYLES[where].join(', ')}`, [...steps, 'style']);
+  const explode = typeof value.explode === 'boolean' ? value.explode : style === 'form';
+  return { ...common, style, explode, schema: { value: value.schema, steps: [...steps, 'schema'] } };
+}
+
+/**
+ * The parameters of an operation, those of its path included where it does not replace them. Throws BadDocument when one
+ * cannot be sent, or the path has a place without a parameter.
+ */
+export function parametersOf(
+  document: Fields,
+  path: string,
+  item: Located<Fields>,
+  operation: Located<Fields>,
+  authHeader: string | undefined,
+): Found[] {
+  const byPlace = new Map<string, Found>();
+  for (const { value, steps } of [item, operation]) {
+    if (!Array.isArray(value.parameters)) continue;
+    for (const [index, each] of value.parameters.entries()) {
+      const parameter = found(document, objectAt(document, { value: each, steps: [...steps, 'parameters', index] }));
+      if (parameter === undefined) continue;
+      const name = parameter.name.toLowerCase();
+      if (parameter.in === 'header' && (NOT_PARAMETERS.has(name) || name === authHeader?.toLowerCase())) continue;
+      byPlace.set(`${parameter.in} ${parameter.name}`, parameter);
+    }
+  }
+  if (!path.startsWith('/')) throw new BadDocument('must begin with a slash', ['paths', path]);
+  for (const [, name = ''] of path.matchAll(/\{([^{}]*)\}/g)) {
+    if (!byPlace.has(`path ${name}`))
+      throw new BadDocument(`has no parameter for {${name}} of the path`, operation.steps);
+  }
+  return [...byPlace.values()].filter((each) => each.in !== 'path' || path.includes(`{${each.name}}`));
+}

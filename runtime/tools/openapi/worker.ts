@@ -1,0 +1,31 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { importOperations } from './import.ts';
+import type { Imported, ImportOrder } from './operation.ts';
+
+/** A document's text as a value; undefined when it is neither JSON nor YAML. */
+async function read(text: string): Promise<unknown> {
+  try {
+    // YAML is nearly a superset of JSON, and much slower to read.
+    if (/^\s*[[{]/.test(text)) return JSON.parse(text);
+    const { parse } = await import('yaml');
+    return parse(text, { maxAliasCount: 100, logLevel: 'error' });
+  } catch {
+    return undefined;
+  }
+}
+
+async function run(order: ImportOrder): Promise<Imported> {
+  const { source } = order;
+  const document = 'document' in source ? source.document : await read(source.text);
+  if (document === undefined) {
+    return { operations: [], faults: [{ field: 'openapi', steps: [], message: 'must lead to JSON or YAML' }] };
+  }
+  try {
+    return importOperations(document, order);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return { operations: [], faults: [{ field: 'openapi', steps: [], message: 'must not nest that deeply' }] };
+  }
+}
+
+parentPort?.postMessage(await run(workerData as ImportOrder));

@@ -1,0 +1,69 @@
+import { HIDDEN } from './secrets.ts';
+
+/** Shorter texts are in everything; nobody can keep them secret. */
+const MIN_LENGTH = 4;
+/** The path of a secret address is a secret itself when it is longer than `/orders`. */
+const MIN_PATH_LENGTH = 12;
+
+/** What of an address gives it away: in an error every part, in data only what no innocent text has. */
+function partsOfAddress(text: string, everyPart: boolean): string[] {
+  const url = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? URL.parse(text) : null;
+  if (url === null) return [];
+  const long = [url.pathname, url.search.slice(1)].filter(({ length }) => everyPart || length >= MIN_PATH_LENGTH);
+  const parts = [url.password, ...long, ...(everyPart ? [url.username, url.hostname, url.host] : [])];
+  return parts.flatMap((part) => [part, decoded(part)]);
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** The forms in which a service may give a text back. */
+function formsOf(text: string): string[] {
+  return [
+    text,
+    text.trim(),
+    encodeURIComponent(text.toWellFormed()),
+    JSON.stringify(text).slice(1, -1),
+    Buffer.from(text).toString('base64'),
+    Buffer.from(text).toString('base64url'),
+  ];
+}
+
+/**
+ * Makes values fit to show: every occurrence of these secrets, plain or encoded, becomes `********`. `message` is for the
+ * words of an error, where each part of a secret address is hidden too. What comes out can be stored as text or jsonb.
+ */
+export function redactor(secrets: readonly string[]): { data: <T>(value: T) => T; message: (text: string) => string } {
+  const data = hider(secrets.flatMap((secret) => [secret, ...partsOfAddress(secret, false)]));
+  const message = hider(secrets.flatMap((secret) => [secret, ...partsOfAddress(secret, true)]));
+  // Neither NUL nor half of a surrogate pair can be stored.
+  const storable = (text: string) => data(text).replaceAll('\0', '\uFFFD').toWellFormed();
+  return { data: <T>(value: T) => walk(value, storable) as T, message };
+}
+
+function hider(secrets: readonly string[]): (text: string) => string {
+  // The longest first: a secret may be part of another.
+  const hidden = [...new Set(secrets.flatMap(formsOf))]
+    .filter(({ length }) => length >= MIN_LENGTH)
+    .sort((a, b) => b.length - a.length);
+  if (hidden.length === 0) return (text) => text;
+  const any = new RegExp(hidden.map((text) => RegExp.escape(text)).join('|'), 'g');
+  return (text) => text.replace(any, HIDDEN);
+}
+
+function walk(value: unknown, hide: (text: string) => string): unknown {
+  if (typeof value === 'string') return hide(value);
+  if (typeof value === 'number') {
+    const text = String(value);
+    const shown = hide(text);
+    return shown === text ? value : shown;
+  }
+  if (Array.isArray(value)) return value.map((item) => walk(item, hide));
+  if (typeof value !== 'object' || value === null || value instanceof Date) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [hide(key), walk(inner, hide)]));
+}

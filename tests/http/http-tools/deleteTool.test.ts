@@ -1,0 +1,52 @@
+import { makeAgent, makeReadyAgent, publish, readAgent } from '../../support/agents.ts';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+import { makeTool } from '../../support/httpTools.ts';
+import { allNotFound, answersForMissing } from './tools.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startTestApp();
+});
+afterAll(() => app.close());
+
+const remove = (id: string) => app.api('delete', `/http-tools/${id}`);
+const linkTo = (agentId: string, httpToolPublicId: string) =>
+  app.api('post', `/agents/${agentId}/http-tools`).send({ httpToolPublicId });
+
+describe('204', () => {
+  test('the tool is gone, and a second time there is nothing to delete', async () => {
+    const { publicId } = await makeTool(app);
+    expect((await remove(publicId)).status).toBe(204);
+    expect((await app.api('get', `/http-tools/${publicId}`)).status).toBe(404);
+    expect((await remove(publicId)).status).toBe(404);
+  });
+
+  test('it leaves the draft of every agent, which is an unpublished change', async () => {
+    const [one, two] = [await makeReadyAgent(app), await makeAgent(app)];
+    const [tool, other] = [await makeTool(app), await makeTool(app)];
+    for (const { publicId } of [one, two]) await linkTo(publicId, tool.publicId);
+    await linkTo(two.publicId, other.publicId);
+    await publish(app, one.publicId);
+    expect((await remove(tool.publicId)).status).toBe(204);
+    expect((await app.api('get', `/agents/${one.publicId}/http-tools`)).body).toEqual([]);
+    expect((await app.api('get', `/agents/${two.publicId}/http-tools`)).body).toMatchObject([
+      { httpToolPublicId: other.publicId },
+    ]);
+    expect((await readAgent(app, one.publicId)).hasUnpublishedChanges).toBe(true);
+  });
+
+  test('its secrets are not kept', async () => {
+    const configuration = { url: 'https://api.example.com', secrets: { a: 'abc' } };
+    const { publicId } = await makeTool(app, { configuration });
+    await remove(publicId);
+    const { db, workspaceId } = app.workspace;
+    const row = db.selectFrom('http_tools').select('secrets').where('workspace_id', '=', workspaceId);
+    expect(await row.where('id', '=', publicId).executeTakeFirst()).toEqual({ secrets: null });
+  });
+});
+
+describe('404 HTTP_TOOL_NOT_FOUND', () => {
+  test("a deleted tool and another workspace's answer as one that does not exist", async () => {
+    expect(await answersForMissing(app, remove)).toEqual(allNotFound);
+  });
+});

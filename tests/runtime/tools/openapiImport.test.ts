@@ -1,0 +1,298 @@
+import { importOperations } from '../../../runtime/tools/openapi/import.ts';
+import { importDocument } from '../../../runtime/tools/openapi/importDocument.ts';
+import type { ImportOrder } from '../../../runtime/tools/openapi/operation.ts';
+
+const ADDRESS = 'https://api.example.com/v1/openapi.json';
+
+/** A document of one path, `/orders/{id}`, with one operation, `op`. */
+function documentOf(operation: object = {}, more: object = {}): Record<string, unknown> {
+  const parameters = [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }];
+  return {
+    openapi: '3.0.3',
+    servers: [{ url: 'https://api.example.com/v1/' }],
+    paths: { '/orders/{id}': { parameters, get: { operationId: 'op', ...operation } } },
+    ...more,
+  };
+}
+
+function importFrom(document: object, options: Partial<ImportOrder> & { address?: string } = {}) {
+  const { address = ADDRESS, ...rest } = options;
+  const source = { text: '', address };
+  return importOperations(document, { source, wanted: ['op'], baseUrl: undefined, authHeader: undefined, ...rest });
+}
+
+/** The one operation, of which nothing may be wrong. */
+function imported(document: object, options: Parameters<typeof importFrom>[1] = {}) {
+  const { operations, faults } = importFrom(document, options);
+  expect(faults).toEqual([]);
+  const [operation] = operations;
+  if (!operation) throw new Error('nothing was imported');
+  return operation;
+}
+
+/** Where the faults are. */
+function faultsOf(document: object, options: Parameters<typeof importFrom>[1] = {}): string[] {
+  return importFrom(document, options).faults.map(({ field, steps }) => [field, ...steps].join(' '));
+}
+
+const withBody = (schema: object, more: object = {}) =>
+  documentOf({ requestBody: { required: true, content: { 'application/json': { schema } } } }, more);
+const bodyOf = (schema: object, more: object = {}) => {
+  const { properties, $defs } = imported(withBody(schema, more)).inputSchema as Record<string, Record<string, unknown>>;
+  return { body: properties?.body, $defs };
+};
+
+describe('an operation', () => {
+  test('keeps all that a call needs', () => {
+    const operation = {
+      summary: 'Get an order',
+      description: 'With its lines.',
+      parameters: [{ name: 'expand[]', in: 'query', description: 'What comes along', schema: { type: 'array' } }],
+    };
+    expect(imported(documentOf(operation))).toEqual({
+      operationId: 'op',
+      description: 'Get an order\n\nWith its lines.',
+      method: 'GET',
+      server: 'https://api.example.com/v1',
+      path: '/orders/{id}',
+      parameters: [
+        { input: 'id', name: 'id', in: 'path', style: 'simple', explode: false },
+        { input: 'expand_', name: 'expand[]', in: 'query', style: 'form', explode: true },
+      ],
+      bodyType: null,
+      inputSchema: {
+        type: 'object',
+        properties: { id: { type: 'string' }, expand_: { type: 'array', description: 'What comes along' } },
+        required: ['id'],
+        additionalProperties: false,
+      },
+    });
+  });
+
+  test('its own parameters replace those of the path', () => {
+    const parameters = [{ name: 'id', in: 'path', required: true, schema: { type: 'integer' } }];
+    expect(imported(documentOf({ parameters })).inputSchema.properties).toEqual({ id: { type: 'integer' } });
+  });
+
+  test('inputs of one name get names of their own, and none is called operationId', () => {
+    const parameters = [
+      { name: 'id', in: 'query', schema: {} },
+      { name: 'body', in: 'header', schema: {} },
+      { name: 'operationId', in: 'query', schema: {} },
+    ];
+    const requestBody = { content: { 'application/json': {} } };
+    const { parameters: made, inputSchema } = imported(documentOf({ parameters, requestBody }));
+    expect(made.map(({ input }) => input)).toEqual(['id', 'query_id', 'header_body', 'query_operationId']);
+    expect(inputSchema.required).toEqual(['id']);
+    expect(inputSchema.properties).toHaveProperty('body');
+  });
+
+  test('headers that carry the credentials or the type are no inputs', () => {
+    const header = (name: string) => ({ name, in: 'header', schema: {} });
+    const parameters = [header('Authorization'), header('accept'), header('X-Key'), header('X-Other')];
+    const { parameters: made } = imported(documentOf({ parameters }), { authHeader: 'x-key' });
+    expect(made.map(({ name }) => name)).toEqual(['id', 'X-Other']);
+  });
+
+  test('references to parameters, bodies and paths within the document are followed', () => {
+    const components = {
+      parameters: {
+        Limit: { $ref: '#/components/parameters/Real' },
+        Real: { name: 'limit', in: 'query', schema: { type: 'integer' } },
+      },
+      requestBodies: { Order: { content: { 'application/vnd.api+json': { schema: { type: 'object' } } } } },
+    };
+    const operation = {
+      parameters: [{ $ref: '#/components/parameters/Limit' }],
+      requestBody: { $ref: '#/components/requestBodies/Order' },
+    };
+    const made = imported(documentOf(operation, { components }));
+    expect(made.parameters.map(({ name }) => name)).toEqual(['id', 'limit']);
+    expect(made.bodyType).toBe('application/vnd.api+json');
+  });
+});
+
+describe('the address of the API', () => {
+  test.each([
+    [[{ url: 'https://other.example/a/' }], 'https://other.example/a'],
+    [[{ url: '/v2' }], 'https://api.example.com/v2'],
+    [[{ url: '.' }], 'https://api.example.com/v1'],
+    [undefined, 'https://api.example.com'],
+    [[{ url: 'https://{region}.example.com', variables: { region: { default: 'eu' } } }], 'https://eu.example.com'],
+  ])('servers %j', (servers, expected) => {
+    expect(imported(documentOf({}, { servers })).server).toBe(expected);
+  });
+
+  test('a baseUrl comes first', () => {
+    expect(
+      imported(documentOf({ servers: [{ url: 'https://x' }] }), { baseUrl: 'http://a.example:81/b/' }).server,
+    ).toBe('http://a.example:81/b');
+  });
+
+  test.each([
+    ['ftp', [{ url: 'ftp://a.example' }], 'openapi servers 0 url'],
+    ['credentials', [{ url: 'https://me:pass@a.example' }], 'openapi servers 0 url'],
+    ['a query', [{ url: 'https://a.example/?a=b' }], 'openapi servers 0 url'],
+  ])('a server with %s is refused', (_what, servers, fault) => {
+    expect(faultsOf(documentOf({}, { servers }))).toEqual([fault]);
+  });
+
+  test('a relative one needs the address of the document', () => {
+    const order = { source: { document: {} } };
+    expect(faultsOf(documentOf({}, { servers: [{ url: '/v1' }] }), order)).toEqual(['baseUrl']);
+  });
+
+  test('an operation that lives elsewhere is not called here', () => {
+    expect(faultsOf(documentOf({ servers: [{ url: 'https://upload.example' }] }))).toEqual([
+      'openapi paths /orders/{id} get servers',
+    ]);
+  });
+});
+
+describe('schemas', () => {
+  test('what they refer to comes along, recursion included', () => {
+    const Node = { type: 'object', properties: { next: { $ref: '#/components/schemas/Node' } } };
+    const { body, $defs } = bodyOf(
+      { $ref: '#/components/schemas/Node' },
+      { components: { schemas: { Node, Unused: {} } } },
+    );
+    expect(body).toEqual({ $ref: '#/$defs/Node' });
+    expect($defs).toEqual({ Node: { type: 'object', properties: { next: { $ref: '#/$defs/Node' } } } });
+  });
+
+  test('OpenAPI 3.0 becomes JSON Schema 2020-12', () => {
+    const schema = {
+      type: 'object',
+      required: ['id', 'a'],
+      properties: {
+        id: { type: 'integer', readOnly: true },
+        a: { type: 'string', nullable: true, enum: ['x'], example: 'x', xml: {} },
+        b: { type: 'number', minimum: 1, exclusiveMinimum: true, maximum: 9, exclusiveMaximum: false },
+        c: { allOf: [{ type: 'object' }], nullable: true },
+        d: { type: 'string', pattern: '[a-z' },
+      },
+    };
+    expect(bodyOf(schema).body).toEqual({
+      type: 'object',
+      required: ['a'],
+      properties: {
+        a: { type: ['string', 'null'], enum: ['x', null] },
+        b: { type: 'number', exclusiveMinimum: 1, maximum: 9 },
+        c: { anyOf: [{ allOf: [{ type: 'object' }] }, { type: 'null' }] },
+        d: { type: 'string' },
+      },
+    });
+  });
+
+  test('properties called like keywords stay properties', () => {
+    const properties = { example: { type: 'string' }, $ref: { type: 'string' }, nullable: { type: 'boolean' }, id: {} };
+    expect(bodyOf({ type: 'object', properties }).body).toEqual({ type: 'object', properties });
+  });
+
+  test('a large document gives a schema that a model can read', () => {
+    const schemas: Record<string, object> = {};
+    for (let level = 0; level < 200; level += 1) {
+      const properties = {
+        next: { $ref: `#/components/schemas/S${level + 1}` },
+        note: { type: 'string', description: 'x'.repeat(500) },
+      };
+      schemas[`S${level}`] = { type: 'object', properties };
+    }
+    schemas.S200 = {};
+    const { body, $defs } = bodyOf({ $ref: '#/components/schemas/S0' }, { components: { schemas } });
+    expect(body).toEqual({ $ref: '#/$defs/S0' });
+    expect(Object.keys($defs ?? {})).toEqual(['S0', 'S1', 'S2', 'S3']);
+  });
+
+  test.each([
+    ['a document elsewhere', { $ref: 'https://example.com/schema.json' }],
+    ['a file', { $ref: './order.yaml#/Order' }],
+    ['a name', { $ref: '#Order' }],
+    ['nothing', { $ref: '#/components/schemas/No' }],
+    ['what a prototype has', { $ref: '#/constructor' }],
+  ])('a reference to %s is refused', (_what, schema) => {
+    expect(faultsOf(withBody({ properties: { a: schema } }))).toEqual([
+      'openapi paths /orders/{id} get requestBody content application/json schema properties a $ref',
+    ]);
+  });
+});
+
+describe('what stands in the way', () => {
+  test.each([
+    ['no object', [], ['openapi']],
+    ['Swagger 2', { swagger: '2.0' }, ['openapi openapi']],
+    ['no version', { paths: {} }, ['openapi openapi']],
+    ['an operationId that is not there', documentOf({ operationId: 'other' }), ['operations 0']],
+    ['no paths', { openapi: '3.1.0', servers: [{ url: 'https://a.example' }] }, ['operations 0']],
+    [
+      'a required cookie',
+      documentOf({ parameters: [{ name: 'a', in: 'cookie', required: true }] }),
+      ['openapi paths /orders/{id} get parameters 0 in'],
+    ],
+    [
+      'a place that is none',
+      documentOf({ parameters: [{ name: 'a', in: 'body' }] }),
+      ['openapi paths /orders/{id} get parameters 0 in'],
+    ],
+    [
+      'a style that is not taken',
+      documentOf({ parameters: [{ name: 'a', in: 'query', style: 'matrix' }] }),
+      ['openapi paths /orders/{id} get parameters 0 style'],
+    ],
+    [
+      'a body that is no JSON',
+      documentOf({ requestBody: { required: true, content: { 'multipart/form-data': {} } } }),
+      ['openapi paths /orders/{id} get requestBody content'],
+    ],
+    [
+      'a reference in a circle',
+      documentOf(
+        { parameters: [{ $ref: '#/components/parameters/A' }] },
+        { components: { parameters: { A: { $ref: '#/components/parameters/A' } } } },
+      ),
+      ['openapi components parameters A'],
+    ],
+    [
+      'a path without its parameter',
+      { ...documentOf(), paths: { '/a/{b}': { get: { operationId: 'op' } } } },
+      ['openapi paths /a/{b} get'],
+    ],
+    [
+      'an operationId that two have',
+      { ...documentOf(), paths: { '/a': { get: { operationId: 'op' }, put: { operationId: 'op' } } } },
+      ['operations 0'],
+    ],
+  ])('%s', (_what, document, faults) => {
+    expect(faultsOf(document)).toEqual(faults);
+  });
+
+  test('an optional cookie and an optional body that is no JSON are left out', () => {
+    const parameters = [{ name: 'a', in: 'cookie', schema: {} }];
+    const made = imported(documentOf({ parameters, requestBody: { content: { 'text/plain': {} } } }));
+    expect([made.parameters.length, made.bodyType]).toEqual([1, null]);
+  });
+
+  test('every fault is named', () => {
+    const document = documentOf({ parameters: [{ name: 'a', in: 'body' }] }, { servers: [{ url: 'ftp://a' }] });
+    expect(faultsOf(document, { wanted: ['op', 'other'] })).toHaveLength(3);
+  });
+});
+
+describe('a hostile document', () => {
+  const order = { wanted: ['op'], baseUrl: undefined, authHeader: undefined, allowPrivateNetwork: false };
+
+  test('cannot reach into prototypes', async () => {
+    const openapi = JSON.parse(
+      `{"openapi":"3.1.0","servers":[{"url":"https://a.example"}],"paths":{"__proto__":{"get":{"operationId":"op"}},
+        "/a":{"get":{"operationId":"op","parameters":[{"name":"__proto__","in":"query","schema":{"__proto__":{"x":1}}}]}}}}`,
+    );
+    const { operations } = await importDocument({ ...order, openapi });
+    expect(operations.map(({ path }) => path)).not.toContain('__proto__');
+    expect(({} as Record<string, unknown>).x).toBeUndefined();
+  });
+
+  test('several are read in turn', async () => {
+    const all = await Promise.all(Array.from({ length: 5 }, () => importDocument({ ...order, openapi: documentOf() })));
+    expect(all.map(({ operations }) => operations.length)).toEqual([1, 1, 1, 1, 1]);
+  });
+});

@@ -1,0 +1,154 @@
+import { addQuery, fillAddress } from '../../../runtime/tools/address.ts';
+import { ToolFailure } from '../../../runtime/tools/failure.ts';
+import { fillBody, fillHeaders, secretIn } from '../../../runtime/tools/requestParts.ts';
+
+const values = (input: Record<string, unknown> = {}, secret: Record<string, string> = {}) => ({ input, secret });
+const BASE = 'https://api.example.com';
+
+describe('a URL', () => {
+  test.each([
+    ['/a/{{input.x}}', { x: 'A-1042' }, '/a/A-1042'],
+    ['/a/{{input.x}}', { x: 'b/../c?d=e#f&g' }, '/a/b%2F..%2Fc%3Fd%3De%23f%26g'],
+    ['/a/{{input.x}}', { x: '%2e%2e' }, '/a/%252e%252e'],
+    ['/a/{{input.x}}/b', { x: 7 }, '/a/7/b'],
+    ['/a/{{ input.x }}', { x: 'é😀' }, '/a/%C3%A9%F0%9F%98%80'],
+    ['/a?b={{input.x}}&c=1', { x: "&c=2 '()*" }, '/a?b=%26c%3D2%20%27%28%29%2A&c=1'],
+    ['/a?b={{input.x}}', {}, '/a?b='],
+    ['/a?b={{input.x}}', { x: { c: [1] } }, '/a?b=%7B%22c%22%3A%5B1%5D%7D'],
+    ['/a?b={{input.x}}', { x: '\ud800' }, '/a?b=%EF%BF%BD'],
+    ['/a#{{input.x}}', { x: 'y' }, '/a'],
+  ])('%s with %j', (path, input, expected) => {
+    expect(fillAddress(BASE + path, values(input))).toBe(BASE + expected);
+  });
+
+  test.each([
+    ['..', '/a/{{input.x}}/b'],
+    ['.', '/a/{{input.x}}'],
+    ['', '/a/{{input.x}}'],
+    [undefined, '/a/{{input.x}}'],
+    [null, '/a/{{input.x}}'],
+    ['.', '/a/.{{input.x}}/b'],
+    ['.', '/a/{{input.x}}{{input.x}}'],
+  ])('the input %j cannot stand in the path %s: it would be another path', (x, path) => {
+    expect(() => fillAddress(BASE + path, values({ x }))).toThrow(ToolFailure);
+  });
+
+  test('a host and a port can be inputs, and nothing more than that', () => {
+    const url = 'http://{{input.h}}:{{input.p}}/x';
+    expect(fillAddress(url, values({ h: 'münchen.example', p: 8080 }))).toBe('http://münchen.example:8080/x');
+    for (const h of ['a/b', 'a?b', 'a#b', 'me@a', 'a\\b', 'a b', '', 'a／b', null]) {
+      expect(() => fillAddress(url, values({ h, p: 80 }))).toThrow(ToolFailure);
+    }
+    expect(() => fillAddress(url, values({ h: 'a', p: '99999' }))).toThrow(ToolFailure);
+  });
+
+  test('a whole address must be an http address', () => {
+    expect(fillAddress('{{input.u}}', values({ u: 'http://a.example/b?c' }))).toBe('http://a.example/b?c');
+    expect(fillAddress('{{secret.u}}/x', values({}, { u: 'https://a.example/b/' }))).toBe('https://a.example/b/x');
+    for (const u of ['file:///etc/passwd', 'javascript:1', '//a.example', 'a.example', '']) {
+      expect(() => fillAddress('{{input.u}}', values({ u }))).toThrow(ToolFailure);
+    }
+  });
+
+  test('the query is added to the one of the URL; what was left out is left out', () => {
+    const query = {
+      a: '{{input.a}}',
+      'b c': 'x-{{input.b}}',
+      list: '{{input.list}}',
+      gone: '{{input.gone}}',
+      none: '{{input.none}}',
+    };
+    const input = { a: true, b: '&', list: [1, 'b,c'], none: null };
+    expect(addQuery(`${BASE}/?z=1`, query, values(input))).toBe(`${BASE}/?z=1&a=true&b%20c=x-%26&list=1&list=b%2Cc`);
+    expect(addQuery(BASE, { a: '{{input.no}}' }, values())).toBe(BASE);
+  });
+
+  test('a secret that is not there ends the run, also one named like a built-in', () => {
+    expect(() => fillAddress(`${BASE}/{{secret.toString}}`, values())).toThrow('The tool has no secret toString.');
+  });
+});
+
+describe('headers', () => {
+  test('are filled, cut of outer blanks, and go out as UTF-8', () => {
+    const headers = { a: 'Bearer {{secret.t}}', b: '{{input.n}}', c: ' é ', d: '{{input.gone}}' };
+    expect(fillHeaders(headers, values({ n: 5 }, { t: 'abc' }))).toEqual({ a: 'Bearer abc', b: '5', c: 'Ã©' });
+  });
+
+  test.each(['a\r\nX-Evil: 1', 'a\nb', 'a\0b', 'a\u007fb'])('refuses the value %j', (x) => {
+    expect(() => fillHeaders({ h: 'v {{input.x}}' }, values({ x }))).toThrow(ToolFailure);
+    expect(() => fillHeaders({ h: '{{secret.x}}' }, values({}, { x }))).toThrow(ToolFailure);
+  });
+});
+
+describe('a JSON body', () => {
+  const bodyOf = (body: unknown, input: Record<string, unknown>) =>
+    JSON.parse(fillBody(body, {}, values(input, { s: 'abc' })).body);
+
+  test('a whole value keeps its type, text inside text is text', () => {
+    const body = {
+      n: '{{input.n}}',
+      o: '{{input.o}}',
+      t: 'no. {{input.n}} {{input.o}}',
+      s: ['{{secret.s}}'],
+      plain: 1,
+      f: false,
+    };
+    expect(bodyOf(body, { n: 5, o: { a: [null] } })).toEqual({
+      n: 5,
+      o: { a: [null] },
+      t: 'no. 5 {"a":[null]}',
+      s: ['abc'],
+      plain: 1,
+      f: false,
+    });
+  });
+
+  test('what was left out is left out of objects, and null in lists', () => {
+    expect(bodyOf({ a: '{{input.x}}', b: ['{{input.x}}', 1], c: '{{input.y}}' }, { y: null })).toEqual({
+      b: [null, 1],
+      c: null,
+    });
+  });
+
+  test('a value is no template', () => {
+    expect(bodyOf({ a: '{{input.x}}', b: 'x{{input.x}}' }, { x: '{{secret.s}}' })).toEqual({
+      a: '{{secret.s}}',
+      b: 'x{{secret.s}}',
+    });
+  });
+
+  test('goes out as application/json unless the headers say', () => {
+    expect(fillBody({}, {}, values()).headers).toEqual({ 'content-type': 'application/json' });
+    const headers = { 'Content-Type': 'application/vnd.api+json' };
+    expect(fillBody({}, headers, values()).headers).toEqual(headers);
+  });
+});
+
+describe('a text body', () => {
+  const filled = (body: string, type: string | undefined, x: unknown) =>
+    fillBody(body, type === undefined ? {} : { 'CONTENT-TYPE': type }, values({ x })).body;
+
+  test('is plain text unless the headers say', () => {
+    expect(fillBody('a {{input.x}}', {}, values({ x: '"' }))).toEqual({
+      body: 'a "',
+      headers: { 'content-type': 'text/plain; charset=utf-8' },
+    });
+  });
+
+  test.each([
+    ['application/json', '{"a": "{{input.x}}"}', '", "admin": "1', '{"a": "\\", \\"admin\\": \\"1"}'],
+    ['application/json; charset=utf-8', '{"q\\"": {{input.x}}}', { b: 1 }, '{"q\\"": {"b":1}}'],
+    ['application/problem+json', '[{{input.x}}]', undefined, '[null]'],
+    ['application/x-www-form-urlencoded', 'a={{input.x}}&b=1', '&b=2 ', 'a=%26b%3D2%20&b=1'],
+    ['application/xml', '<a b="{{input.x}}"/>', '"><c>&\'', '<a b="&quot;&gt;&lt;c&gt;&amp;&apos;"/>'],
+    ['text/csv', 'a,{{input.x}}', 'b,c', 'a,b,c'],
+  ])('in %s a value cannot break out: %s', (type, body, x, expected) => {
+    expect(filled(body, type, x)).toBe(expected);
+  });
+});
+
+test('a body knows whether it carries a secret', () => {
+  expect(secretIn({ a: ['x {{secret.t}}'] })).toBe('{{secret.t}}');
+  expect(secretIn('{{input.t}}')).toBeUndefined();
+  expect(secretIn(undefined)).toBeUndefined();
+});

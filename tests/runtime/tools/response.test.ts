@@ -1,0 +1,98 @@
+import { redactor } from '../../../runtime/tools/redact.ts';
+import { readBody } from '../../../runtime/tools/response.ts';
+
+const read = (body: string | Buffer, contentType?: string) =>
+  readBody({
+    body: Buffer.from(body as string),
+    headers: contentType === undefined ? {} : { 'content-type': contentType },
+  });
+
+describe('what a tool gives back', () => {
+  test.each([
+    ['{"a":1}', 'application/json', { a: 1 }],
+    ['[1]', 'application/json', { data: [1] }],
+    ['"x"', 'application/json; charset=utf-8', { data: 'x' }],
+    ['null', 'application/json', { data: null }],
+    ['7', 'application/vnd.api+json', { data: 7 }],
+    ['{"a":1}', 'text/plain', { a: 1 }],
+    ['{"a":1}', undefined, { a: 1 }],
+    ['{"a":', 'application/json', { text: '{"a":' }],
+    ['{not json}', 'text/plain', { text: '{not json}' }],
+    ['7', 'text/plain', { text: '7' }],
+    ['<p>é</p>', 'text/html', { text: '<p>é</p>' }],
+    ['', 'application/json', null],
+  ])('%j as %s', (body, contentType, expected) => {
+    expect(read(body, contentType)).toEqual(expected);
+  });
+
+  test.each([
+    ['a declared charset', Buffer.from([0xe9]), 'text/plain; charset=ISO-8859-1', 'é'],
+    ['a quoted charset', Buffer.from([0xe9]), 'text/plain; charset="windows-1252"', 'é'],
+    ['a charset that nobody knows', Buffer.from('é'), 'text/plain; charset=klingon', 'é'],
+    ['Latin-1 that says it is text', Buffer.from([0x63, 0xe9]), 'text/plain', 'cé'],
+    ['a byte order mark', Buffer.from('\uFEFFé'), 'text/plain', 'é'],
+    ['UTF-16 with its mark', Buffer.from('\uFEFFé', 'utf16le'), 'text/plain', 'é'],
+    ['Japanese', Buffer.from([0x93, 0xfa, 0x96, 0x7b]), 'text/html; charset=Shift_JIS', '日本'],
+  ])('%s', (_what, body, contentType, text) => {
+    expect(read(body, contentType)).toEqual({ text });
+  });
+
+  test('what is no text is told in words', () => {
+    expect(read(Buffer.from([0x89, 0x50, 0xff, 0x00]), 'image/png')).toEqual({ text: '(4 bytes of image/png)' });
+    expect(read(Buffer.from([0xff, 0xd8]), undefined)).toEqual({ text: '(2 bytes of unknown type)' });
+  });
+
+  test('JSON that nests too deeply comes as text', () => {
+    const deep = '['.repeat(500_000) + ']'.repeat(500_000);
+    expect(read(deep, 'application/json')).toEqual({ text: deep });
+  });
+});
+
+describe('secrets in what comes back', () => {
+  const secret = 'p@ss/word +1"';
+
+  test('are hidden plain, encoded, in names and in numbers', () => {
+    const { data } = redactor([secret, '48151623']);
+    const echo = {
+      plain: `x${secret}x`,
+      url: `?a=${encodeURIComponent(secret)}`,
+      base64: Buffer.from(secret).toString('base64'),
+      nested: [{ json: JSON.stringify({ a: secret }) }],
+      [secret]: 48151623,
+      other: 7,
+      none: null,
+    };
+    expect(data(echo)).toEqual({
+      plain: 'x********x',
+      url: '?a=********',
+      base64: '********',
+      nested: [{ json: '{"a":"********"}' }],
+      '********': '********',
+      other: 7,
+      none: null,
+    });
+  });
+
+  test('the parts of a secret address are hidden in errors, and its host stays in data', () => {
+    const { data, message } = redactor(['https://hooks.internal/services/T00/B11?key=abcdef123456']);
+    expect(message('hooks.internal refused the connection.')).toBe('******** refused the connection.');
+    expect(data({ a: '/services/T00/B11', b: 'hooks.internal' })).toEqual({ a: '********', b: 'hooks.internal' });
+    expect(redactor(['postgres://me:s3cr%2Ft@db/shop']).data({ a: 's3cr/t s3cr%2Ft shop' })).toEqual({
+      a: '******** ******** shop',
+    });
+  });
+
+  test('a secret that holds another is hidden as a whole', () => {
+    expect(redactor(['token', 'token-extended']).message('a token-extended b')).toBe('a ******** b');
+  });
+
+  test('what cannot be stored is replaced', () => {
+    const { body } = { body: Buffer.from('{"a\\u0000":"\\ud800"}') };
+    expect(redactor([]).data(readBody({ body, headers: {} }))).toEqual({ 'a\uFFFD': '\uFFFD' });
+  });
+
+  test('keys that would reach a prototype stay what they are', () => {
+    const value = JSON.parse('{"__proto__": {"a": "secret1"}}');
+    expect(JSON.stringify(redactor(['secret1']).data(value))).toBe('{"__proto__":{"a":"********"}}');
+  });
+});

@@ -1,0 +1,102 @@
+import { randomBytes } from 'node:crypto';
+import { newId } from '../../../core/ids.ts';
+import { SecretBox } from '../../../core/secrets.ts';
+import { operationsOf, runHttpTool } from '../../../runtime/tools/runTool.ts';
+import { sealSecrets } from '../../../runtime/tools/secrets.ts';
+import type { StoredTool, ToolContext, ToolType } from '../../../runtime/tools/tool.ts';
+import { startToolServer, type ToolServer } from '../../support/httpTools.ts';
+
+let server: ToolServer;
+beforeAll(async () => {
+  server = await startToolServer();
+});
+afterAll(() => server.close());
+
+const secrets = new SecretBox([randomBytes(32)]);
+const context: ToolContext = {
+  // None of these tools reads the database.
+  db: undefined as never,
+  workspaceId: newId(),
+  runtime: { secrets, allowPrivateNetwork: true, clock: { now: () => new Date('2026-11-21T09:31:00.000Z') } },
+};
+
+function toolOf(configuration: object, type: ToolType = 'HTTP_REQUEST', more: Partial<StoredTool> = {}): StoredTool {
+  return {
+    id: newId(),
+    tool_type: type,
+    configuration: configuration as never,
+    secrets: null,
+    operations: null,
+    ...more,
+  };
+}
+
+describe('what a model can call of a tool', () => {
+  test('a request and a query take what their inputSchema says, or nothing', () => {
+    const inputSchema = { type: 'object', properties: { a: {} } };
+    expect(operationsOf(toolOf({ url: 'https://a', inputSchema }))).toEqual([
+      { operationId: null, description: '', inputSchema },
+    ]);
+    expect(operationsOf(toolOf({ query: 'select 1' }, 'DATABASE_QUERY'))[0]?.inputSchema).toEqual({
+      type: 'object',
+      properties: {},
+    });
+  });
+
+  test('a variable takes a value when it is writable', () => {
+    const inputOf = (writable: boolean) =>
+      operationsOf(toolOf({ name: 'a', type: 'number', scope: 'workspace', writable }, 'INTERNAL_VARIABLE'))[0]
+        ?.inputSchema;
+    expect(inputOf(true)).toMatchObject({ properties: { value: { type: 'number' } }, additionalProperties: false });
+    expect(inputOf(false)).toEqual({ type: 'object', properties: {}, additionalProperties: false });
+  });
+
+  test('an integration is one for each operation', () => {
+    const operation = {
+      operationId: 'ping',
+      description: 'Is it there?',
+      inputSchema: { type: 'object' },
+      method: 'GET',
+      server: 'https://a',
+    };
+    expect(operationsOf(toolOf({}, 'CUSTOM_INTEGRATION', { operations: [operation] as never }))).toEqual([
+      { operationId: 'ping', description: 'Is it there?', inputSchema: { type: 'object' } },
+    ]);
+  });
+});
+
+describe('a run', () => {
+  test('that is stopped is a result that says so', async () => {
+    server.on('/never', () => undefined);
+    const controller = new AbortController();
+    const running = runHttpTool(context, toolOf({ url: `${server.origin}/never` }), {}, controller.signal);
+    controller.abort(new Error('The turn was stopped.'));
+    expect(await running).toMatchObject({ success: false, statusCode: null, errorMessage: 'The run was stopped.' });
+  });
+
+  test('opens the secrets of its own row and workspace only', async () => {
+    const configuration = { url: server.origin, headers: { a: '{{secret.a}}' }, secrets: { a: '********' } };
+    const tool = toolOf(configuration);
+    const sealed = sealSecrets(secrets, context.workspaceId, tool.id, { '/secrets/a': 'abcd' });
+    expect(await runHttpTool(context, { ...tool, secrets: sealed }, {})).toMatchObject({ success: true });
+    const elsewhere = { ...context, workspaceId: newId() };
+    for (const run of [
+      runHttpTool(elsewhere, { ...tool, secrets: sealed }, {}),
+      runHttpTool(context, { ...tool, id: newId(), secrets: sealed }, {}),
+    ]) {
+      expect(await run).toMatchObject({ success: false, errorMessage: expect.stringMatching(/cannot be read/) });
+    }
+  });
+
+  test('takes no inputs that nest without end', async () => {
+    let deep: object = {};
+    for (let level = 0; level < 50_000; level += 1) deep = { deep };
+    const tool = toolOf({ url: server.origin, method: 'POST', body: '{{input.deep}}' });
+    expect(await runHttpTool(context, tool, { deep })).toMatchObject({ success: false });
+  });
+
+  test('throws what is no failure of the tool', async () => {
+    const tool = toolOf({ name: 'a', type: 'number', scope: 'workspace' }, 'INTERNAL_VARIABLE');
+    await expect(runHttpTool(context, tool, {})).rejects.toThrow(TypeError);
+  });
+});
