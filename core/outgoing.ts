@@ -23,6 +23,7 @@ import {
 } from './outgoing/wire.ts';
 
 export { OutgoingFailed, type OutgoingFailure, OutgoingRefused } from './outgoing/failures.ts';
+export { isOwnedByHttp } from './outgoing/wire.ts';
 
 /** Limits of a call. None has a default, so that each caller says what it can afford. */
 export interface OutgoingLimits {

@@ -6,7 +6,7 @@ import { OutgoingFailed } from './failures.ts';
 /** Methods that may be sent. */
 export const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 const OWNED_BY_HTTP =
-  /^(accept-encoding|connection|content-length|expect|host|keep-alive|te|trailer|transfer-encoding|upgrade|proxy-.*)$/;
+  /^(accept-encoding|connection|content-length|expect|host|keep-alive|te|trailer|transfer-encoding|upgrade|proxy-.*)$/i;
 /** Nothing else survives a change of origin: which of a tenant's own headers is a secret cannot be told by its name. */
 const KEPT_ACROSS_ORIGINS = new Set(['accept', 'accept-encoding', 'accept-language', 'content-type', 'user-agent']);
 /** Statuses that lead to another address. */
@@ -14,11 +14,16 @@ export const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 /** Statuses whose response never has a body, whatever its headers say. */
 export const NULL_BODY = new Set([204, 205, 304]);
 
+/** Whether HTTP itself sets a header of this name: one that is given is left out. */
+export function isOwnedByHttp(name: string): boolean {
+  return OWNED_BY_HTTP.test(name);
+}
+
 /** The headers that really go out, by lower-case name. */
 export function requestHeaders(given: Readonly<Record<string, string>>): Map<string, string> {
   const headers = new Map<string, string>([['user-agent', 'guildhall']]);
   for (const [name, value] of Object.entries(given)) {
-    if (!OWNED_BY_HTTP.test(name.toLowerCase())) headers.set(name.toLowerCase(), value);
+    if (!isOwnedByHttp(name)) headers.set(name.toLowerCase(), value);
   }
   headers.set('accept-encoding', 'gzip, br');
   return headers;

@@ -1,8 +1,7 @@
 import { holdTargets, insertLinks, removeLinksOf } from '../../db/queries/agentLinks.ts';
 import { wouldCloseCycle } from '../../db/queries/subAgents.ts';
-import type { Runtime } from '../../runtime/runtime.ts';
 import type { Snapshot } from '../../runtime/snapshot.ts';
-import type { DraftChange } from '../agents/draft.ts';
+import type { DraftChange, ModelNames } from '../agents/draft.ts';
 import { linksOfSnapshot, type RestoredLink } from '../agents/linkBodies.ts';
 
 /**
@@ -13,7 +12,7 @@ import { linksOfSnapshot, type RestoredLink } from '../agents/linkBodies.ts';
 export async function restoreLinks(
   { trx, workspaceId, agent, now }: DraftChange,
   snapshot: Snapshot,
-  runtime: Runtime,
+  runtime: ModelNames,
 ): Promise<void> {
   await removeLinksOf(trx, workspaceId, agent.id);
   for (const [kind, links] of Map.groupBy(linksOfSnapshot(snapshot), (link) => link.kind)) {

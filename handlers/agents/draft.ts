@@ -21,11 +21,14 @@ export interface DraftChange {
   now: Date;
 }
 
+/** What a draft change asks of the run-time: models, by their ids. */
+export type ModelNames = Pick<Runtime, 'findModel' | 'findGlobalModel'>;
+
 /** What a draft change needs of a request. */
 export interface DraftContext {
   db: Kysely<DB>;
   workspaceId: string;
-  runtime: Runtime;
+  runtime: ModelNames;
   clock: { now(): Date };
 }
 
@@ -37,7 +40,7 @@ async function snapshotOf(
   trx: Kysely<DB>,
   workspaceId: string,
   agent: Selectable<Agents>,
-  runtime: Runtime,
+  runtime: ModelNames,
 ): Promise<Snapshot> {
   const variables = await listVariables(trx, workspaceId, agent.id);
   const links = await linksOf(trx, workspaceId, agent.id);
@@ -84,7 +87,7 @@ function withoutNames(key: string, value: unknown): unknown {
 export async function sealDraft(
   { trx, workspaceId, now }: Omit<DraftChange, 'agent'>,
   agentId: string,
-  runtime: Runtime,
+  runtime: ModelNames,
   change: Updateable<Agents> & { asPublished?: boolean } = {},
 ): Promise<Snapshot> {
   const { asPublished, ...columns } = change;

@@ -46,7 +46,7 @@ function nativeMcpSnapshot(row: LinkedRow): SnapshotNativeMcp {
 }
 
 /** A sub-agent link as the contract shows it, in lists and in versions. */
-export function subAgentLinkBody(row: LinkedRow, runtime: Runtime): Schemas['SubAgentLink'] {
+export function subAgentLinkBody(row: LinkedRow, runtime: Pick<Runtime, 'findGlobalModel'>): Schemas['SubAgentLink'] {
   const globalModel = row.ai_model_id === null ? undefined : runtime.findGlobalModel(row.ai_model_id);
   return {
     subAgentPublicId: row.target_id,
@@ -68,7 +68,7 @@ type LinkSets = Required<
 >;
 
 /** The six link sets of a snapshot, from links in the order in which they were made. */
-export function linkSets(rows: LinkedRow[], runtime: Runtime): LinkSets {
+export function linkSets(rows: LinkedRow[], runtime: Pick<Runtime, 'findGlobalModel'>): LinkSets {
   const of = (kind: LinkKind) => rows.filter((row) => row.kind === kind);
   return {
     httpTools: of('http_tool').map(toolLinkBody),

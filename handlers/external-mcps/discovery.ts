@@ -64,7 +64,7 @@ export function settleDiscovery(
 
 /** Discovers the tools of a server and stores the outcome; answers as `settleDiscovery` does. */
 export async function discover(
-  context: Pick<DraftContext, 'db' | 'workspaceId' | 'clock' | 'runtime'>,
+  context: Pick<DraftContext, 'db' | 'workspaceId' | 'clock'> & { runtime: Runtime },
   row: ExternalMcpRow,
 ): Promise<ExternalMcpRow | undefined> {
   return settleDiscovery(context, row, await attemptDiscovery(context.runtime, row));

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { agentCommands } from './agent.ts';
 import { type Command, CommandError, UsageError } from './command.ts';
+import { connectionCommands } from './connection.ts';
 import { keyCommands } from './key.ts';
 import { modelCommands } from './model.ts';
 import { openDatabase } from './open.ts';
@@ -11,6 +12,7 @@ const nouns: Record<string, Record<string, Command>> = {
   key: keyCommands,
   agent: agentCommands,
   model: modelCommands,
+  connection: connectionCommands,
 };
 
 const HELP = new Set(['help', '--help', '-h']);

@@ -1,7 +1,15 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { guardedFetchLike, OutgoingRefused } from '../../core/outgoing.ts';
 import { base, failureOf, LIMITS, PRIVATE, routes, trapConnections, trapPort, useServers } from './outgoing-servers.ts';
 
 useServers();
+
+/** The garbage collector, which node hides. */
+function gc(): () => void {
+  setFlagsFromString('--expose-gc');
+  return runInNewContext('gc');
+}
 
 describe('guardedFetchLike', () => {
   test('streams a response as fetch does', async () => {
@@ -31,6 +39,44 @@ describe('guardedFetchLike', () => {
     });
     const response = await guardedFetchLike(PRIVATE)(`${base}/open`);
     await response.body?.cancel();
+    await closed.promise;
+  });
+
+  test('a reader that cancels while it waits for more closes the connection then, not at the time limit', async () => {
+    const closed = Promise.withResolvers<void>();
+    routes.set('/waiting', (_req, res) => {
+      res.writeHead(200);
+      res.write('x');
+      res.on('close', () => closed.resolve());
+    });
+    const response = await guardedFetchLike({ ...PRIVATE, timeoutMs: 600_000 })(`${base}/waiting`);
+    const reader = response.body?.getReader();
+    await reader?.read();
+    const waiting = reader?.read();
+    await reader?.cancel();
+    await Promise.all([closed.promise, waiting]);
+  });
+
+  test('an abort ends the body, also when nothing but the body is left of the call', async () => {
+    const collect = gc();
+    const closed = Promise.withResolvers<void>();
+    routes.set('/aborted', (_req, res) => {
+      res.writeHead(200);
+      res.write('x');
+      res.on('close', () => closed.resolve());
+    });
+    const controller = new AbortController();
+    const { signal } = controller;
+    const response = await guardedFetchLike({ ...PRIVATE, timeoutMs: 600_000 })(`${base}/aborted`, { signal });
+    const reader = response.body?.getReader();
+    await reader?.read();
+    const waiting = failureOf(Promise.resolve(reader?.read()));
+    for (let round = 0; round < 5; round += 1) {
+      collect();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    controller.abort(new Error('enough'));
+    expect((await waiting).message).toBe('enough');
     await closed.promise;
   });
 

@@ -4,7 +4,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pino } from 'pino';
+import { type Logger, pino } from 'pino';
 import supertest from 'supertest';
 import type { Clock } from '../../core/clock.ts';
 import type { Handlers } from '../../handlers/handler.ts';
@@ -38,6 +38,8 @@ export interface TestAppOptions {
   allowPrivateNetwork?: boolean;
   toolkits?: ToolkitSettings;
   handlers?: Handlers;
+  /** Gets what the service logs; nobody does without it. */
+  logger?: Logger;
   /** Runs background jobs too. Without it they are queued and stay so. */
   jobs?: boolean;
   clock?: Clock;
@@ -86,7 +88,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     database: database.database,
     databaseUrl: database.url,
     clock,
-    logger: pino({ level: 'silent' }),
+    logger: options.logger ?? pino({ level: 'silent' }),
     observe: record,
     ...(options.handlers ? { handlers: options.handlers } : {}),
   });

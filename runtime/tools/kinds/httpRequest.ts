@@ -1,4 +1,5 @@
 import type { ErrorDetail } from '../../../core/errors.ts';
+import { isOwnedByHttp } from '../../../core/outgoing.ts';
 import { addressFaults } from '../address.ts';
 import { below, checkShape, faultAt } from '../faults.ts';
 import { declaredInputs, inputSchemaFaults } from '../inputSchema.ts';
@@ -34,15 +35,12 @@ const SHAPE = {
 
 /** Names of RFC 9110, 5.6.2. */
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** Headers that are made with the connection; given here they would not be sent. */
-const MADE_BY_HTTP =
-  /^(?:accept-encoding|connection|content-length|expect|host|keep-alive|te|trailer|transfer-encoding|upgrade|proxy-.*)$/i;
 const SECRET_NAME = /^[A-Za-z0-9_.-]{1,100}$/;
 
 /** What is wrong with the name of a header. */
 export function headerNameFault(name: string, path: string): ErrorDetail[] {
   if (!HEADER_NAME.test(name)) return [faultAt(path, 'must be the name of a header', 'format')];
-  if (MADE_BY_HTTP.test(name)) return [faultAt(path, 'is set by HTTP itself and cannot be given', 'format')];
+  if (isOwnedByHttp(name)) return [faultAt(path, 'is set by HTTP itself and cannot be given', 'format')];
   return [];
 }
 

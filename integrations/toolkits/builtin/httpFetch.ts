@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import { guardedFetch, OutgoingFailed, OutgoingRefused, type OutgoingResponse } from '../../../core/outgoing.ts';
+import { htmlText } from './htmlText.ts';
+import { type RegisterTools, registerTool, ToolRefusal } from './tool.ts';
+
+const TIMEOUT_MS = 15_000;
+const MAX_BYTES = 2_000_000;
+const DEFAULT_CHARACTERS = 20_000;
+
+const HTML = /^(text\/html|application\/xhtml\+xml)$/;
+const TEXT = /^(text\/.*|application\/([\w.-]+\+)?(json|xml|yaml|javascript|x-ndjson|x-yaml))$/;
+
+/** The body as text, by the charset that the answer, or else the page itself, names. */
+function decode({ headers, body }: OutgoingResponse): string {
+  const declared = /charset=["']?([\w-]+)/i.exec(headers['content-type'] ?? '')?.[1];
+  const inPage = /<meta[^>]{0,200}charset=["']?([\w-]+)/i.exec(body.subarray(0, 2048).toString('latin1'))?.[1];
+  try {
+    return new TextDecoder(declared ?? inPage ?? 'utf-8').decode(body);
+  } catch {
+    return new TextDecoder().decode(body);
+  }
+}
+
+async function fetchPage(url: string, limits: { allowPrivateNetwork: boolean; signal: AbortSignal | undefined }) {
+  const { signal, allowPrivateNetwork } = limits;
+  try {
+    return await guardedFetch(url, {
+      accept: 'text/html,application/json;q=0.9,text/*;q=0.8,*/*;q=0.1',
+      headers: { 'user-agent': 'guildhall' },
+      timeoutMs: TIMEOUT_MS,
+      maxBytes: MAX_BYTES,
+      allowPrivateNetwork,
+      ...(signal ? { signal } : {}),
+    });
+  } catch (error) {
+    if (error instanceof OutgoingFailed || error instanceof OutgoingRefused) throw new ToolRefusal(error.message);
+    throw error;
+  }
+}
+
+/** Reading pages and APIs of the web, through the guarded client. */
+export const registerHttpFetch: RegisterTools = (server, host) => {
+  registerTool(
+    server,
+    host,
+    {
+      name: 'fetch_page',
+      title: 'Fetch a page',
+      description:
+        'Fetches a web page or a JSON, XML or text resource with GET and answers with its readable text. Long texts come in ' +
+        'parts: ask again with startAt.',
+      readsOutside: true,
+      input: z.object({
+        url: z.string().min(1).max(2048).describe('Address, beginning with https:// or http://'),
+        startAt: z.int().min(0).default(0).describe('Character of the text to begin at'),
+        maxCharacters: z
+          .int()
+          .min(100)
+          .max(50_000)
+          .default(DEFAULT_CHARACTERS)
+          .describe('Most characters to answer with'),
+      }),
+    },
+    async ({ url, startAt, maxCharacters }) => {
+      const { allowPrivateNetwork } = host;
+      const response = await fetchPage(url, { allowPrivateNetwork, signal: host.context().signal });
+      const type = (response.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+      if (response.body.length > 0 && !TEXT.test(type) && !HTML.test(type)) {
+        throw new ToolRefusal(
+          `The address answered ${response.status} with ${type || 'an unnamed type'}, which is no text.`,
+        );
+      }
+      const text = HTML.test(type) ? htmlText(decode(response)) : decode(response);
+      const end = startAt + maxCharacters;
+      const more = text.length > end ? `, more from startAt ${end}` : '';
+      const head = `Status ${response.status}, ${response.url}, ${text.length} characters${more}`;
+      const answer = `${head}\n\n${text.slice(startAt, end)}`;
+      if (response.status >= 400) throw new ToolRefusal(answer);
+      return answer;
+    },
+  );
+};

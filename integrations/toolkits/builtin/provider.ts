@@ -1,0 +1,88 @@
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { type ToolCall, type ToolContext, type ToolkitTool, type ToolResult, toolResult } from '../toolkit.ts';
+import { registerCalculator } from './calculator.ts';
+import { registerHttpFetch } from './httpFetch.ts';
+import { registerTime } from './time.ts';
+import type { RegisterTools, ToolHost } from './tool.ts';
+import { registerWorkspace } from './workspace.ts';
+
+/** The tools of the toolkits in catalogue.ts. */
+const TOOLS: ReadonlyMap<string, RegisterTools> = new Map([
+  ['time', registerTime],
+  ['calculator', registerCalculator],
+  ['http_fetch', registerHttpFetch],
+  ['workspace', registerWorkspace],
+]);
+
+/** A built-in toolkit as an MCP server of its own, not yet connected. Undefined when there is none of this slug. */
+export function createBuiltinServer(slug: string, host: ToolHost): McpServer | undefined {
+  const register = TOOLS.get(slug);
+  if (!register) return undefined;
+  const server = new McpServer({ name: slug, version: '1.0.0' });
+  register(server, host);
+  return server;
+}
+
+/** Speaks MCP with a toolkit of this process, as with any other server. */
+async function withClient<T>(server: McpServer, use: (client: Client) => Promise<T>): Promise<T> {
+  const client = new Client({ name: 'guildhall', version: '1.0.0' });
+  const [ours, theirs] = InMemoryTransport.createLinkedPair();
+  try {
+    await server.connect(theirs);
+    await client.connect(ours);
+    return await use(client);
+  } finally {
+    await client.close();
+    await server.close();
+  }
+}
+
+const LISTING: ToolHost = {
+  allowPrivateNetwork: false,
+  context: () => {
+    throw new Error('Tools are only listed here.');
+  },
+  failed: () => undefined,
+};
+
+/** The tools of a built-in toolkit; none when there is no such toolkit. */
+export async function listBuiltinTools(slug: string): Promise<ToolkitTool[]> {
+  const server = createBuiltinServer(slug, LISTING);
+  if (!server) return [];
+  const { tools } = await withClient(server, (client) => client.listTools());
+  return tools.map(({ name, description = '', inputSchema }) => ({ name, description, inputSchema }));
+}
+
+/**
+ * Calls a tool of a built-in toolkit. What the tool cannot do is an error result; what fails around it, such as the database, is
+ * thrown, and so is the reason of the context's signal.
+ */
+export async function callBuiltinTool(
+  slug: string,
+  call: ToolCall,
+  { context, allowPrivateNetwork }: { context: ToolContext; allowPrivateNetwork: boolean },
+): Promise<ToolResult> {
+  context.signal?.throwIfAborted();
+  let failure: { error: unknown } | undefined;
+  const server = createBuiltinServer(slug, {
+    allowPrivateNetwork,
+    context: () => context,
+    failed: (error) => {
+      failure = { error };
+    },
+  });
+  if (!server) return toolResult(`There is no toolkit "${slug}".`, true);
+  const signal = context.signal ? { signal: context.signal } : {};
+  // Each tool has limits of its own; the one of the protocol would only cut them short.
+  const answer = await withClient(server, (client) =>
+    client.callTool(call, undefined, { ...signal, timeout: 120_000 }),
+  ).catch((error: unknown) => {
+    context.signal?.throwIfAborted();
+    throw error;
+  });
+  if (failure) throw failure.error;
+  const content = answer.content as { type: string; text?: string }[];
+  return toolResult(content.map(({ text = '' }) => text).join('\n'), answer.isError === true);
+}

@@ -1,0 +1,30 @@
+/** Access to the remote toolkit registry, which speaks Composio's HTTP API, version 3. */
+export interface RegistryAccess {
+  apiKey: string;
+  /** Its address without the version segment, such as `https://backend.composio.dev`. */
+  baseUrl: string;
+  /** Milliseconds until a call to it has failed; 10,000 when absent. */
+  timeoutMs?: number;
+}
+
+/** Where toolkits come from beside the built-in ones. Without `composio` there is no registry: its connections cannot be used. */
+export interface ToolkitSettings {
+  composio?: RegistryAccess;
+}
+
+const PUBLIC_REGISTRY = 'https://backend.composio.dev';
+
+/**
+ * Reads the settings from environment variables: `COMPOSIO_API_KEY` turns the registry on, `COMPOSIO_BASE_URL` replaces its public
+ * address. Blank values count as absent. Throws an Error that names the variable (never its value) when the address is no
+ * http(s) URL.
+ */
+export function toolkitSettingsFromEnv(env: Readonly<Record<string, string | undefined>>): ToolkitSettings {
+  const apiKey = env.COMPOSIO_API_KEY?.trim();
+  if (!apiKey) return {};
+  const baseUrl = env.COMPOSIO_BASE_URL?.trim() || PUBLIC_REGISTRY;
+  if (!/^https?:$/.test(URL.parse(baseUrl)?.protocol ?? '')) {
+    throw new Error('COMPOSIO_BASE_URL must be an http or https address.');
+  }
+  return { composio: { apiKey, baseUrl: baseUrl.replace(/\/+$/, '') } };
+}

@@ -1,0 +1,116 @@
+import { newId } from '../../../core/ids.ts';
+import { makeAgent, setStatus, withoutRequestId } from '../../support/agents.ts';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+import { startToolkitRegistry, type ToolkitRegistry } from '../../support/toolkit-registry.ts';
+import { connectBuiltin, connectRemote, linkedIds, linkNative } from '../../support/toolkits.ts';
+
+let app: TestApp;
+let registry: ToolkitRegistry;
+
+beforeAll(async () => {
+  registry = await startToolkitRegistry();
+  app = await startTestApp({ toolkits: { composio: registry.access } });
+});
+
+afterEach(() => {
+  registry.fault = undefined;
+});
+
+afterAll(async () => {
+  await app.close();
+  await registry.close();
+});
+
+const list = (agentId: string, key?: string) => app.api('get', `/agents/${agentId}/native-mcps`, key);
+
+describe('200', () => {
+  test('every link with the present state of its connection, last linked first', async () => {
+    const agent = await makeAgent(app);
+    expect((await list(agent.publicId)).body).toEqual({ connections: [] });
+    const time = await connectBuiltin(app.workspace, 'time', 'Clock');
+    const { id: slack, accountId } = await connectRemote(app.workspace, registry, { name: 'Support Slack' });
+    await linkNative(app, agent.publicId, [time]);
+    await linkNative(app, agent.publicId, [slack]);
+    const account = registry.accounts.find(({ id }) => id === accountId);
+    Object.assign(account ?? {}, { status: 'EXPIRED' });
+    const { status, body } = await list(agent.publicId);
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      connections: [
+        {
+          publicId: slack,
+          name: 'Support Slack',
+          status: 'EXPIRED',
+          instanceMode: 'STATIC',
+          toolkitSlug: 'slack',
+          toolkitName: 'Slack',
+          toolkitIconUrl: 'https://logos.example.com/slack.svg',
+        },
+        {
+          publicId: time,
+          name: 'Clock',
+          status: 'ACTIVE',
+          instanceMode: 'STATIC',
+          toolkitSlug: 'time',
+          toolkitName: 'Time',
+          toolkitIconUrl: null,
+        },
+      ],
+    });
+  });
+
+  test('an archived agent shows its links too', async () => {
+    const agent = await makeAgent(app);
+    const { id } = await connectRemote(app.workspace, registry);
+    await linkNative(app, agent.publicId, [id]);
+    await setStatus(app.workspace, agent.publicId, 'archived');
+    expect(await linkedIds(app, agent.publicId)).toEqual([id]);
+  });
+
+  test('a registry that is out of order does not keep built-in connections from being listed', async () => {
+    const agent = await makeAgent(app);
+    const calculator = await connectBuiltin(app.workspace, 'calculator');
+    await linkNative(app, agent.publicId, [calculator]);
+    registry.fault = { hangUp: true };
+    expect(await linkedIds(app, agent.publicId)).toEqual([calculator]);
+  });
+});
+
+describe('404', () => {
+  test('AGENT_NOT_FOUND: no such agent, or one of another workspace', async () => {
+    const theirs = await makeAgent(app, {}, app.stranger.apiKey);
+    const foreign = await list(theirs.publicId);
+    const missing = await list(newId());
+    expect(foreign.status).toBe(404);
+    expect(foreign.body.code).toBe('AGENT_NOT_FOUND');
+    expect(withoutRequestId(foreign.body)).toEqual(withoutRequestId(missing.body));
+  });
+});
+
+describe('502', () => {
+  test.each([
+    { silence: true } as const,
+    { hangUp: true } as const,
+    { status: 500 },
+    { status: 401 },
+    { body: 'garbage' },
+  ])('TOOLKIT_REGISTRY_UNAVAILABLE: the registry answers with %j', async (fault) => {
+    const agent = await makeAgent(app);
+    const { id } = await connectRemote(app.workspace, registry);
+    await linkNative(app, agent.publicId, [id]);
+    registry.fault = fault;
+    const { status, body } = await list(agent.publicId);
+    expect({ status, code: body.code }).toEqual({ status: 502, code: 'TOOLKIT_REGISTRY_UNAVAILABLE' });
+    expect(JSON.stringify(body)).not.toContain('secret detail');
+  });
+
+  test('TOOLKIT_REGISTRY_UNAVAILABLE: no registry is configured any more', async () => {
+    const agent = await makeAgent(app);
+    const { id } = await connectRemote(app.workspace, registry);
+    await linkNative(app, agent.publicId, [id]);
+    const without = await startTestApp({ database: app.database });
+    const { status, body } = await without.api('get', `/agents/${agent.publicId}/native-mcps`, app.workspace.apiKey);
+    expect({ status, code: body.code }).toEqual({ status: 502, code: 'TOOLKIT_REGISTRY_UNAVAILABLE' });
+    await without.close();
+  });
+});
