@@ -31,11 +31,22 @@ function additionalData({ workspaceId, table, rowId, column }: SecretPlace): Buf
  * first key of the ring encrypts; the others still open what was encrypted before a rotation.
  */
 export class SecretBox {
-  readonly #keys: readonly { id: Buffer; key: Buffer }[];
+  readonly #load: () => readonly Buffer[];
+  #loaded: readonly { id: Buffer; key: Buffer }[] | undefined;
 
-  constructor(keys: readonly Buffer[]) {
-    if (keys.length === 0 || keys.some((key) => key.length !== 32)) throw new Error('A key ring has keys of 32 bytes.');
-    this.#keys = keys.map((key) => ({ id: keyIdOf(key), key }));
+  /** `load` gives the ring, and is asked when the first secret is sealed or opened: a service that keeps none needs no key. */
+  constructor(load: () => readonly Buffer[]) {
+    this.#load = load;
+  }
+
+  get #keys(): readonly { id: Buffer; key: Buffer }[] {
+    if (!this.#loaded) {
+      const keys = this.#load();
+      if (keys.length === 0 || keys.some((key) => key.length !== 32))
+        throw new Error('A key ring has keys of 32 bytes.');
+      this.#loaded = keys.map((key) => ({ id: keyIdOf(key), key }));
+    }
+    return this.#loaded;
   }
 
   /** Encrypts a text for one place. */

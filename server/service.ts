@@ -56,7 +56,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     models: config.models,
     allowPrivateNetwork,
     clock,
-    secrets: new SecretBox(await secretKeysFor(config.secretKeys, dataDir)),
+    secrets: new SecretBox(() => secretKeysFor(config.secretKeys, dataDir)),
     files: config.storage ? s3Store(config.storage) : folderStore(join(dataDir, 'files')),
     toolkits: new Toolkits({ ...config.toolkits, allowPrivateNetwork }),
     system: database.system,

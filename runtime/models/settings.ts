@@ -1,6 +1,9 @@
 /** One provider's access. `baseUrl` replaces the provider's public address, including its version segment (`…/v1`). */
 export type ProviderAccess = { apiKey: string; baseUrl?: string };
 
+/** A model for embeddings, of a provider that has such. */
+export type EmbeddingModelName = { provider: 'openai' | 'google' | 'openai-compatible'; modelId: string };
+
 /** Everything that the run-time must know to reach models. A provider that is absent has no key: its models are inactive. */
 export type ModelSettings = {
   openai?: ProviderAccess;
@@ -8,6 +11,8 @@ export type ModelSettings = {
   google?: ProviderAccess;
   /** Any server that speaks OpenAI's chat completions; `models` are the ids that it offers. */
   openaiCompatible?: { baseUrl: string; apiKey?: string; models: string[] };
+  /** The model that turns texts into vectors, for search by meaning; its provider is configured. Absent: search by words alone. */
+  embeddings?: EmbeddingModelName;
   /** How often a call is tried again when nothing of its answer has arrived yet (0 = never). */
   retries: number;
 };
@@ -33,9 +38,26 @@ function checkedUrl(name: string, value: string): string {
   return value.replace(/\/+$/, '');
 }
 
+const EMBEDDING_MODEL = /^(openai|google|openai-compatible)\/(\S{1,200})$/;
+
+function embeddingModel(name: string | undefined, settings: ModelSettings): EmbeddingModelName | undefined {
+  if (name === undefined) return undefined;
+  const [, provider, modelId] = EMBEDDING_MODEL.exec(name) ?? [];
+  if (provider === undefined || modelId === undefined) {
+    throw new Error(
+      'GUILDHALL_EMBEDDING_MODEL must be openai/<model>, google/<model> or openai-compatible/<model>, such as openai/text-embedding-3-small.',
+    );
+  }
+  const found = { provider: provider as EmbeddingModelName['provider'], modelId };
+  if (settings[found.provider === 'openai-compatible' ? 'openaiCompatible' : found.provider] === undefined) {
+    throw new Error(`GUILDHALL_EMBEDDING_MODEL names a model of ${provider}, and that provider is not configured.`);
+  }
+  return found;
+}
+
 /**
  * Reads the model settings from environment variables. Blank values count as absent. Throws an Error that names the
- * variable (never its value) when an address is no http(s) URL.
+ * variable (never its value) when an address is no http(s) URL, or the model for embeddings cannot be used.
  */
 export function modelSettingsFromEnv(env: Env): ModelSettings {
   const openai = access(env, 'OPENAI_API_KEY', 'OPENAI_BASE_URL');
@@ -55,5 +77,7 @@ export function modelSettingsFromEnv(env: Env): ModelSettings {
     };
     if (apiKey !== undefined) settings.openaiCompatible.apiKey = apiKey;
   }
+  const embeddings = embeddingModel(given(env.GUILDHALL_EMBEDDING_MODEL), settings);
+  if (embeddings !== undefined) settings.embeddings = embeddings;
   return settings;
 }

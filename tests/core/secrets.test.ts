@@ -3,7 +3,7 @@ import { parseSecretKeys, SecretBox, SecretUnreadable } from '../../core/secrets
 
 const place = { workspaceId: 'w', table: 'http_tools', rowId: 'r', column: 'secrets' };
 const key = randomBytes(32);
-const box = new SecretBox([key]);
+const box = new SecretBox(() => [key]);
 
 describe('a sealed secret', () => {
   test.each(['', 'x', 'geheim ü 秘密', 'a'.repeat(100_000)])('opens in its place', (text) => {
@@ -40,9 +40,20 @@ describe('a sealed secret', () => {
 describe('a key ring', () => {
   test('opens what older keys sealed, and seals with the first', () => {
     const old = box.seal('password', place);
-    const rotated = new SecretBox([randomBytes(32), key]);
+    const rotated = new SecretBox(() => [randomBytes(32), key]);
     expect(rotated.open(old, place)).toBe('password');
     expect(() => box.open(rotated.seal('password', place), place)).toThrow(SecretUnreadable);
+  });
+
+  test('is asked for at the first secret, and once', () => {
+    let asked = 0;
+    const lazy = new SecretBox(() => {
+      asked += 1;
+      return [key];
+    });
+    expect(asked).toBe(0);
+    lazy.open(lazy.seal('x', place), place);
+    expect(asked).toBe(1);
   });
 
   test('takes base64, base64url, hex and passphrases, separated by commas', () => {
@@ -56,7 +67,7 @@ describe('a key ring', () => {
   test('is empty without an entry, and refuses what is too short without repeating it', () => {
     expect(parseSecretKeys(' , ')).toEqual([]);
     expect(() => parseSecretKeys('hunter2')).toThrow(/^(?!.*hunter2).*16 characters/);
-    expect(() => new SecretBox([])).toThrow();
-    expect(() => new SecretBox([randomBytes(16)])).toThrow();
+    for (const keys of [[], [randomBytes(16)]])
+      expect(() => new SecretBox(() => keys).seal('x', place)).toThrow('32 bytes');
   });
 });

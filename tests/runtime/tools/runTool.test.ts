@@ -12,7 +12,8 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-const secrets = new SecretBox([randomBytes(32)]);
+const ring = [randomBytes(32)];
+const secrets = new SecretBox(() => ring);
 const context: ToolContext = {
   // None of these tools reads the database.
   db: undefined as never,

@@ -1,0 +1,198 @@
+import { type Insertable, type Kysely, type Selectable, sql, type Transaction, type Updateable } from 'kysely';
+import type { DB, KnowledgeSources } from '../../generated/db.ts';
+import { notLinked } from './agentLinks.ts';
+import { likeContains } from './like.ts';
+
+/** A text or file that agents can draw on. */
+export type KnowledgeSourceRow = Selectable<KnowledgeSources>;
+
+/** What narrows a list of knowledge sources; absent = no restriction. */
+export interface KnowledgeSourceFilter {
+  status: KnowledgeSourceRow['processing_status'] | undefined;
+  search: string | undefined;
+}
+
+/** The source, if it exists in the workspace and is not deleted. */
+export function findKnowledgeSource(
+  db: Kysely<DB>,
+  workspaceId: string,
+  id: string,
+): Promise<KnowledgeSourceRow | undefined> {
+  return db
+    .selectFrom('knowledge_sources')
+    .selectAll()
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst();
+}
+
+/** A page of sources, newest first, and how many there are on all pages. */
+export async function listKnowledgeSources(
+  db: Kysely<DB>,
+  workspaceId: string,
+  { status, search }: KnowledgeSourceFilter,
+  page: { offset: number; limit: number },
+): Promise<{ rows: KnowledgeSourceRow[]; total: number }> {
+  let matching = db
+    .selectFrom('knowledge_sources')
+    .where('workspace_id', '=', workspaceId)
+    .where('deleted_at', 'is', null);
+  if (status !== undefined) matching = matching.where('processing_status', '=', status);
+  if (search !== undefined) matching = matching.where('name', 'ilike', likeContains(search));
+  const rows = await matching
+    .selectAll()
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(page.limit)
+    .offset(page.offset)
+    .execute();
+  const { total } = await matching.select(sql<number>`count(*)`.as('total')).executeTakeFirstOrThrow();
+  return { rows, total };
+}
+
+/** The sources that are not linked to the agent, newest first. */
+export function listUnlinkedKnowledgeSources(
+  db: Kysely<DB>,
+  workspaceId: string,
+  agentId: string,
+): Promise<Pick<KnowledgeSourceRow, 'id' | 'name' | 'description'>[]> {
+  return db
+    .selectFrom('knowledge_sources')
+    .select(['id', 'name', 'description'])
+    .where('workspace_id', '=', workspaceId)
+    .where('deleted_at', 'is', null)
+    .where(notLinked(workspaceId, agentId, 'knowledge_source', 'knowledge_sources.id'))
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .execute();
+}
+
+/** Stores a new source, which then waits to be processed. */
+export function insertKnowledgeSource(
+  db: Kysely<DB>,
+  source: Insertable<KnowledgeSources>,
+): Promise<KnowledgeSourceRow> {
+  return db.insertInto('knowledge_sources').values(source).returningAll().executeTakeFirstOrThrow();
+}
+
+/** Changes a source that is not deleted. Answers with it as it is then; undefined when there is none. */
+export function updateKnowledgeSource(
+  db: Kysely<DB>,
+  workspaceId: string,
+  id: string,
+  change: Updateable<KnowledgeSources>,
+): Promise<KnowledgeSourceRow | undefined> {
+  return db
+    .updateTable('knowledge_sources')
+    .set(change)
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** Deletes the source for the API; its content is still to be purged. Answers whether there was one. */
+export async function softDeleteKnowledgeSource(
+  trx: Transaction<DB>,
+  workspaceId: string,
+  id: string,
+  now: Date,
+): Promise<boolean> {
+  const row = await updateKnowledgeSource(trx, workspaceId, id, { deleted_at: now });
+  return row !== undefined;
+}
+
+/**
+ * Takes a source that is not processed yet for one more run. Undefined when it is deleted or done. Of two runs at a time the one
+ * that took it last counts: `attempts` of the row tells them apart.
+ */
+export function claimKnowledgeSource(
+  db: Kysely<DB>,
+  workspaceId: string,
+  id: string,
+  now: Date,
+): Promise<KnowledgeSourceRow | undefined> {
+  return db
+    .updateTable('knowledge_sources')
+    .set((eb) => ({ processing_status: 'PROCESSING', attempts: eb('attempts', '+', 1), updated_at: now }))
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+    .where('processing_status', 'in', ['PENDING', 'PROCESSING'])
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** Ends or gives back a run. Answers whether it still counted: the source was not deleted, and no later run has taken it. */
+export async function settleKnowledgeSource(
+  db: Kysely<DB>,
+  { workspace_id, id, attempts }: Pick<KnowledgeSourceRow, 'workspace_id' | 'id' | 'attempts'>,
+  change: Updateable<KnowledgeSources>,
+): Promise<boolean> {
+  const result = await db
+    .updateTable('knowledge_sources')
+    .set(change)
+    .where('workspace_id', '=', workspace_id)
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+    .where('processing_status', '=', 'PROCESSING')
+    .where('attempts', '=', attempts)
+    .executeTakeFirst();
+  return result.numUpdatedRows > 0n;
+}
+
+/** Marks a source that is not done as failed, whoever runs it. */
+export async function failKnowledgeSource(
+  db: Kysely<DB>,
+  workspaceId: string,
+  id: string,
+  message: string,
+  now: Date,
+): Promise<void> {
+  await db
+    .updateTable('knowledge_sources')
+    .set({ processing_status: 'FAILED', error_message: message, last_processed_at: now, updated_at: now })
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+    .where('processing_status', 'in', ['PENDING', 'PROCESSING'])
+    .execute();
+}
+
+/** Whether the source is deleted and its content not purged yet. */
+export async function isToBePurged(db: Kysely<DB>, workspaceId: string, id: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('knowledge_sources')
+    .select('id')
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .where('deleted_at', 'is not', null)
+    .where('purged_at', 'is', null)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Notes that nothing is left of the content of a deleted source. */
+export async function markPurged(db: Kysely<DB>, workspaceId: string, id: string, now: Date): Promise<void> {
+  await db
+    .updateTable('knowledge_sources')
+    .set({ purged_at: now })
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .where('deleted_at', 'is not', null)
+    .execute();
+}
+
+/** What is still to be processed or purged in all workspaces, what waits longest first. `system` sees them all. */
+export async function unfinishedKnowledgeSources(
+  system: Kysely<DB>,
+  limit: number,
+): Promise<{ workspaceId: string; sourceId: string }[]> {
+  const { rows } = await sql<{ workspaceId: string; sourceId: string }>`
+    select workspace_id as "workspaceId", id as "sourceId" from knowledge_sources
+    where (deleted_at is null and processing_status in ('PENDING', 'PROCESSING')) or (deleted_at is not null and purged_at is null)
+    order by updated_at limit ${limit}`.execute(system);
+  return rows;
+}

@@ -1,0 +1,14 @@
+import { listUnlinkedKnowledgeSources } from '../../db/queries/knowledgeSources.ts';
+import { draftAgent } from '../agents/links.ts';
+import type { Handler } from '../handler.ts';
+
+/** List the knowledge sources that can be linked to an agent. Throws AGENT_NOT_FOUND, NO_DRAFT_VERSION. */
+export const listAvailableKnowledgeSources: Handler<'listAvailableKnowledgeSources'> = async (context) => {
+  const { path, db, workspaceId, reply } = context;
+  await draftAgent(context, path.agentPublicId, 'knowledge_source');
+  const rows = await listUnlinkedKnowledgeSources(db, workspaceId, path.agentPublicId);
+  return reply(
+    200,
+    rows.map(({ id, name, description }) => ({ publicId: id, name, description })),
+  );
+};

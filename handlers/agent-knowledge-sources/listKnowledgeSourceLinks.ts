@@ -1,0 +1,9 @@
+import { knowledgeSourceLinkBody } from '../agents/linkBodies.ts';
+import { listLinks } from '../agents/links.ts';
+import type { Handler } from '../handler.ts';
+
+/** List the knowledge sources of an agent. Throws AGENT_NOT_FOUND, NO_DRAFT_VERSION. */
+export const listKnowledgeSourceLinks: Handler<'listKnowledgeSourceLinks'> = async (context) => {
+  const links = await listLinks(context, context.path.agentPublicId, 'knowledge_source');
+  return context.reply(200, links.map(knowledgeSourceLinkBody));
+};

@@ -1,0 +1,26 @@
+/** A piece of a document in reading order. */
+export interface Block {
+  /** A row is a line of a table: it follows the one before on the next line, and is not repeated as overlap. */
+  type: 'heading' | 'paragraph' | 'row';
+  text: string;
+  /** Of a heading, from 1. */
+  level?: number;
+  /** From 1, where the format has pages. */
+  page?: number;
+}
+
+/** Reads a document block by block. Throws Unreadable. */
+export type BlockReader = (content: Uint8Array<ArrayBuffer>) => AsyncIterable<Block> | Iterable<Block>;
+
+/** A file that cannot be used as it is. The message is for the person who uploaded it and says what to do. */
+export class Unreadable extends Error {}
+
+/** Most characters of text in a source: a text file of the largest size that is accepted fits. */
+export const MAX_TEXT = 20 * 1024 * 1024;
+
+/** What is said of a file with more text. */
+export function tooMuchText(): Unreadable {
+  return new Unreadable(
+    `The file has more than ${MAX_TEXT / 1024 / 1024} million characters. Split it into smaller files.`,
+  );
+}

@@ -1,0 +1,97 @@
+import mammoth from 'mammoth';
+import { fromBufferPromise } from 'yauzl';
+import { type Block, MAX_TEXT, Unreadable } from './blocks.ts';
+
+/** What a document may unpack to, pictures included. */
+const MAX_UNPACKED = 300 * 1024 * 1024;
+const MAX_ENTRIES = 10_000;
+/** XML is several times its text. */
+const MAX_DOCUMENT_XML = 6 * MAX_TEXT;
+
+const DAMAGED = 'The DOCX is damaged. Open it in a word processor, save it again and upload that.';
+
+const ENTITIES: Readonly<Record<string, string>> = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"' };
+const BLOCK_TAG = /^(p|h[1-6]|li|ul|ol|tr|td|th|br)$/;
+const LIST_TAG = /^(li|ul|ol)$/;
+const TOKEN = /<(\/?)([a-z0-9]+)[^>]*>|([^<]+)/g;
+
+/** A Word document: headings by their styles, lists by item, tables by row. */
+export async function* readDocx(content: Uint8Array<ArrayBuffer>): AsyncGenerator<Block> {
+  await checkSizes(Buffer.from(content.buffer));
+  let html: string;
+  try {
+    const result = await mammoth.convertToHtml(
+      { buffer: Buffer.from(content.buffer) },
+      {
+        styleMap: ["p[style-name='Title'] => h1:fresh"],
+        convertImage: mammoth.images.imgElement(async () => ({ src: '' })),
+      },
+    );
+    html = result.value;
+  } catch (cause) {
+    throw new Unreadable(DAMAGED, { cause: nameOf(cause) });
+  }
+  yield* htmlBlocks(html);
+}
+
+/** The sizes that the archive tells of itself; one that lies runs into the memory limit of the process. */
+async function checkSizes(archive: Buffer): Promise<void> {
+  let unpacked = 0;
+  let entries = 0;
+  try {
+    const zip = await fromBufferPromise(archive, { lazyEntries: true });
+    for await (const entry of zip.eachEntry()) {
+      unpacked += entry.uncompressedSize;
+      entries += 1;
+      const parts = entry.fileName.startsWith('word/media/') ? MAX_UNPACKED : MAX_DOCUMENT_XML;
+      if (unpacked > MAX_UNPACKED || entry.uncompressedSize > parts || entries > MAX_ENTRIES) {
+        throw new Unreadable('The DOCX unpacks to far more than its size. Save its text as a new document.');
+      }
+    }
+  } catch (cause) {
+    if (cause instanceof Unreadable) throw cause;
+    throw new Unreadable(DAMAGED, { cause: nameOf(cause) });
+  }
+}
+
+/** Blocks of the HTML that mammoth writes: well formed, few elements, no comments. */
+function* htmlBlocks(html: string): Generator<Block> {
+  let text = '';
+  let row: string[] = [];
+  /** Tables around the present place: what is inside of a cell is words of one line. */
+  let tables = 0;
+  const take = () => {
+    const taken = text.replace(/[^\S\n]+/g, ' ').trim();
+    text = '';
+    return taken;
+  };
+  for (const [, slash, tag = '', words] of html.matchAll(TOKEN)) {
+    if (words !== undefined) {
+      text += words.replace(/&(?:amp|lt|gt|quot);/g, (entity) => ENTITIES[entity] ?? entity);
+    } else if (tag === 'table' && slash === '') {
+      tables += 1;
+    } else if (tag === 'table') {
+      tables -= 1;
+    } else if (tables > 0) {
+      const cellEnds = tables === 1 && slash !== '' && (tag === 'td' || tag === 'th');
+      if (cellEnds) row.push(take().replaceAll('\n', ' '));
+      else if (tables === 1 && slash !== '' && tag === 'tr') {
+        yield { type: 'row', text: row.filter((cell) => cell !== '').join(' | ') };
+        row = [];
+      } else if (BLOCK_TAG.test(tag)) text += ' ';
+    } else if (tag === 'br') {
+      text += '\n';
+    } else if (BLOCK_TAG.test(tag)) {
+      const block = take();
+      const level = /^h([1-6])$/.exec(tag)?.[1];
+      if (block === '') continue;
+      if (level !== undefined) yield { type: 'heading', level: Number(level), text: block.replaceAll('\n', ' ') };
+      else if (LIST_TAG.test(tag)) yield { type: 'row', text: `- ${block}` };
+      else yield { type: 'paragraph', text: block };
+    }
+  }
+}
+
+function nameOf(error: unknown): string | undefined {
+  return Error.isError(error) ? error.name : undefined;
+}

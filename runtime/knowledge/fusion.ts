@@ -1,0 +1,21 @@
+/** Of the paper's k = 60: how little the first ranks differ (Cormack, Clarke, Büttcher: Reciprocal Rank Fusion, SIGIR 2009). */
+const K = 60;
+
+/**
+ * Merges ranked lists into one, best first. An entry's score is the sum over the lists of 1 / (60 + rank), as a share of the most that
+ * there can be: 1 = first in every list. Entries are the same when their keys are; equal scores keep the order of the first list.
+ */
+export function fuseRanks<T>(lists: readonly (readonly T[])[], keyOf: (entry: T) => string): (T & { score: number })[] {
+  const merged = new Map<string, { entry: T; sum: number }>();
+  for (const list of lists) {
+    for (const [index, entry] of list.entries()) {
+      const key = keyOf(entry);
+      const known = merged.get(key);
+      const share = 1 / (K + index + 1);
+      if (known) known.sum += share;
+      else merged.set(key, { entry, sum: share });
+    }
+  }
+  const most = lists.length / (K + 1);
+  return [...merged.values()].sort((a, b) => b.sum - a.sum).map(({ entry, sum }) => ({ ...entry, score: sum / most }));
+}

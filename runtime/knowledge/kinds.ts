@@ -1,0 +1,158 @@
+import { open } from 'node:fs/promises';
+import { openPromise } from 'yauzl';
+
+/** How a knowledge source is read. */
+export type SourceKind = 'pdf' | 'docx' | 'csv' | 'markdown' | 'text';
+
+/** Where the content of a source is kept. */
+export function sourceKey(workspaceId: string, sourceId: string): string {
+  return `${workspaceId}/knowledge/${sourceId}`;
+}
+
+/** What the sender says about a file; neither is believed against the bytes. */
+export interface SourceHints {
+  filename: string;
+  /** Media type of the part of the form. */
+  declared: string;
+}
+
+/** Enough to see whether it is text. What comes later is looked at when the file is read. */
+const HEAD_BYTES = 64 * 1024;
+/** PDF readers take the header anywhere in here (PDF 32000-1, implementation note 13). */
+const PDF_HEADER_WITHIN = 1024;
+/** The part of a DOCX that says what it is; real ones have a few KB. */
+const CONTENT_TYPES = '[Content_Types].xml';
+const CONTENT_TYPES_BYTES = 1024 * 1024;
+const DOCX_MAIN_PART = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml';
+const DOCX_ENTRIES = 10_000;
+
+const BY_EXTENSION: ReadonlyMap<string, SourceKind> = new Map([
+  ['pdf', 'pdf'],
+  ['docx', 'docx'],
+  ['csv', 'csv'],
+  ['md', 'markdown'],
+  ['markdown', 'markdown'],
+  ['txt', 'text'],
+  ['text', 'text'],
+]);
+const TEXT_BY_TYPE: ReadonlyMap<string, SourceKind> = new Map([
+  ['text/plain', 'text'],
+  ['text/markdown', 'markdown'],
+  ['text/x-markdown', 'markdown'],
+  ['text/csv', 'csv'],
+  ['text/x-csv', 'csv'],
+  ['application/csv', 'csv'],
+]);
+/** What senders write who do not know. */
+const UNDECLARED: ReadonlySet<string> = new Set(['', 'application/octet-stream', 'binary/octet-stream']);
+const NAMES: Readonly<Record<SourceKind, string>> = {
+  pdf: 'PDF',
+  docx: 'DOCX',
+  csv: 'CSV',
+  markdown: 'Markdown',
+  text: 'plain text',
+};
+const ACCEPTED = 'Send PDF, DOCX, CSV, Markdown or plain text.';
+
+/** A file that is no knowledge source. The message is the end of a sentence about it. */
+export class NotAccepted extends Error {}
+
+/**
+ * What an uploaded file is, told by its bytes. Text has no magic number: what has no control characters is text, of the kind that
+ * its name or else its declared type says. Throws NotAccepted.
+ */
+export async function sourceKind(path: string, { filename, declared }: SourceHints): Promise<SourceKind> {
+  const head = await readHead(path);
+  const extension = /\.([^.\\/]+)$/.exec(filename)?.[1]?.toLowerCase();
+  const named = extension === undefined ? undefined : BY_EXTENSION.get(extension);
+  const found = await kindByBytes(path, head);
+  if (found === undefined) throw new NotAccepted(await refusal(head, named));
+  if (named !== undefined && !fits(named, found, head)) throw new NotAccepted(mismatch(named, NAMES[found]));
+  if (found !== 'text') return found;
+  if (named !== undefined) return named;
+  const type = (declared.split(';')[0] ?? '').trim().toLowerCase();
+  const kind = TEXT_BY_TYPE.get(type) ?? (extension === undefined && UNDECLARED.has(type) ? 'text' : undefined);
+  if (kind === undefined) throw new NotAccepted(`is of no kind that is accepted. ${ACCEPTED}`);
+  return kind;
+}
+
+/** Whether the content can be what the name says. An empty file can be anything; that it is empty is said when it is read. */
+function fits(named: SourceKind, found: 'pdf' | 'docx' | 'text', head: Buffer): boolean {
+  if (head.length === 0) return true;
+  return found === 'text' ? named !== 'pdf' && named !== 'docx' : named === found;
+}
+
+function mismatch(named: SourceKind, content: string): string {
+  return `is named as ${NAMES[named]}, but its content is ${content}.`;
+}
+
+async function readHead(path: string): Promise<Buffer> {
+  const file = await open(path);
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}
+
+async function kindByBytes(path: string, head: Buffer): Promise<'pdf' | 'docx' | 'text' | undefined> {
+  if (isPdf(head)) return 'pdf';
+  if (head.subarray(0, 4).equals(Buffer.from('PK\x03\x04'))) return (await isDocx(path)) ? 'docx' : undefined;
+  if (head.subarray(0, 5).equals(Buffer.from('{\\rtf'))) return undefined;
+  return isText(head) ? 'text' : undefined;
+}
+
+function isPdf(head: Buffer): boolean {
+  const at = head.subarray(0, PDF_HEADER_WITHIN).indexOf('%PDF-');
+  // Further on it may be a text about PDF.
+  return at === 0 || (at > 0 && (head.subarray(0, at).toString('latin1').trim() === '' || !isText(head)));
+}
+
+function isText(head: Buffer): boolean {
+  const utf16 = (head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff);
+  // Tab, the line breaks, form feed, ESC (ISO-2022-JP) and the end mark of old systems do occur in text.
+  const control = (byte: number) => byte === 0x7f || (byte < 0x20 && !TEXT_CONTROLS.has(byte));
+  return utf16 || !head.some(control);
+}
+const TEXT_CONTROLS: ReadonlySet<number> = new Set([0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x1a, 0x1b]);
+
+/** Whether the archive says of itself that it is a Word document. Unpacks nothing but that. */
+async function isDocx(path: string): Promise<boolean> {
+  try {
+    const zip = await openPromise(path, { lazyEntries: true, autoClose: false });
+    try {
+      let seen = 0;
+      for await (const entry of zip.eachEntry()) {
+        seen += 1;
+        if (seen > DOCX_ENTRIES) return false;
+        if (entry.fileName !== CONTENT_TYPES) continue;
+        if (entry.uncompressedSize > CONTENT_TYPES_BYTES) return false;
+        // yauzl ends the stream with an error when there is more than the entry says.
+        const chunks: Buffer[] = [];
+        for await (const chunk of await zip.openReadStreamPromise(entry)) chunks.push(chunk as Buffer);
+        return Buffer.concat(chunks).includes(DOCX_MAIN_PART);
+      }
+      return false;
+    } finally {
+      zip.close();
+    }
+  } catch {
+    return false; // a broken archive
+  }
+}
+
+async function refusal(head: Buffer, named: SourceKind | undefined): Promise<string> {
+  if (head.subarray(0, 4).toString('hex') === 'd0cf11e0') {
+    return 'is an old Word document or one with a password. Save it as DOCX without a password.';
+  }
+  const type = head.subarray(0, 2).toString() === 'PK' ? 'application/zip' : await mediaTypeOf(head);
+  if (named !== undefined) return mismatch(named, type ?? 'something else');
+  return `is ${type ?? 'of no known type'}, which is not accepted. ${ACCEPTED}`;
+}
+
+/** For the message only: an archive is not handed to it, since it would unpack parts of it. */
+async function mediaTypeOf(head: Buffer): Promise<string | undefined> {
+  const { fileTypeFromBuffer } = await import('file-type');
+  return (await fileTypeFromBuffer(head))?.mime;
+}

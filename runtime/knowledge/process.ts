@@ -1,0 +1,135 @@
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Kysely } from 'kysely';
+import type { Logger } from 'pino';
+import {
+  claimKnowledgeSource,
+  failKnowledgeSource,
+  findKnowledgeSource,
+  isToBePurged,
+  type KnowledgeSourceRow,
+  markPurged,
+  settleKnowledgeSource,
+} from '../../db/queries/knowledgeSources.ts';
+import type { DB } from '../../generated/db.ts';
+import type { Runtime } from '../runtime.ts';
+import { Unreadable } from './extract/blocks.ts';
+import { type ExtractLimits, extractPassages } from './extract.ts';
+import { sourceKey } from './kinds.ts';
+import { replacePassages } from './passages.ts';
+
+/** What the processing of a workspace's sources stands on. */
+export interface ProcessingContext {
+  db: Kysely<DB>;
+  workspaceId: string;
+  runtime: Runtime;
+  logger: Logger;
+  /** The run is given up and its source waits again. */
+  signal: AbortSignal;
+  /** For tests. */
+  limits?: ExtractLimits;
+}
+
+/** A source that was taken so often and never came to an end ends the process that reads it. */
+const MAX_ATTEMPTS = 10;
+/** Where files are while they are read. */
+const TEMPORARY = 'guildhall-knowledge-';
+/** What is that old was left over by a process that was killed: reading takes minutes at most. */
+const LEFTOVER_MS = 60 * 60 * 1000;
+/** What a person can do about a fault of ours. */
+const OUR_FAULT = 'The file could not be processed because of a fault of the service. Upload it again later.';
+
+/**
+ * Reads a source and makes its passages searchable: it is COMPLETED then, or FAILED when its file is to blame. What was deleted
+ * meanwhile is dropped, and nothing of it stays. Run twice it comes to the same. Throws when it is to be run again.
+ */
+export async function processSource(context: ProcessingContext, sourceId: string): Promise<void> {
+  const { db, workspaceId, runtime, signal } = context;
+  signal.throwIfAborted();
+  const source = await claimKnowledgeSource(db, workspaceId, sourceId, runtime.clock.now());
+  if (!source) {
+    await purgeDeleted(context, sourceId);
+    return;
+  }
+  try {
+    if (source.attempts > MAX_ATTEMPTS) throw new Unreadable(OUR_FAULT);
+    const passages = await read(context, source);
+    // Indexing can take long; for what is gone it need not begin.
+    if (await findKnowledgeSource(db, workspaceId, sourceId)) await replacePassages(context, sourceId, passages);
+    await settle(context, source, { processing_status: 'COMPLETED' });
+  } catch (error) {
+    if (!(error instanceof Unreadable)) {
+      await giveBack(context, source);
+      throw error;
+    }
+    context.logger.info({ sourceId, reason: error.message, cause: error.cause }, 'knowledge source cannot be read');
+    const counted = await settle(context, source, { processing_status: 'FAILED', error_message: error.message });
+    // An earlier run may have come further. What a later one has found stays.
+    if (counted) await replacePassages(context, sourceId, []);
+  }
+}
+
+/** Gives a source up after its last run has failed. */
+export async function giveUpSource(
+  { db, workspaceId, runtime }: Pick<ProcessingContext, 'db' | 'workspaceId' | 'runtime'>,
+  sourceId: string,
+): Promise<void> {
+  await failKnowledgeSource(db, workspaceId, sourceId, OUR_FAULT, runtime.clock.now());
+}
+
+/** Removes the files that a killed process left in the machine's temporary folder. */
+export async function removeLeftovers(): Promise<void> {
+  for (const name of await readdir(tmpdir())) {
+    if (!name.startsWith(TEMPORARY)) continue;
+    const path = join(tmpdir(), name);
+    const since = await stat(path).catch(() => undefined);
+    const old = since !== undefined && Date.now() - since.mtimeMs > LEFTOVER_MS;
+    // Another service's, under another account, stays.
+    if (old) await rm(path, { recursive: true, force: true }).catch(() => {});
+  }
+}
+
+async function read({ workspaceId, runtime, signal, limits }: ProcessingContext, source: KnowledgeSourceRow) {
+  const folder = await mkdtemp(join(tmpdir(), TEMPORARY));
+  try {
+    const path = join(folder, 'source');
+    await runtime.files.fetch(sourceKey(workspaceId, source.id), path);
+    return await extractPassages(path, source.file_kind, { signal, ...(limits ? { limits } : {}) });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Writes how a run ended, unless the source was deleted or taken by a later run. Answers whether it was written. */
+async function settle(
+  context: ProcessingContext,
+  source: KnowledgeSourceRow,
+  end: { processing_status: 'COMPLETED' } | { processing_status: 'FAILED'; error_message: string },
+): Promise<boolean> {
+  const now = context.runtime.clock.now();
+  const counted = await settleKnowledgeSource(context.db, source, { ...end, last_processed_at: now, updated_at: now });
+  if (!counted) await purgeDeleted(context, source.id);
+  return counted;
+}
+
+/** The source waits again; a run that was given up as the service stops does not count. */
+async function giveBack({ db, runtime, signal, logger }: ProcessingContext, source: KnowledgeSourceRow): Promise<void> {
+  const attempts = signal.aborted ? source.attempts - 1 : source.attempts;
+  const now = runtime.clock.now();
+  try {
+    await settleKnowledgeSource(db, source, { processing_status: 'PENDING', attempts, updated_at: now });
+  } catch (error) {
+    // It stays in PROCESSING, and is found there.
+    logger.warn({ err: error, sourceId: source.id }, 'knowledge source not given back');
+  }
+}
+
+/** Removes the passages and the file of a source that is deleted. */
+async function purgeDeleted(context: ProcessingContext, sourceId: string): Promise<void> {
+  const { db, workspaceId, runtime } = context;
+  if (!(await isToBePurged(db, workspaceId, sourceId))) return;
+  await replacePassages(context, sourceId, []);
+  await runtime.files.delete(sourceKey(workspaceId, sourceId));
+  await markPurged(db, workspaceId, sourceId, runtime.clock.now());
+}

@@ -1,0 +1,73 @@
+/** How large a passage may be. */
+export interface SizeLimits {
+  words: number;
+  chars: number;
+}
+
+/** Scripts without spaces between words. */
+const UNSPACED = '\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}\\p{sc=Myanmar}';
+const UNITS = new RegExp(`[${UNSPACED}]|[^\\s${UNSPACED}]+`, 'gu');
+const UNSPACED_CHAR = new RegExp(`[${UNSPACED}]`, 'u');
+/** Letters that make about one word where words are not set apart. */
+const LETTERS_A_WORD = 2;
+/** Longer texts are cut at a space before sentences are looked for. */
+const SENTENCE_WINDOW = 10_000;
+
+const sentenceSegmenter = new Intl.Segmenter(undefined, { granularity: 'sentence' });
+const wordSegmenter = new Intl.Segmenter(undefined, { granularity: 'word' });
+const characterSegmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+
+/** About how many words the text has, whatever its script. */
+export function countWords(text: string): number {
+  if (!UNSPACED_CHAR.test(text)) return text.match(/\S+/g)?.length ?? 0;
+  let words = 0;
+  for (const [unit] of text.matchAll(UNITS)) words += UNSPACED_CHAR.test(unit) ? 1 / LETTERS_A_WORD : 1;
+  return words;
+}
+
+/** The sentences of a text with the space after them: joined they are the text again. */
+export function* sentencesOf(text: string): Generator<string> {
+  for (const part of piecesOf(text, { words: Number.POSITIVE_INFINITY, chars: SENTENCE_WINDOW })) {
+    for (const { segment } of sentenceSegmenter.segment(part)) yield segment;
+  }
+}
+
+/** Cuts a text into pieces within the limits, at spaces or else between words or characters; joined they are the text again. */
+export function* piecesOf(text: string, limits: SizeLimits): Generator<string> {
+  let start = 0;
+  while (text.length - start > limits.chars || (start < text.length && countWords(text.slice(start)) > limits.words)) {
+    const end =
+      start + cutAt(text.slice(start, start + limits.chars), limits.words, text.length - start <= limits.chars);
+    yield text.slice(start, end);
+    start = end;
+  }
+  if (start < text.length) yield text.slice(start);
+}
+
+/** Where a window is cut: after the last space within the limit of words, or else after a word, or else a character. */
+function cutAt(window: string, words: number, isRest: boolean): number {
+  let cut = 0;
+  let seen = 0;
+  for (const match of window.matchAll(/\S+\s*/g)) {
+    const end = match.index + match[0].length;
+    seen += countWords(match[0]);
+    // What touches the end of the window may go on behind it.
+    const whole = isRest || /\s$/.test(match[0]);
+    if (seen > words || !whole) break;
+    cut = end;
+  }
+  if (cut > 0) return cut;
+  return lastWithin(wordSegmenter, window, words) || lastWithin(characterSegmenter, window, words) || window.length;
+}
+
+function lastWithin(segmenter: Intl.Segmenter, window: string, words: number): number {
+  let cut = 0;
+  let seen = 0;
+  for (const { index, segment } of segmenter.segment(window)) {
+    const end = index + segment.length;
+    seen += countWords(segment);
+    if (end === window.length || seen > words) break;
+    cut = end;
+  }
+  return cut;
+}

@@ -1,0 +1,77 @@
+import { jest } from '@jest/globals';
+import { API_PREFIX } from '../../server/app.ts';
+import { readers, until } from '../support/knowledge.ts';
+import { call, cleanUp, demoOf, freshFolder, json, startService } from './service.ts';
+
+jest.setTimeout(120_000); // each test starts processes, each with a PostgreSQL, and waits until a dead worker is noticed
+
+let env: NodeJS.ProcessEnv;
+beforeEach(async () => {
+  env = { GUILDHALL_DATA_DIR: await freshFolder() };
+});
+afterEach(cleanUp);
+
+/** A second of reading, and some more of indexing. */
+const LONG_TEXT = '返金は三十日以内に可能です。'.repeat(30_000);
+
+async function uploadText(origin: string, key: string, text: string): Promise<{ publicId: string }> {
+  const form = new FormData();
+  form.append('file', new Blob([text], { type: 'text/plain' }), 'long.txt');
+  const headers = { 'X-Api-Key': key };
+  return json(fetch(`${origin}${API_PREFIX}/knowledge-sources`, { method: 'POST', headers, body: form }));
+}
+
+const statusOf = async (origin: string, key: string, id: string): Promise<string> =>
+  (await json(call(origin, key, 'GET', `/knowledge-sources/${id}`))).processingStatus;
+
+test('processing survives kill -9: what was read then is read again, what waited is read too', async () => {
+  const first = await startService(env);
+  const { key } = demoOf(first);
+  const ids: string[] = [];
+  for (let n = 0; n < 4; n += 1) ids.push((await uploadText(first.origin, key, LONG_TEXT)).publicId);
+  const statuses = (origin: string) => Promise.all(ids.map((id) => statusOf(origin, key, id)));
+  await until(
+    () => statuses(first.origin),
+    (found) => found.includes('PROCESSING') && found.includes('PENDING'),
+  );
+  first.child.kill('SIGKILL');
+  expect(await first.ended).toEqual({ code: null, signal: 'SIGKILL' });
+
+  const second = await startService(env);
+  await until(
+    () => statuses(second.origin),
+    (found) => found.every((status) => status === 'COMPLETED'),
+    90_000,
+  );
+  second.child.kill('SIGTERM');
+  expect(await second.ended).toEqual({ code: 0, signal: null });
+});
+
+test('a reader does not outlive the service that is killed', async () => {
+  const service = await startService(env);
+  const { key } = demoOf(service);
+  await uploadText(service.origin, key, LONG_TEXT);
+  const found = await until(readers, (all) => all.some(({ parent }) => parent === String(service.child.pid)));
+  const own = found.filter(({ parent }) => parent === String(service.child.pid)).map(({ pid }) => pid);
+  service.child.kill('SIGKILL');
+  await service.ended;
+  await until(readers, (all) => all.every(({ pid }) => !own.includes(pid)));
+});
+
+test('what is read when the service is stopped is read to its end, then or after the next start', async () => {
+  const first = await startService(env);
+  const { key } = demoOf(first);
+  const { publicId } = await uploadText(first.origin, key, LONG_TEXT);
+  await until(
+    () => statusOf(first.origin, key, publicId),
+    (status) => status === 'PROCESSING',
+  );
+  first.child.kill('SIGTERM');
+  expect(await first.ended).toEqual({ code: 0, signal: null });
+  const second = await startService(env);
+  await until(
+    () => statusOf(second.origin, key, publicId),
+    (status) => status === 'COMPLETED',
+    60_000,
+  );
+});

@@ -1,0 +1,67 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { startTestApp, type TestApp } from '../support/app.ts';
+import { makeBook, makeSource, processed, readSource, until, uploadSource } from '../support/knowledge.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startTestApp({ jobs: true });
+});
+afterAll(() => app.close());
+
+const passagesOf = (id: string) =>
+  app.workspace.db.selectFrom('knowledge_passages').select(['page', 'content']).where('source_id', '=', id).execute();
+
+test('what is added is processed soon', async () => {
+  const source = await makeSource(app);
+  expect(await processed(app, source.publicId)).toMatchObject({ processingStatus: 'COMPLETED', errorMessage: null });
+  expect(await passagesOf(source.publicId)).toEqual([
+    { page: null, content: 'Orders can be sent back within 30 days.' },
+  ]);
+});
+
+test('many at a time are all processed', async () => {
+  const sources = await Promise.all(
+    Array.from({ length: 12 }, (_, n) => makeSource(app, { textContent: `Text ${n}.` })),
+  );
+  for (const { publicId } of sources) expect((await processed(app, publicId)).processingStatus).toBe('COMPLETED');
+});
+
+test('two hundred pages of PDF are found, each on its page', async () => {
+  const source = await uploadSource(app, await makeBook(200), 'book.pdf');
+  expect((await processed(app, source.publicId)).processingStatus).toBe('COMPLETED');
+  const passages = await passagesOf(source.publicId);
+  for (let page = 1; page <= 200; page += 1) {
+    expect(passages.some((one) => one.page === page && one.content.includes(`marker${page} opens`))).toBe(true);
+  }
+});
+
+test('a file that is to blame is read once', async () => {
+  const { publicId } = await uploadSource(app, '', 'a.txt');
+  expect(await processed(app, publicId)).toMatchObject({ processingStatus: 'FAILED' });
+  const query = app.workspace.db.selectFrom('knowledge_sources').select('attempts').where('id', '=', publicId);
+  expect(await query.executeTakeFirstOrThrow()).toEqual({ attempts: 1 });
+});
+
+test('a name that is changed while it waits does not disturb it', async () => {
+  const { publicId } = await makeSource(app);
+  await app.api('patch', `/knowledge-sources/${publicId}`).send({ name: 'Renamed' });
+  expect(await processed(app, publicId)).toMatchObject({ processingStatus: 'COMPLETED', name: 'Renamed' });
+  expect((await readSource(app, publicId)).name).toBe('Renamed');
+});
+
+test('what is left of a deleted source is removed', async () => {
+  const source = await makeSource(app);
+  await processed(app, source.publicId);
+  await app.api('delete', `/knowledge-sources/${source.publicId}`);
+  const folder = join(app.dataDir, 'files', app.workspace.workspaceId, 'knowledge');
+  await until(
+    () => readdir(folder),
+    (names) => !names.includes(source.publicId),
+    70_000, // when the job that processed it had not ended yet, the next sweep finds it
+  );
+  await until(
+    () => passagesOf(source.publicId),
+    (found) => found.length === 0,
+  );
+}, 90_000);

@@ -1,0 +1,215 @@
+import { existsSync, mkdtempSync } from 'node:fs';
+import { readdir, rm, utimes } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { pino } from 'pino';
+import { newId } from '../../core/ids.ts';
+import type { JobContext } from '../../jobs/jobs.ts';
+import { processKnowledgeSource as job } from '../../jobs/processKnowledgeSource.ts';
+import { startTestApp, type TestApp, TestClock } from '../support/app.ts';
+import { makePdf, makeSource, ownReaders, readSource, until, uploadSource } from '../support/knowledge.ts';
+
+/** The job by itself: queued it is in knowledgeQueue.test.ts. */
+
+const clock = new TestClock();
+let app: TestApp;
+beforeAll(async () => {
+  app = await startTestApp({ clock });
+});
+afterAll(() => app.close());
+
+const dataOf = (sourceId: string) => ({ workspaceId: app.workspace.workspaceId, sourceId });
+const contextOf = (signal = new AbortController().signal): JobContext => ({
+  database: app.database.database,
+  runtime: app.service.runtime,
+  clock,
+  logger: pino({ level: 'silent' }),
+  signal,
+});
+const run = (id: string, signal?: AbortSignal) => job.run(dataOf(id), contextOf(signal));
+const swept = async () => (await job.sweep(contextOf())).map(({ sourceId }) => sourceId);
+const fileOf = (id: string) => join(app.dataDir, 'files', app.workspace.workspaceId, 'knowledge', id);
+const fileExists = async (id: string) => (await readdir(join(fileOf(id), '..'))).includes(id);
+const passagesOf = (id: string) =>
+  app.workspace.db
+    .selectFrom('knowledge_passages')
+    .select(['seq', 'heading', 'page', 'content'])
+    .where('source_id', '=', id)
+    .orderBy('seq')
+    .execute();
+const rowOf = (id: string) =>
+  app.workspace.db.selectFrom('knowledge_sources').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+const change = (id: string, columns: object) =>
+  app.workspace.db.updateTable('knowledge_sources').set(columns).where('id', '=', id).execute();
+
+/** Long enough to do something meanwhile. */
+const LONG_TEXT = '返金は三十日以内に可能です。'.repeat(40_000);
+
+test('a text becomes passages, and the source says when', async () => {
+  const source = await makeSource(app, { textContent: '# Refunds\nWithin 30 days.\n\n# Shipping\nOn weekdays.' });
+  clock.advance(1000);
+  await run(source.publicId);
+  const now = clock.now().toISOString();
+  expect(await readSource(app, source.publicId)).toEqual({
+    ...source,
+    processingStatus: 'COMPLETED',
+    lastProcessedAt: now,
+    updatedAt: now,
+  });
+  expect(await passagesOf(source.publicId)).toEqual([
+    { seq: 0, heading: 'Refunds', page: null, content: 'Within 30 days.' },
+    { seq: 1, heading: 'Shipping', page: null, content: 'On weekdays.' },
+  ]);
+});
+
+test('a file becomes passages with their pages', async () => {
+  const source = await uploadSource(
+    app,
+    await makePdf([{ paragraphs: ['One.'] }, { heading: 'B', paragraphs: ['Two.'] }]),
+    'a.pdf',
+  );
+  await run(source.publicId);
+  expect(await passagesOf(source.publicId)).toEqual([
+    { seq: 0, heading: null, page: 1, content: 'One.' },
+    { seq: 1, heading: 'B', page: 2, content: 'Two.' },
+  ]);
+});
+
+test.each([
+  ['an empty file', 'a.txt', () => '', /^The file is empty/],
+  ['a PDF with a password', 'a.pdf', () => makePdf([{}], { userPassword: 'x', pdfVersion: '1.7' }), /password/],
+  ['a PDF of pictures', 'a.pdf', () => makePdf([{ picture: true }]), /only pictures/],
+  [
+    'a text whose encoding cannot be told',
+    'a.txt',
+    () => Buffer.from('ffb0c3f5a09fe8d28b91ddc7', 'hex'),
+    /save it as utf-8/i,
+  ],
+])('%s fails at once, and says why', async (_what, name, content, message) => {
+  const source = await uploadSource(app, await content(), name);
+  await run(source.publicId);
+  const { processingStatus, errorMessage, lastProcessedAt } = await readSource(app, source.publicId);
+  expect([processingStatus, lastProcessedAt]).toEqual(['FAILED', clock.now().toISOString()]);
+  expect(errorMessage).toMatch(message);
+  expect(await passagesOf(source.publicId)).toEqual([]);
+  expect(await swept()).not.toContain(source.publicId);
+});
+
+test('run again it comes to the same, and what is done is left alone', async () => {
+  const source = await makeSource(app, { textContent: 'One sentence that is here. '.repeat(500) });
+  await run(source.publicId);
+  const first = await passagesOf(source.publicId);
+  expect(first.length).toBeGreaterThan(3);
+  // As when the process was killed after the passages were written.
+  await change(source.publicId, { processing_status: 'PROCESSING' });
+  await run(source.publicId);
+  expect(await passagesOf(source.publicId)).toEqual(first);
+  const done = await readSource(app, source.publicId);
+  clock.advance(1000);
+  await run(source.publicId);
+  expect(await readSource(app, source.publicId)).toEqual(done);
+});
+
+test('a fault of ours is tried again; after the last run the source says so', async () => {
+  const source = await makeSource(app);
+  await rm(fileOf(source.publicId));
+  await expect(run(source.publicId)).rejects.toThrow(/There is no file/);
+  expect(await readSource(app, source.publicId)).toMatchObject({ processingStatus: 'PENDING', errorMessage: null });
+  expect(await swept()).toContain(source.publicId);
+  await job.failed?.(dataOf(source.publicId), contextOf());
+  const { processingStatus, errorMessage } = await readSource(app, source.publicId);
+  expect([processingStatus, errorMessage]).toEqual(['FAILED', expect.stringMatching(/fault of the service/)]);
+  expect(await swept()).not.toContain(source.publicId);
+});
+
+test('a source that ends the process every time is given up', async () => {
+  const source = await makeSource(app);
+  await change(source.publicId, { processing_status: 'PROCESSING', attempts: 10 });
+  await run(source.publicId);
+  expect(await readSource(app, source.publicId)).toMatchObject({
+    processingStatus: 'FAILED',
+    errorMessage: expect.stringMatching(/fault of the service/),
+  });
+});
+
+test('a run that is given up as the service stops does not count, and leaves no file behind', async () => {
+  const source = await uploadSource(app, LONG_TEXT, 'a.txt');
+  const stopping = new AbortController();
+  const running = run(source.publicId, stopping.signal);
+  const [reader] = await until(ownReaders, (found) => found.length > 0);
+  const folder = dirname(reader?.path ?? '');
+  expect(await readdir(folder)).toEqual(['source']);
+  expect(await readSource(app, source.publicId)).toMatchObject({ processingStatus: 'PROCESSING' });
+  stopping.abort(new Error('The service is stopping.'));
+  await expect(running).rejects.toThrow('The service is stopping.');
+  expect(await rowOf(source.publicId)).toMatchObject({ processing_status: 'PENDING', attempts: 0 });
+  expect(await swept()).toContain(source.publicId);
+  expect(existsSync(folder)).toBe(false);
+});
+
+test('a source that is deleted while it is read is dropped, with its file and whatever was found', async () => {
+  const source = await uploadSource(app, LONG_TEXT, 'a.txt');
+  const running = run(source.publicId);
+  await until(
+    () => readSource(app, source.publicId),
+    ({ processingStatus }) => processingStatus === 'PROCESSING',
+  );
+  expect((await app.api('delete', `/knowledge-sources/${source.publicId}`)).status).toBe(204);
+  await running;
+  expect(await passagesOf(source.publicId)).toEqual([]);
+  expect(await fileExists(source.publicId)).toBe(false);
+  const row = await rowOf(source.publicId);
+  expect([row.processing_status, row.last_processed_at, row.purged_at]).toEqual(['PROCESSING', null, clock.now()]);
+  expect(await swept()).not.toContain(source.publicId);
+});
+
+test('what is left of a deleted source is removed, once', async () => {
+  const source = await makeSource(app);
+  await run(source.publicId);
+  await app.api('delete', `/knowledge-sources/${source.publicId}`);
+  expect(await swept()).toContain(source.publicId);
+  expect(await fileExists(source.publicId)).toBe(true);
+  await run(source.publicId);
+  expect([await fileExists(source.publicId), await passagesOf(source.publicId)]).toEqual([false, []]);
+  expect(await swept()).not.toContain(source.publicId);
+  await run(source.publicId);
+});
+
+test('a run that was overtaken by a later one does not write its end', async () => {
+  const source = await uploadSource(app, LONG_TEXT, 'a.txt');
+  const running = run(source.publicId);
+  await until(
+    () => readSource(app, source.publicId),
+    ({ processingStatus }) => processingStatus === 'PROCESSING',
+  );
+  await change(source.publicId, { attempts: 2 });
+  await running;
+  expect(await rowOf(source.publicId)).toMatchObject({ processing_status: 'PROCESSING', last_processed_at: null });
+  await change(source.publicId, { processing_status: 'COMPLETED', last_processed_at: clock.now() });
+});
+
+test('the sweep sees every workspace, and what is done nowhere', async () => {
+  const mine = await makeSource(app);
+  const theirs = await makeSource(app, {}, app.stranger.apiKey);
+  const found = await job.sweep(contextOf());
+  expect(found).toContainEqual(dataOf(mine.publicId));
+  expect(found).toContainEqual({ workspaceId: app.stranger.workspaceId, sourceId: theirs.publicId });
+  await run(mine.publicId);
+  expect(await swept()).not.toContain(mine.publicId);
+});
+
+test("a source of another workspace, and one that does not exist, are nobody's work", async () => {
+  const theirs = await makeSource(app, {}, app.stranger.apiKey);
+  await run(theirs.publicId);
+  await run(newId());
+  expect(await readSource(app, theirs.publicId, app.stranger.apiKey)).toEqual(theirs);
+});
+
+test('what a killed process left in the temporary folder goes after an hour', async () => {
+  const [old, fresh] = [0, 0].map(() => mkdtempSync(join(tmpdir(), 'guildhall-knowledge-'))) as [string, string];
+  const longAgo = Date.now() / 1000 - 3601;
+  await utimes(old, longAgo, longAgo);
+  await job.sweep(contextOf());
+  expect([existsSync(old), existsSync(fresh)]).toEqual([false, true]);
+  await rm(fresh, { recursive: true });
+});

@@ -1,0 +1,95 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Unreadable } from '../../../runtime/knowledge/extract/blocks.ts';
+import { EXTRACT_LIMITS } from '../../../runtime/knowledge/extract.ts';
+import { extract, makeDocxBomb, ownReaders, until } from '../../support/knowledge.ts';
+
+const MB = 1024 * 1024;
+/** Seconds of work, in a language whose words must be looked for. */
+const LONG_WORK = '返金は三十日以内に可能です。'.repeat(450_000);
+
+const thrown = (promise: Promise<unknown>) =>
+  promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+
+test('a reader that runs too long is ended, and the person told', async () => {
+  const since = performance.now();
+  const error = await thrown(extract(LONG_WORK, 'text', { limits: { ...EXTRACT_LIMITS, timeMs: 700 } }));
+  expect(performance.now() - since).toBeLessThan(5000);
+  expect(error).toBeInstanceOf(Unreadable);
+  expect(String(error)).toMatch(/takes too long\. Split it/);
+  expect(await ownReaders()).toEqual([]);
+});
+
+test('a DOCX that says that it unpacks to hundreds of megabytes is not unpacked', async () => {
+  const bomb = await makeDocxBomb(130);
+  expect(bomb.length).toBeLessThan(MB);
+  const error = await thrown(extract(bomb, 'docx'));
+  expect(error).toBeInstanceOf(Unreadable);
+  expect(String(error)).toMatch(/unpacks to far more than its size/);
+});
+
+test('a DOCX that lies about what it unpacks to is ended when it takes too much memory', async () => {
+  const bomb = await makeDocxBomb(500, true);
+  const before = process.memoryUsage().rss;
+  const error = await thrown(extract(bomb, 'docx', { limits: { ...EXTRACT_LIMITS, memoryBytes: 300 * MB } }));
+  expect(error).toBeInstanceOf(Unreadable);
+  expect(String(error)).toMatch(/takes too much memory\. Split it/);
+  expect(process.memoryUsage().rss - before).toBeLessThan(100 * MB);
+  expect(await ownReaders()).toEqual([]);
+});
+
+test('more text than an agent can be given is refused', async () => {
+  const error = await thrown(extract('word '.repeat(4_300_000), 'text'));
+  expect(error).toBeInstanceOf(Unreadable);
+  expect(String(error)).toMatch(/more than 20 million characters\. Split it/);
+});
+
+test('a reader that writes without end is ended', async () => {
+  const error = await thrown(extract(LONG_WORK, 'text', { limits: { ...EXTRACT_LIMITS, outputChars: 10_000 } }));
+  expect(error).toBeInstanceOf(Unreadable);
+  expect(String(error)).toMatch(/too much text/);
+});
+
+test('an abort ends the reader at once, with the reason of the abort', async () => {
+  const stopping = new AbortController();
+  const reading = thrown(extract(LONG_WORK, 'text', { signal: stopping.signal }));
+  await until(ownReaders, (found) => found.length > 0);
+  stopping.abort(new Error('The service is stopping.'));
+  expect(String(await reading)).toBe('Error: The service is stopping.');
+  expect(await ownReaders()).toEqual([]);
+});
+
+test('a reader has nothing of our environment', async () => {
+  process.env.GUILDHALL_TEST_SECRET = 'do not tell';
+  const stopping = new AbortController();
+  const reading = thrown(extract(LONG_WORK, 'text', { signal: stopping.signal }));
+  const [reader] = await until(ownReaders, (found) => found.length > 0);
+  expect(reader?.environment).not.toMatch(/do not tell|PATH=/);
+  stopping.abort(new Error('enough'));
+  await reading;
+  delete process.env.GUILDHALL_TEST_SECRET;
+});
+
+test('a reader whose parent is gone ends by itself, before it is done', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'guildhall-extract-'));
+  const path = join(folder, 'source');
+  await writeFile(path, LONG_WORK);
+  const script = join(import.meta.dirname, '../../../runtime/knowledge/extract/child.ts');
+  // Nobody holds the other end of its input, but somebody still takes its output.
+  const child = spawn(process.execPath, [script, 'text', path], { stdio: ['ignore', 'pipe', 'inherit'] });
+  child.stdout.resume();
+  expect(await once(child, 'close')).toEqual([1, null]);
+  await rm(folder, { recursive: true });
+});
+
+test('a fault of ours is no fault of the file', async () => {
+  const error = await thrown(extract('text', 'spreadsheet' as 'text'));
+  expect(error).not.toBeInstanceOf(Unreadable);
+  expect(String(error)).toMatch(/reader of spreadsheet files ended with 1/);
+});

@@ -1,0 +1,177 @@
+import { Unreadable } from '../../../runtime/knowledge/extract/blocks.ts';
+import type { SourceKind } from '../../../runtime/knowledge/kinds.ts';
+import { extract, makeBook, makeDocx, makePdf, makeZip } from '../../support/knowledge.ts';
+
+/** The file is refused with a sentence for the person who uploaded it. */
+async function expectUnreadable(content: Buffer | string, kind: SourceKind, message: RegExp): Promise<void> {
+  const error = await extract(content, kind).then(
+    (passages) => passages,
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(Unreadable);
+  expect((error as Unreadable).message).toMatch(message);
+}
+
+const contents = async (content: Buffer | string, kind: SourceKind) =>
+  (await extract(content, kind)).map(({ content: text }) => text);
+
+describe('PDF', () => {
+  test('passages have their page, and the large letters above them as heading', async () => {
+    const pdf = await makePdf([
+      { heading: 'Shipping', paragraphs: ['We ship on weekdays.', 'Parcels take two days.'] },
+      { paragraphs: ['Letters take one day.'] },
+      { heading: 'Returns', paragraphs: ['Send it back within thirty days.'] },
+    ]);
+    expect(await extract(pdf, 'pdf')).toEqual([
+      {
+        seq: 0,
+        heading: 'Shipping',
+        page: 1,
+        content: 'We ship on weekdays.\n\nParcels take two days.\n\nLetters take one day.',
+      },
+      { seq: 1, heading: 'Returns', page: 3, content: 'Send it back within thirty days.' },
+    ]);
+  });
+
+  test('lines of a paragraph become one line', async () => {
+    const sentence = 'The quick brown fox jumps over the lazy dog and then it sleeps for a very long time indeed. ';
+    const [passage] = await extract(await makePdf([{ paragraphs: [sentence.repeat(4).trim()] }]), 'pdf');
+    expect(passage?.content).toBe(sentence.repeat(4).trim());
+  });
+
+  test('what is printed on every page is left out, and every page is found', async () => {
+    const passages = await extract(await makeBook(8), 'pdf');
+    expect(passages.filter(({ content }) => content.includes('of 8'))).toEqual([]);
+    for (let page = 1; page <= 8; page += 1) {
+      const own = passages.filter((passage) => passage.page === page);
+      expect(own[0]).toMatchObject({ heading: `Chapter ${page}` });
+      expect(own[0]?.content).toContain(`marker${page} opens here.`);
+    }
+  });
+
+  test('text under a password of its owner alone can be read', async () => {
+    const pdf = await makePdf([{ paragraphs: ['Look, do not print.'] }], { ownerPassword: 'secret' });
+    expect(await contents(pdf, 'pdf')).toEqual(['Look, do not print.']);
+  });
+
+  test('one that needs a password says so', async () => {
+    const pdf = await makePdf([{ paragraphs: ['Secret.'] }], { userPassword: 'secret', pdfVersion: '1.7' });
+    await expectUnreadable(pdf, 'pdf', /protected by a password\. Remove the password/);
+  });
+
+  test('one of pictures alone says so', async () => {
+    await expectUnreadable(await makePdf([{ picture: true }, { picture: true }]), 'pdf', /no text, only pictures.*OCR/);
+  });
+
+  test('one that was cut off says so', async () => {
+    const pdf = await makeBook(5);
+    await expectUnreadable(pdf.subarray(0, pdf.length / 2), 'pdf', /damaged or incomplete/);
+    await expectUnreadable('%PDF-1.7\nnothing more', 'pdf', /damaged or incomplete/);
+  });
+});
+
+describe('DOCX', () => {
+  test('headings, lists and tables keep their structure', async () => {
+    expect(await extract(await makeDocx(), 'docx')).toEqual([
+      { seq: 0, heading: 'Handbook', page: null, content: 'Welcome to Smith & Sons <Ltd>.' },
+      { seq: 1, heading: 'Shipping', page: null, content: 'We ship on weekdays.' },
+      {
+        seq: 2,
+        heading: 'Shipping > Abroad',
+        page: null,
+        content: '- By air\n- By sea\nCountry | Days\nAustria | 2\nBrazil | 9\n\nDuties are yours.',
+      },
+    ]);
+  });
+
+  test('a damaged one says so', async () => {
+    const docx = await makeDocx();
+    await expectUnreadable(docx.subarray(0, docx.length / 2), 'docx', /DOCX is damaged/);
+    await expectUnreadable(await makeZip({ 'word/document.xml': '<w:doc' }), 'docx', /DOCX is damaged/);
+  });
+});
+
+describe('CSV', () => {
+  const rows = 'Name: Bolt; Price: 3.50; Town: Graz\nName: Nut; Price: 1.20; Town: Wien';
+
+  test.each([
+    ['commas', 'Name,Price,Town\nBolt,3.50,Graz\nNut,1.20,Wien\n'],
+    ['semicolons', 'Name;Price;Town\r\nBolt;3.50;Graz\r\nNut;1.20;Wien'],
+    ['tabs', 'Name\tPrice\tTown\nBolt\t3.50\tGraz\nNut\t1.20\tWien\n'],
+    ['bars', 'Name|Price|Town\nBolt|3.50|Graz\nNut|1.20|Wien\n'],
+    [
+      'quotes, a byte order mark and empty lines',
+      '\ufeff"Name","Price","Town"\n\n"Bolt","3.50","Graz"\n\nNut,1.20,Wien\n',
+    ],
+    ['the separator on the first line', 'sep=;\nName;Price;Town\nBolt;3.50;Graz\nNut;1.20;Wien\n'],
+  ])('each row names its columns: %s', async (_what, csv) => {
+    expect(await contents(csv, 'csv')).toEqual([rows]);
+  });
+
+  test('passages are whole rows', async () => {
+    const csv = `Name,Price,Note\n${Array.from({ length: 300 }, (_, n) => `Part ${n},${n}.50,"Shelf ${n}, left"`).join('\n')}`;
+    const passages = await contents(csv, 'csv');
+    expect(passages.length).toBeGreaterThan(5);
+    const lines = passages.flatMap((content) => content.split('\n'));
+    expect(lines).toEqual(
+      Array.from({ length: 300 }, (_, n) => `Name: Part ${n}; Price: ${n}.50; Note: Shelf ${n}, left`),
+    );
+  });
+
+  test('a table without names of columns is read as it is', async () => {
+    expect(await contents('1,2,3\n4,5,6\n', 'csv')).toEqual(['1; 2; 3\n4; 5; 6']);
+    expect(await contents('Name,Price\n', 'csv')).toEqual(['Name; Price']);
+  });
+
+  test('rows of different lengths are read', async () => {
+    expect(await contents('Name,Price\nBolt\nNut,1,extra\n', 'csv')).toEqual([
+      'Name: Bolt\nName: Nut; Price: 1; extra',
+    ]);
+  });
+
+  test('quotes in the wrong places are letters', async () => {
+    expect(await contents('Name,Size\nDisk,3" inch\n"Disk" B,5\n "C, D", "7"\n', 'csv')).toEqual([
+      'Name: Disk; Size: 3" inch\nName: "Disk" B; Size: 5\nName: C, D; Size: 7',
+    ]);
+  });
+
+  test('a quote that never ends is named', async () => {
+    await expectUnreadable('Name,Price\nBolt,3\n"Nut,1\nx,2\n', 'csv', /quotes below row 2 never ends/);
+  });
+});
+
+describe('Markdown', () => {
+  test('headings, fences, tables and front matter are told apart', async () => {
+    const markdown = `---\ntitle: Handbook\n---\nIntro.\n\n# Shipping #\nBy **air**.\n\n\`\`\`sh\n# no heading\n\`\`\`\n\nReturns & [refunds](https://x.test)\n---\n| Day | Fee |\n|---|---|\n| 1 | 2 |\n#hashtag\n`;
+    const passages = await extract(markdown, 'markdown');
+    expect(passages.map(({ heading, content }) => [heading, content])).toEqual([
+      [null, 'title: Handbook\n\nIntro.'],
+      ['Shipping', 'By **air**.\n\n```sh\n# no heading\n```'],
+      [
+        'Shipping > Returns & [refunds](https://x.test)'.replace('[refunds](https://x.test)', 'refunds'),
+        '| Day | Fee |\n|---|---|\n| 1 | 2 |\n\n#hashtag',
+      ],
+    ]);
+  });
+});
+
+describe('plain text', () => {
+  test('paragraphs are set apart by blank lines; lines broken to a width become one', async () => {
+    const text =
+      'A line that was broken by the editor because it\nwas too long for the width that it had been set\nto.\r\n \r\nMilk\nBread\n\n\n';
+    expect(await contents(text, 'text')).toEqual([
+      'A line that was broken by the editor because it was too long for the width that it had been set to.\n\nMilk\nBread',
+    ]);
+  });
+
+  test.each(['text', 'markdown', 'csv', 'pdf', 'docx'] as const)(
+    'an empty file says that it is empty: %s',
+    async (kind) => {
+      await expectUnreadable('', kind, /^The file is empty\. Upload it again/);
+    },
+  );
+
+  test.each(['text', 'markdown', 'csv'] as const)('a file of spaces says that there is no text: %s', async (kind) => {
+    await expectUnreadable(' \n\t\n \ufeff', kind, /no text in it/);
+  });
+});
