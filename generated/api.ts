@@ -1026,7 +1026,7 @@ export interface paths {
         };
         /**
          * List an agent's native MCP connections
-         * @description All native MCP connections linked to the agent, with their present state in the toolkit registry; one that has stopped being `ACTIVE` stays listed until it is unlinked. 502 `TOOLKIT_REGISTRY_UNAVAILABLE` when the registry does not answer.
+         * @description All native MCP connections linked to the draft of the agent, last linked first, in one list without pages, with their present state in the toolkit registry; one that has stopped being `ACTIVE` stays listed until it is unlinked. 502 `TOOLKIT_REGISTRY_UNAVAILABLE` when the registry does not answer.
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`; 502 `TOOLKIT_REGISTRY_UNAVAILABLE`.
          */
@@ -1034,7 +1034,7 @@ export interface paths {
         put?: never;
         /**
          * Link native MCP connections to an agent
-         * @description Lets the agent call the tools of up to 50 connections, without a publication; each link starts `STATIC`. An id that the workspace does not have or whose connection is not `ACTIVE` is no error: it is left out and named in `skipped`. One that is linked already stays as it is and counts as linked.
+         * @description Adds up to 50 connections to the draft of the agent; each link starts `STATIC`. Conversations follow once the agent is published again. An id that the workspace does not have or whose connection is not `ACTIVE` is no error: it is left out and named in `skipped`. One that is linked already stays as it is and counts as linked, and an id that is sent twice counts twice. 502 `TOOLKIT_REGISTRY_UNAVAILABLE` when the registry does not answer; nothing is linked then.
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`; 502 `TOOLKIT_REGISTRY_UNAVAILABLE`.
          */
@@ -1054,7 +1054,7 @@ export interface paths {
         };
         /**
          * List native MCP connections that an agent can link
-         * @description The workspace's `ACTIVE` connections that are not linked to the agent. Connections in any other state are left out, as linking would skip them.
+         * @description The workspace's `ACTIVE` connections that the draft of the agent is not linked to, newest first, in one list without pages. Connections in any other state are left out, as linking would skip them. 502 `TOOLKIT_REGISTRY_UNAVAILABLE` when the state of a connection cannot be asked for.
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`; 502 `TOOLKIT_REGISTRY_UNAVAILABLE`.
          */
@@ -1079,7 +1079,7 @@ export interface paths {
         post?: never;
         /**
          * Unlink a native MCP connection from an agent
-         * @description The agent no longer has the connection's tools, from its next turn on. The connection itself stays authorized in the workspace. A connection that is not linked to the agent is 404 `NATIVE_MCP_CONNECTION_NOT_FOUND`.
+         * @description Takes the connection out of the draft of the agent; the connection itself stays authorized in the workspace. Conversations follow once the agent is published again. A connection that is not linked to the agent is 404 `NATIVE_MCP_CONNECTION_NOT_FOUND`. 502 `TOOLKIT_REGISTRY_UNAVAILABLE` when the state of the connection cannot be asked for; it stays linked then.
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`, `NATIVE_MCP_CONNECTION_NOT_FOUND`; 502 `TOOLKIT_REGISTRY_UNAVAILABLE`.
          */
@@ -1104,7 +1104,7 @@ export interface paths {
         head?: never;
         /**
          * Change the instance mode of a native MCP connection
-         * @description Sets how this agent loads the tools of a linked connection, from its next turn on; other agents are not affected. `DYNAMIC` keeps a toolkit with many tools from filling the model's context. A connection that is not linked to the agent is 404 `NATIVE_MCP_CONNECTION_NOT_FOUND`.
+         * @description Sets in the draft how this agent loads the tools of a linked connection; other agents are not affected. Conversations follow once the agent is published again. `DYNAMIC` keeps a toolkit with many tools from filling the model's context. A connection that is not linked to the agent is 404 `NATIVE_MCP_CONNECTION_NOT_FOUND`. 502 `TOOLKIT_REGISTRY_UNAVAILABLE` when the state of the connection cannot be asked for; nothing changes then.
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`, `NATIVE_MCP_CONNECTION_NOT_FOUND`; 502 `TOOLKIT_REGISTRY_UNAVAILABLE`.
          */
@@ -1120,7 +1120,7 @@ export interface paths {
         };
         /**
          * List the trigger types of a toolkit
-         * @description The events of a third-party toolkit that an automation with trigger mode `webhook` can wait for. A toolkit that the registry does not know is 400 `UNKNOWN_TOOLKIT`; 502 `TOOLKIT_REGISTRY_UNAVAILABLE` when the registry does not answer.
+         * @description The events of a third-party toolkit that an automation with trigger mode `webhook` can wait for: the built-in ones (`github`, `stripe` and `webhook`, any sender of signed webhooks) and those of the toolkit registry, when one is configured. A toolkit that neither knows is 400 `UNKNOWN_TOOLKIT`; 502 `TOOLKIT_REGISTRY_UNAVAILABLE` when the registry does not answer.
          *
          *     Error codes: 400 `UNKNOWN_TOOLKIT`; 502 `TOOLKIT_REGISTRY_UNAVAILABLE`.
          */
@@ -4507,7 +4507,7 @@ export interface components {
             /** @description Whether the model takes documents, such as PDF. */
             supportsDocument: boolean;
         };
-        /** @description A native MCP connection: a third-party account that someone authorized for the workspace, with the tools of its toolkit. */
+        /** @description A native MCP connection: a built-in toolkit, or a third-party account that someone authorized for the workspace, with the tools of its toolkit. */
         NativeMcpConnection: {
             /**
              * Format: uuid
@@ -4516,7 +4516,7 @@ export interface components {
             publicId: string;
             /** @description Name that was given when the toolkit was authorized. */
             name: string;
-            /** @description State of the connection in the toolkit registry, such as `ACTIVE`. The registry decides the values; only an `ACTIVE` connection works. */
+            /** @description State of the connection in the toolkit registry, such as `ACTIVE`. The registry decides the values; only an `ACTIVE` connection works. A built-in toolkit is always `ACTIVE`. */
             status: string;
             /** @description Whether this agent has all tools of the connection loaded up front (`STATIC`) or loads them on demand (`DYNAMIC`); `null` while the connection is not linked to it. */
             instanceMode: components["schemas"]["InstanceMode"] | null;
@@ -4558,7 +4558,7 @@ export interface components {
         };
         /** @description A list of native MCP connections. */
         NativeMcpList: {
-            /** @description The connections, newest first. */
+            /** @description The connections; linked ones by when they were linked, others by age, newest first. */
             connections: components["schemas"]["NativeMcpConnection"][];
         };
         /** @description A connection that was submitted but not linked. */
@@ -4595,7 +4595,7 @@ export interface components {
         NativeMcpTriggerList: {
             /** @description Slug of the toolkit that the triggers belong to. */
             toolkit: string;
-            /** @description The trigger types, in the provider's order. */
+            /** @description The trigger types, in the provider's order, built-in ones first. */
             items: components["schemas"]["NativeMcpTriggerListItem"][];
         };
         /** @description A trigger type in a list. The provider may add fields of its own; only the ones named here can be relied on. */

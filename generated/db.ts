@@ -25,6 +25,49 @@ export type Numeric = ColumnType<number, number | string, number | string>;
 
 export type Timestamp = ColumnType<Date, Date | string, Date | string>;
 
+export interface AgentCommands {
+  agent_id: string;
+  command: string;
+  created_at: Generated<Timestamp>;
+  deleted_at: Timestamp | null;
+  description: string | null;
+  id: string;
+  last_used_at: Timestamp | null;
+  name: string;
+  prompt: string;
+  status: Generated<"active" | "inactive">;
+  updated_at: Generated<Timestamp>;
+  usage_count: Generated<number>;
+  workspace_id: string;
+}
+
+export interface AgentLinks {
+  active: Generated<boolean>;
+  agent_id: string;
+  /**
+   * Of sub_agent: the model it runs on here; null = its own
+   */
+  ai_model_id: string | null;
+  created_at: Generated<Timestamp>;
+  description: string | null;
+  /**
+   * Of external_mcp and native_mcp; the others leave the default
+   */
+  instance_mode: Generated<"STATIC" | "DYNAMIC">;
+  kind: "skill" | "knowledge_source" | "http_tool" | "external_mcp" | "native_mcp" | "sub_agent";
+  requires_approval: Generated<boolean>;
+  /**
+   * Order in which links were made: times can be equal
+   */
+  seq: Generated<number>;
+  sort_order: Generated<number>;
+  /**
+   * A row of the table that kind stands for; no foreign key, since that differs by row. Whoever links holds the target, whoever deletes it removes the links
+   */
+  target_id: string;
+  workspace_id: string;
+}
+
 export interface Agents {
   /**
    * A row of ai_models or an entry of the global catalogue, which is not in the database: hence no foreign key
@@ -191,6 +234,156 @@ export interface Conversations {
   workspace_id: string;
 }
 
+export interface ExternalMcps {
+  /**
+   * Set when CUSTOM_HEADER was given as one name and one value; null when as a list of headers
+   */
+  auth_header_name: string | null;
+  auth_type: "NONE" | "API_KEY" | "BEARER_TOKEN" | "CUSTOM_HEADER";
+  /**
+   * Goes up when the address or the credential changes: a connection or a discovery of an earlier one is worth nothing
+   */
+  config_version: Generated<number>;
+  created_at: Generated<Timestamp>;
+  /**
+   * Sealed JSON (core/secrets.ts); erased when the server is deleted
+   */
+  credential: Buffer | null;
+  deleted_at: Timestamp | null;
+  /**
+   * What the server says about itself
+   */
+  description: string | null;
+  /**
+   * Each discovery takes the next number
+   */
+  discoveries_begun: Generated<number>;
+  /**
+   * Number of the discovery whose outcome is stored: one that began earlier and ends later does not replace it
+   */
+  discovery_settled: Generated<number>;
+  error_message: string | null;
+  id: string;
+  /**
+   * JSON Schema by tool id; apart from tools, so that lists need not read it
+   */
+  input_schemas: Generated<Json>;
+  last_discovered_at: Timestamp | null;
+  name: string;
+  status: Generated<"PENDING" | "CONNECTED" | "ERROR" | "PENDING_AUTHORIZATION" | "EXPIRED">;
+  /**
+   * Array of {id, name, description, enabled}: what the API shows
+   */
+  tools: Generated<Json>;
+  updated_at: Generated<Timestamp>;
+  url: string;
+  workspace_id: string;
+}
+
+export interface HttpTools {
+  /**
+   * As it was sent, secret values replaced by ********. json and not jsonb: models read an inputSchema in its order
+   */
+  configuration: Json;
+  created_at: Generated<Timestamp>;
+  deleted_at: Timestamp | null;
+  description: string | null;
+  id: string;
+  name: string;
+  /**
+   * What was imported from the OpenAPI document of a CUSTOM_INTEGRATION when the configuration was written
+   */
+  operations: Json | null;
+  requires_approval: Generated<boolean>;
+  /**
+   * The secret values of the configuration, {JSON Pointer: text}, encrypted for this row; null when it has none
+   */
+  secrets: Buffer | null;
+  tool_type: "HTTP_REQUEST" | "DATABASE_QUERY" | "INTERNAL_VARIABLE" | "CUSTOM_INTEGRATION";
+  updated_at: Generated<Timestamp>;
+  workspace_id: string;
+}
+
+export interface KnowledgeEmbeddings {
+  dimensions: number;
+  /**
+   * As configured: provider/model
+   */
+  model: string;
+  source_id: string;
+  workspace_id: string;
+}
+
+export interface KnowledgePassages {
+  content: string;
+  heading: string | null;
+  page: number | null;
+  seq: number;
+  source_id: string;
+  /**
+   * Words of heading (label C) and content (label D) as runtime/knowledge/terms.ts cuts them
+   */
+  words: string;
+  workspace_id: string;
+}
+
+export interface KnowledgeSources {
+  /**
+   * Runs of the processing so far; a run that was overtaken by a later one may not write its end, and a file that ends the process every time is given up
+   */
+  attempts: Generated<number>;
+  created_at: Generated<Timestamp>;
+  deleted_at: Timestamp | null;
+  description: string | null;
+  error_message: string | null;
+  /**
+   * By the bytes, when it was uploaded: decides how it is read
+   */
+  file_kind: "pdf" | "docx" | "csv" | "markdown" | "text";
+  id: string;
+  last_processed_at: Timestamp | null;
+  name: string;
+  processing_status: Generated<"PENDING" | "PROCESSING" | "COMPLETED" | "FAILED">;
+  /**
+   * When the stored file and the passages of a deleted source were removed
+   */
+  purged_at: Timestamp | null;
+  size_bytes: number;
+  source_type: "FILE_UPLOAD" | "FILE" | "TEXT_INPUT";
+  updated_at: Generated<Timestamp>;
+  workspace_id: string;
+}
+
+export interface KnowledgeVectors {
+  seq: number;
+  /**
+   * One bit a dimension, 1 = positive: a first, cheap measure of nearness
+   */
+  signs: string;
+  source_id: string;
+  /**
+   * Of length 1. Beside the table and not compressed: a search reads the signs of all and the vectors of few
+   */
+  vector: number[];
+  workspace_id: string;
+}
+
+export interface KnowledgeWords {
+  /**
+   * How many passages have the word; stays too high where passages went with their source's row
+   */
+  passages: number;
+  /**
+   * The word with an ASCII letter or digit for each other letter: pg_trgm sees letters of the database's locale only, and in C there are no others. Empty: has no words like it
+   */
+  shape: string;
+  /**
+   * The empty word stands for all passages of the workspace
+   */
+  word: string;
+  workspace_id: string;
+}
+
 export interface Messages {
   attachments: Generated<Json>;
   content: string;
@@ -221,9 +414,71 @@ export interface Messages {
   workspace_id: string;
 }
 
+export interface NativeConnections {
+  created_at: Generated<Timestamp>;
+  deleted_at: Timestamp | null;
+  /**
+   * The connected account at the registry; null for built-in toolkits, which need none
+   */
+  external_id: string | null;
+  id: string;
+  name: string;
+  provider: "builtin" | "composio";
+  toolkit_slug: string;
+  updated_at: Generated<Timestamp>;
+  workspace_id: string;
+}
+
 export interface OperationUsage {
   month: string;
   operations: Generated<number>;
+  workspace_id: string;
+}
+
+export interface SkillFiles {
+  /**
+   * Something other than UTF-8 text; text with a NUL counts as binary
+   */
+  binary: boolean;
+  content: Buffer;
+  /**
+   * Inside the skill, parts joined by /; SKILL.md is always there
+   */
+  path: string;
+  size_bytes: number;
+  skill_id: string;
+  workspace_id: string;
+}
+
+export interface Skills {
+  allowed_tools: string | null;
+  compatibility: string | null;
+  created_at: Generated<Timestamp>;
+  deleted_at: Timestamp | null;
+  /**
+   * Never empty in an upload; a change may empty it
+   */
+  description: string;
+  id: string;
+  license: string | null;
+  /**
+   * metadata of the front matter; SQL null = it has none
+   */
+  metadata: Json | null;
+  name: string;
+  updated_at: Generated<Timestamp>;
+  workspace_id: string;
+}
+
+export interface ToolVariables {
+  /**
+   * Null = the value that counts in the whole workspace, of which a tool has one at most: hence nulls not distinct
+   */
+  conversation_id: string | null;
+  id: string;
+  tool_id: string;
+  updated_at: Generated<Timestamp>;
+  value: Json;
   workspace_id: string;
 }
 
@@ -240,16 +495,33 @@ export interface Workspaces {
    * Most operations (messages.cost_ops) in a calendar month, UTC; null = no limit
    */
   operation_limit: number | null;
+  /**
+   * Most HTTP tools that are not deleted; null = no limit
+   */
+  tool_limit: Generated<number | null>;
 }
 
 export interface DB {
+  agent_commands: AgentCommands;
+  agent_links: AgentLinks;
   agent_variables: AgentVariables;
   agent_versions: AgentVersions;
   agents: Agents;
   ai_models: AiModels;
   api_keys: ApiKeys;
   conversations: Conversations;
+  external_mcps: ExternalMcps;
+  http_tools: HttpTools;
+  knowledge_embeddings: KnowledgeEmbeddings;
+  knowledge_passages: KnowledgePassages;
+  knowledge_sources: KnowledgeSources;
+  knowledge_vectors: KnowledgeVectors;
+  knowledge_words: KnowledgeWords;
   messages: Messages;
+  native_connections: NativeConnections;
   operation_usage: OperationUsage;
+  skill_files: SkillFiles;
+  skills: Skills;
+  tool_variables: ToolVariables;
   workspaces: Workspaces;
 }

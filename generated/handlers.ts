@@ -1,93 +1,95 @@
 // Written by `npm run codegen` from spec/ and handlers/. Do not edit.
 import type { Handler } from '../handlers/handler.ts';
 import { createAgent } from '../handlers/agents/createAgent.ts';
+import { createCommand } from '../handlers/agent-commands/createCommand.ts';
+import { createExternalMcp } from '../handlers/external-mcps/createExternalMcp.ts';
+import { createKnowledgeSource } from '../handlers/knowledge-sources/createKnowledgeSource.ts';
+import { createTool } from '../handlers/http-tools/createTool.ts';
 import { createVariable } from '../handlers/agent-variables/createVariable.ts';
 import { deleteAgent } from '../handlers/agents/deleteAgent.ts';
+import { deleteCommand } from '../handlers/agent-commands/deleteCommand.ts';
 import { deleteConversation } from '../handlers/conversations/deleteConversation.ts';
+import { deleteExternalMcp } from '../handlers/external-mcps/deleteExternalMcp.ts';
+import { deleteKnowledgeSource } from '../handlers/knowledge-sources/deleteKnowledgeSource.ts';
+import { deleteSkill } from '../handlers/skills/deleteSkill.ts';
+import { deleteTool } from '../handlers/http-tools/deleteTool.ts';
 import { deleteVariable } from '../handlers/agent-variables/deleteVariable.ts';
+import { discoverExternalMcp } from '../handlers/external-mcps/discoverExternalMcp.ts';
 import { getAgent } from '../handlers/agents/getAgent.ts';
 import { getAgentModel } from '../handlers/agent-model/getAgentModel.ts';
 import { getAgentPrompt } from '../handlers/agent-prompt/getAgentPrompt.ts';
+import { getChannelType } from '../handlers/channel-types/getChannelType.ts';
+import { getCommand } from '../handlers/agent-commands/getCommand.ts';
 import { getConversation } from '../handlers/conversations/getConversation.ts';
+import { getExternalMcp } from '../handlers/external-mcps/getExternalMcp.ts';
+import { getFeature } from '../handlers/agent-features/getFeature.ts';
 import { getHealth } from '../handlers/public-api/getHealth.ts';
+import { getKnowledgeSource } from '../handlers/knowledge-sources/getKnowledgeSource.ts';
+import { getNativeMcpTrigger } from '../handlers/native-mcp-triggers/getNativeMcpTrigger.ts';
 import { getPublishedVersion } from '../handlers/agent-versions/getPublishedVersion.ts';
+import { getSkill } from '../handlers/skills/getSkill.ts';
+import { getTool } from '../handlers/http-tools/getTool.ts';
 import { getVersion } from '../handlers/agent-versions/getVersion.ts';
+import { linkExternalMcp } from '../handlers/agent-external-mcps/linkExternalMcp.ts';
+import { linkKnowledgeSource } from '../handlers/agent-knowledge-sources/linkKnowledgeSource.ts';
+import { linkNativeMcps } from '../handlers/agent-native-mcps/linkNativeMcps.ts';
+import { linkSkill } from '../handlers/agent-skills/linkSkill.ts';
+import { linkSubAgent } from '../handlers/agent-sub-agents/linkSubAgent.ts';
+import { linkTool } from '../handlers/agent-http-tools/linkTool.ts';
 import { listAgents } from '../handlers/agents/listAgents.ts';
 import { listAiModels } from '../handlers/ai-models/listAiModels.ts';
+import { listAvailableExternalMcps } from '../handlers/agent-external-mcps/listAvailableExternalMcps.ts';
+import { listAvailableKnowledgeSources } from '../handlers/agent-knowledge-sources/listAvailableKnowledgeSources.ts';
+import { listAvailableNativeMcps } from '../handlers/agent-native-mcps/listAvailableNativeMcps.ts';
+import { listAvailableSkills } from '../handlers/agent-skills/listAvailableSkills.ts';
+import { listAvailableSubAgents } from '../handlers/agent-sub-agents/listAvailableSubAgents.ts';
+import { listAvailableTools } from '../handlers/agent-http-tools/listAvailableTools.ts';
+import { listChannelTypes } from '../handlers/channel-types/listChannelTypes.ts';
+import { listCommands } from '../handlers/agent-commands/listCommands.ts';
 import { listConversationMessages } from '../handlers/conversations/listConversationMessages.ts';
 import { listConversations } from '../handlers/conversations/listConversations.ts';
+import { listExternalMcpLinks } from '../handlers/agent-external-mcps/listExternalMcpLinks.ts';
+import { listExternalMcps } from '../handlers/external-mcps/listExternalMcps.ts';
+import { listFeatures } from '../handlers/agent-features/listFeatures.ts';
+import { listKnowledgeSourceLinks } from '../handlers/agent-knowledge-sources/listKnowledgeSourceLinks.ts';
+import { listKnowledgeSources } from '../handlers/knowledge-sources/listKnowledgeSources.ts';
+import { listNativeMcpLinks } from '../handlers/agent-native-mcps/listNativeMcpLinks.ts';
+import { listNativeMcpTriggers } from '../handlers/native-mcp-triggers/listNativeMcpTriggers.ts';
+import { listSkillLinks } from '../handlers/agent-skills/listSkillLinks.ts';
+import { listSkills } from '../handlers/skills/listSkills.ts';
+import { listSubAgentLinks } from '../handlers/agent-sub-agents/listSubAgentLinks.ts';
+import { listToolLinks } from '../handlers/agent-http-tools/listToolLinks.ts';
+import { listTools } from '../handlers/http-tools/listTools.ts';
 import { listVariables } from '../handlers/agent-variables/listVariables.ts';
 import { listVersions } from '../handlers/agent-versions/listVersions.ts';
 import { publishAgent } from '../handlers/agents/publishAgent.ts';
 import { restoreVersion } from '../handlers/agent-versions/restoreVersion.ts';
 import { sendMessage } from '../handlers/messages/sendMessage.ts';
 import { streamMessage } from '../handlers/messages/streamMessage.ts';
+import { testTool } from '../handlers/http-tools/testTool.ts';
+import { unlinkExternalMcp } from '../handlers/agent-external-mcps/unlinkExternalMcp.ts';
+import { unlinkKnowledgeSource } from '../handlers/agent-knowledge-sources/unlinkKnowledgeSource.ts';
+import { unlinkNativeMcp } from '../handlers/agent-native-mcps/unlinkNativeMcp.ts';
+import { unlinkSkill } from '../handlers/agent-skills/unlinkSkill.ts';
+import { unlinkSubAgent } from '../handlers/agent-sub-agents/unlinkSubAgent.ts';
+import { unlinkTool } from '../handlers/agent-http-tools/unlinkTool.ts';
 import { updateAgent } from '../handlers/agents/updateAgent.ts';
 import { updateAgentModel } from '../handlers/agent-model/updateAgentModel.ts';
 import { updateAgentPrompt } from '../handlers/agent-prompt/updateAgentPrompt.ts';
+import { updateCommand } from '../handlers/agent-commands/updateCommand.ts';
+import { updateExternalMcp } from '../handlers/external-mcps/updateExternalMcp.ts';
+import { updateExternalMcpLink } from '../handlers/agent-external-mcps/updateExternalMcpLink.ts';
+import { updateFeature } from '../handlers/agent-features/updateFeature.ts';
+import { updateKnowledgeSource } from '../handlers/knowledge-sources/updateKnowledgeSource.ts';
+import { updateNativeMcpInstanceMode } from '../handlers/agent-native-mcps/updateNativeMcpInstanceMode.ts';
+import { updateSkill } from '../handlers/skills/updateSkill.ts';
+import { updateTool } from '../handlers/http-tools/updateTool.ts';
+import { updateToolLink } from '../handlers/agent-http-tools/updateToolLink.ts';
 import { updateVariable } from '../handlers/agent-variables/updateVariable.ts';
+import { uploadSkill } from '../handlers/skills/uploadSkill.ts';
 import type { OperationId } from './operations.ts';
 
 const waiting = [
-  'listFeatures',
-  'getFeature',
-  'updateFeature',
-  'listCommands',
-  'createCommand',
-  'getCommand',
-  'deleteCommand',
-  'updateCommand',
-  'listSkillLinks',
-  'linkSkill',
-  'listAvailableSkills',
-  'unlinkSkill',
-  'listSkills',
-  'uploadSkill',
-  'getSkill',
-  'deleteSkill',
-  'updateSkill',
-  'listKnowledgeSourceLinks',
-  'linkKnowledgeSource',
-  'listAvailableKnowledgeSources',
-  'unlinkKnowledgeSource',
-  'listKnowledgeSources',
-  'createKnowledgeSource',
-  'getKnowledgeSource',
-  'deleteKnowledgeSource',
-  'updateKnowledgeSource',
-  'listToolLinks',
-  'linkTool',
-  'listAvailableTools',
-  'unlinkTool',
-  'updateToolLink',
-  'listTools',
-  'createTool',
-  'getTool',
-  'deleteTool',
-  'updateTool',
-  'testTool',
-  'listExternalMcpLinks',
-  'linkExternalMcp',
-  'listAvailableExternalMcps',
-  'unlinkExternalMcp',
-  'updateExternalMcpLink',
-  'listExternalMcps',
-  'createExternalMcp',
-  'getExternalMcp',
-  'deleteExternalMcp',
-  'updateExternalMcp',
-  'discoverExternalMcp',
-  'listNativeMcpLinks',
-  'linkNativeMcps',
-  'listAvailableNativeMcps',
-  'unlinkNativeMcp',
-  'updateNativeMcpInstanceMode',
-  'listNativeMcpTriggers',
-  'getNativeMcpTrigger',
-  'listSubAgentLinks',
-  'linkSubAgent',
-  'listAvailableSubAgents',
-  'unlinkSubAgent',
   'listAutomations',
   'createAutomation',
   'getAutomation',
@@ -101,8 +103,6 @@ const waiting = [
   'deleteChannel',
   'configureChannel',
   'updateChannelInstanceMode',
-  'listChannelTypes',
-  'getChannelType',
   'listClients',
   'createClient',
   'getClient',
@@ -169,6 +169,67 @@ export const handlers: { readonly [Id in ImplementedId]: Handler<Id> } = {
   getAgentModel,
   updateAgentModel,
   listAiModels,
+  listFeatures,
+  getFeature,
+  updateFeature,
+  listCommands,
+  createCommand,
+  getCommand,
+  deleteCommand,
+  updateCommand,
+  listSkillLinks,
+  linkSkill,
+  listAvailableSkills,
+  unlinkSkill,
+  listSkills,
+  uploadSkill,
+  getSkill,
+  deleteSkill,
+  updateSkill,
+  listKnowledgeSourceLinks,
+  linkKnowledgeSource,
+  listAvailableKnowledgeSources,
+  unlinkKnowledgeSource,
+  listKnowledgeSources,
+  createKnowledgeSource,
+  getKnowledgeSource,
+  deleteKnowledgeSource,
+  updateKnowledgeSource,
+  listToolLinks,
+  linkTool,
+  listAvailableTools,
+  unlinkTool,
+  updateToolLink,
+  listTools,
+  createTool,
+  getTool,
+  deleteTool,
+  updateTool,
+  testTool,
+  listExternalMcpLinks,
+  linkExternalMcp,
+  listAvailableExternalMcps,
+  unlinkExternalMcp,
+  updateExternalMcpLink,
+  listExternalMcps,
+  createExternalMcp,
+  getExternalMcp,
+  deleteExternalMcp,
+  updateExternalMcp,
+  discoverExternalMcp,
+  listNativeMcpLinks,
+  linkNativeMcps,
+  listAvailableNativeMcps,
+  unlinkNativeMcp,
+  updateNativeMcpInstanceMode,
+  listNativeMcpTriggers,
+  getNativeMcpTrigger,
+  listSubAgentLinks,
+  linkSubAgent,
+  listAvailableSubAgents,
+  unlinkSubAgent,
+  listChannelTypes,
+  getChannelType,
   sendMessage,
   streamMessage,
   listConversations,

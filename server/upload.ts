@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { extname, join } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
 import type { Request, Response } from 'express';
-import multer from 'multer';
+import type { Options } from 'multer';
 import { type ApiError, fault, invalid } from '../core/errors.ts';
 import type { UploadedFile } from '../handlers/handler.ts';
 import { checkStorable, pointerStep } from './storable.ts';
@@ -102,6 +102,8 @@ async function receive(
   shape: FormShape,
   { folder, delimiter, idleMs = IDLE_MS }: UploadOptions & { folder: string; delimiter: Buffer },
 ): Promise<Received> {
+  // Loaded at the first form.
+  const { default: multer } = await import('multer');
   // multer gets a stream of its own, which can be ended without the connection that the answer needs.
   const delimiters = counterOf(delimiter);
   let size = 0;
@@ -157,7 +159,7 @@ async function receive(
       // The client may have gone before there was anybody to hear it.
       if (request.destroyed) lost();
     },
-  } as multer.Options).fields(['file', ...shape.parts.keys()].map((name) => ({ name, maxCount: 1 })));
+  } as Options).fields(['file', ...shape.parts.keys()].map((name) => ({ name, maxCount: 1 })));
   request.on('error', lost).on('close', lost);
   try {
     await new Promise<void>((resolve, reject) => {

@@ -1,11 +1,12 @@
 import { newId } from '../../core/ids.ts';
 import { findSkill, insertSkill, insertSkillFile } from '../../db/queries/skills.ts';
 import { inTransaction } from '../../db/transaction.ts';
-import { readSkill } from '../../runtime/skills/readSkill.ts';
 import type { Handler } from '../handler.ts';
 import { skillBody } from './skillBody.ts';
 
 export const uploadSkill: Handler<'uploadSkill'> = async ({ upload, db, workspaceId, clock, reply }) => {
+  // Loaded at the first skill: an idle service needs no YAML and no archives.
+  const { readSkill } = await import('../../runtime/skills/readSkill.ts');
   const { frontMatter, files } = await readSkill(upload.file);
   const { allowedTools, ...described } = frontMatter;
   const now = clock.now();

@@ -1,5 +1,4 @@
 import { open } from 'node:fs/promises';
-import { openPromise } from 'yauzl';
 
 /** How a knowledge source is read. */
 export type SourceKind = 'pdf' | 'docx' | 'csv' | 'markdown' | 'text';
@@ -119,8 +118,10 @@ const TEXT_CONTROLS: ReadonlySet<number> = new Set([0x09, 0x0a, 0x0b, 0x0c, 0x0d
 
 /** Whether the archive says of itself that it is a Word document. Unpacks nothing but that. */
 async function isDocx(path: string): Promise<boolean> {
+  // Loaded at the first archive, as its library is; an idle service needs neither.
+  const { openArchive } = await import('../archive.ts');
   try {
-    const zip = await openPromise(path, { lazyEntries: true, autoClose: false });
+    const zip = await openArchive(path, { decodeStrings: true });
     try {
       let seen = 0;
       for await (const entry of zip.eachEntry()) {

@@ -1,5 +1,5 @@
 import type { Entry, ZipFile } from 'yauzl';
-import { openArchive } from './archiveReader.ts';
+import { openArchive } from '../archive.ts';
 import { LIMITS } from './limits.ts';
 import { checkName, isJunk, nameOf, PathSet } from './paths.ts';
 import { badSkill, megabytes, shown } from './refusal.ts';
@@ -35,7 +35,7 @@ const REGULAR = 0o100000;
  * archive belongs to one entry only. Format: PKWARE APPNOTE 6.3.10. Throws INVALID_SKILL_ZIP.
  */
 export async function readZipDirectory(path: string): Promise<ZipEntry[]> {
-  const zip = await readable(() => openArchive(path));
+  const zip = await readable(() => openArchive(path, { decodeStrings: false }));
   try {
     return await readable(() => filesOf(zip));
   } finally {

@@ -4,6 +4,7 @@ import { isUuid } from '../../../core/ids.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { adminQuery } from '../../support/database.ts';
 import { makeDocx, makePdf, makeZip, PIXEL, readSource, upload } from '../../support/knowledge.ts';
+import { rawZip } from '../../support/skills.ts';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -169,6 +170,13 @@ describe('413 PAYLOAD_TOO_LARGE', () => {
   });
 });
 
+/** A ZIP64 locator whose numbers no file can have. */
+function zip64Nowhere(): Buffer {
+  const locator = Buffer.alloc(20, 0xff);
+  locator.write('PK\x06\x07', 'latin1');
+  return locator;
+}
+
 describe('415 UNSUPPORTED_MEDIA_TYPE', () => {
   const docx = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document';
   test.each<[string, string, string, () => Promise<Buffer | string> | Buffer | string, RegExp]>([
@@ -185,6 +193,14 @@ describe('415 UNSUPPORTED_MEDIA_TYPE', () => {
       'a.xlsx',
       'application/zip',
       () => makeZip({ '[Content_Types].xml': '<Types/>' }),
+      /application\/zip/,
+    ],
+    // Its directory is said to be beyond the end of all numbers, which once ended the process.
+    [
+      'an archive that lies about where it ends',
+      'a.docx',
+      docx,
+      () => rawZip([{ name: '[Content_Types].xml', data: 'x' }], { before: zip64Nowhere() }),
       /application\/zip/,
     ],
     ['a broken archive', 'a.docx', docx, () => Buffer.from('PK\x03\x04 and so on'), /application\/zip/],

@@ -1,4 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises';
+import { Readable } from 'node:stream';
 import { fromRandomAccessReaderPromise, RandomAccessReader, type ZipFile } from 'yauzl';
 
 /**
@@ -32,18 +33,28 @@ class ArchiveReader extends RandomAccessReader {
     );
   }
 
+  /** The bytes from `start` up to, not including, `end`. */
+  override _readStreamForRange(start: number, end: number): Readable {
+    const inside = end <= this.#size && start < end;
+    return inside
+      ? this.#file.createReadStream({ start, end: end - 1, autoClose: false })
+      : Readable.from([], { objectMode: false });
+  }
+
   override close(callback: (error: Error | null) => void): void {
     this.#file.close().then(() => callback(null), callback);
   }
 }
 
-/** Opens the archive at `path`; `close` of what it answers with closes the file too. Rejects when it is none, or damaged. */
-export async function openArchive(path: string): Promise<ZipFile> {
+/**
+ * Opens a ZIP archive that came from outside; nothing else may open one in this process. `close` of what it answers with closes
+ * the file too. Rejects when it is none, or damaged.
+ */
+export async function openArchive(path: string, options: { decodeStrings: boolean }): Promise<ZipFile> {
   const file = await open(path);
   try {
     const { size } = await file.stat();
-    const reader = new ArchiveReader(file, size);
-    return await fromRandomAccessReaderPromise(reader, size, { autoClose: false, decodeStrings: false });
+    return await fromRandomAccessReaderPromise(new ArchiveReader(file, size), size, { autoClose: false, ...options });
   } catch (error) {
     await file.close();
     throw error;
