@@ -1,0 +1,51 @@
+import { jest } from '@jest/globals';
+import { API_PREFIX } from '../../server/app.ts';
+import { createEmptyDatabase, createTestDatabase } from '../support/database.ts';
+import { until } from '../support/knowledge.ts';
+import { call, cleanUp, expectPromptExit, freshFolder, json, launch, startService } from './service.ts';
+
+jest.setTimeout(60_000); // each test starts processes
+afterEach(cleanUp);
+
+test('one process takes requests, another does the background work', async () => {
+  const database = await createTestDatabase();
+  const { apiKey } = await database.seedWorkspace();
+  const env = { DATABASE_URL: database.url, GUILDHALL_DATA_DIR: await freshFolder() };
+  const api = await startService({ ...env, GUILDHALL_ROLE: 'api' });
+  const made = await json(call(api.origin, apiKey, 'POST', '/knowledge-sources', { name: 'A', textContent: 'Hello.' }));
+  const path = `/knowledge-sources/${made.publicId}`;
+  expect((await json(call(api.origin, apiKey, 'GET', path))).processingStatus).toBe('PENDING');
+
+  const worker = await startService({ ...env, GUILDHALL_ROLE: 'worker' });
+  await until(
+    () => json(call(api.origin, apiKey, 'GET', path)),
+    ({ processingStatus }: { processingStatus: string }) => processingStatus === 'COMPLETED',
+    30_000,
+  );
+  expect((await fetch(`${worker.origin}/readyz`)).status).toBe(200);
+  const refused = await fetch(`${worker.origin}${API_PREFIX}/health`, { headers: { 'X-Api-Key': apiKey } });
+  expect([refused.status, (await refused.json()).code]).toEqual([404, 'NOT_FOUND']);
+  expect(api.output().stdout).not.toContain('job done');
+  expect(worker.output().stdout).not.toContain('demo');
+  for (const service of [api, worker]) {
+    service.child.kill('SIGTERM');
+    await expectPromptExit(service);
+  }
+  await database.drop();
+});
+
+test.each([
+  ['GUILDHALL_ROLE', 'both'],
+  ['GUILDHALL_SECRETS_KEY', 'hunter2'],
+  ['GUILDHALL_STORAGE_URL', 'ftp://files'],
+  ['COMPOSIO_BASE_URL', 'nonsense'],
+])('%s=%s stops the start with one line that names it', async (name, value) => {
+  const database = await createEmptyDatabase();
+  const env = { DATABASE_URL: database.url, GUILDHALL_DATA_DIR: await freshFolder(), COMPOSIO_API_KEY: 'k' };
+  const service = launch({ ...env, [name]: value });
+  expect(await service.ended).toEqual({ code: 1, signal: null });
+  const lines = service.output().stderr.trim().split('\n');
+  expect(lines).toEqual([expect.stringContaining(name)]);
+  if (name === 'GUILDHALL_SECRETS_KEY') expect(lines[0]).not.toContain(value);
+  await database.drop();
+});

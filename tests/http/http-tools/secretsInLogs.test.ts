@@ -1,0 +1,90 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { pino } from 'pino';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+
+/** What is secret in a tool does not come back, is not readable in the database, and is never logged, whatever happens. */
+
+const SECRETS = ['tok-4711-very-secret', 'pw-0815-very-secret', 'auth-1234-very-secret', 'rotated-9-very-secret'];
+let app: TestApp;
+let log = '';
+const echo = createServer((request, response) => {
+  response.writeHead(500, { 'content-type': 'application/json' });
+  response.end(JSON.stringify({ headers: request.headers, url: request.url }));
+});
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => void echo.listen(0, '127.0.0.1', resolve));
+  const write = (line: string) => {
+    log += line;
+  };
+  const logger = pino({ level: 'trace' }, { write });
+  app = await startTestApp({ allowPrivateNetwork: true, logger });
+});
+afterAll(async () => {
+  echo.close();
+  await app.close();
+});
+
+test('in no answer, no log line and no row', async () => {
+  const origin = `http://127.0.0.1:${(echo.address() as AddressInfo).port}`;
+  const [token, password, auth, rotated] = SECRETS;
+  const document = {
+    openapi: '3.1.0',
+    info: { title: 'Echo', version: '1' },
+    paths: { '/x': { get: { operationId: 'getX', responses: { 200: { description: 'ok' } } } } },
+  };
+  const bodies = [
+    {
+      name: 'http',
+      toolType: 'HTTP_REQUEST',
+      configuration: {
+        url: `${origin}/?key={{secret.token}}`,
+        headers: { Authorization: 'Bearer {{secret.token}}' },
+        secrets: { token },
+      },
+    },
+    {
+      name: 'database',
+      toolType: 'DATABASE_QUERY',
+      configuration: { connection: `postgres://me:${password}@127.0.0.1:1/none`, query: 'select 1' },
+    },
+    {
+      name: 'integration',
+      toolType: 'CUSTOM_INTEGRATION',
+      configuration: {
+        openapi: document,
+        baseUrl: origin,
+        operations: ['getX'],
+        auth: { type: 'header', headerName: 'X-Token', secret: auth },
+      },
+    },
+  ];
+  let seen = '';
+  const ask = async (method: 'get' | 'post' | 'patch', path: string, body?: object) => {
+    const answer = await app.api(method, path).send(body);
+    seen += answer.text + JSON.stringify(answer.headers);
+    return answer;
+  };
+  for (const body of bodies) {
+    const { publicId } = (await ask('post', '/http-tools', body)).body;
+    expect((await ask('post', `/http-tools/${publicId}/test`, { inputs: {} })).body.success).toBe(false);
+    await ask('get', `/http-tools/${publicId}`);
+  }
+  const [http] = (await ask('get', '/http-tools')).body.items.slice(-1);
+  await ask('patch', `/http-tools/${http.publicId}`, {
+    configuration: { ...http.configuration, secrets: { token: rotated } },
+  });
+  await ask('post', `/http-tools/${http.publicId}/test`, { inputs: {} });
+  await ask('patch', `/http-tools/${http.publicId}`, {
+    configuration: { url: 'nonsense', secrets: { token: rotated } },
+  });
+
+  const rows = await app.workspace.db.selectFrom('http_tools').selectAll().execute();
+  const stored = rows.map((row) => JSON.stringify(row) + row.secrets?.toString('latin1')).join('\n');
+  expect(rows).toHaveLength(3);
+  expect(log).toContain('testTool');
+  for (const secret of SECRETS) {
+    for (const place of [seen, log, stored]) expect(place).not.toContain(secret);
+  }
+});
