@@ -2,6 +2,8 @@ import { availableParallelism, cpus, loadavg } from 'node:os';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { killChildren } from './bench/children.ts';
+import { measureKnowledgeProcessing } from './bench/knowledgeProcessing.ts';
+import { measureKnowledgeSearch } from './bench/knowledgeSearch.ts';
 import { measureMemory } from './bench/memory.ts';
 import { measureMessages } from './bench/messages.ts';
 import { summarise } from './bench/profile.ts';
@@ -17,12 +19,16 @@ import { openWorld, type ServiceOptions, type World } from './bench/world.ts';
  */
 const USAGE = `Usage: npm run bench -- [--only NAME]… [--json] [--variants] [--load-seconds N]
 
-  --only NAME       one of: reads, messages, streaming, start-up, memory, round-trips; may be repeated
+  --only NAME       one of: reads, messages, streaming, start-up, memory, round-trips, knowledge-processing, knowledge-search; may be repeated
   --json            figures as JSON instead of a table
   --variants        compares also the service without its request log
   --load-seconds N  length of the load before memory is read; default 60
+  --vectors         knowledge-search also by meaning, with vectors of 256 and 1536 numbers: some minutes more
   --profile DIR     writes CPU profiles of the service under reads and messages, and says where the time went;
                     profiling costs time itself, so the figures of such a run do not count`;
+
+/** Of small and of common models for embeddings. */
+const VECTOR_LENGTHS = [256, 1536];
 
 /** What a shell says of a program that Ctrl-C ended. */
 const INTERRUPTED = 130;
@@ -32,6 +38,7 @@ const { values: options } = parseArgs({
     only: { type: 'string', multiple: true, default: [] },
     json: { type: 'boolean', default: false },
     variants: { type: 'boolean', default: false },
+    vectors: { type: 'boolean', default: false },
     'load-seconds': { type: 'string', default: '60' },
     profile: { type: 'string' },
     help: { type: 'boolean', short: 'h', default: false },
@@ -49,6 +56,8 @@ const measures: Record<string, (world: World) => Promise<Figure[]>> = {
   streaming: measureStreaming,
   'start-up': measureStartUp,
   memory: (world) => measureMemory(world, Number(options['load-seconds'])),
+  'knowledge-processing': measureKnowledgeProcessing,
+  'knowledge-search': (world) => measureKnowledgeSearch(world, options.vectors ? { vectors: VECTOR_LENGTHS } : {}),
   'round-trips': async ({ roundTrips }) =>
     Object.entries(roundTrips).map(([name, value]) => ({
       measure: 'round-trips',

@@ -24,7 +24,7 @@ test('one process takes requests, another does the background work', async () =>
   );
   expect((await fetch(`${worker.origin}/readyz`)).status).toBe(200);
   const refused = await fetch(`${worker.origin}${API_PREFIX}/health`, { headers: { 'X-Api-Key': apiKey } });
-  expect([refused.status, (await refused.json()).code]).toEqual([404, 'NOT_FOUND']);
+  expect([refused.status, await refused.json()]).toMatchObject([404, { code: 'NOT_FOUND' }]);
   expect(api.output().stdout).not.toContain('job done');
   expect(worker.output().stdout).not.toContain('demo');
   for (const service of [api, worker]) {
