@@ -92,7 +92,7 @@ export interface paths {
         put?: never;
         /**
          * Publish an agent
-         * @description Freezes the draft, with its variables and its linked tools, skills, knowledge sources, external MCP servers and sub-agents, as the next published version, and starts a new draft from it. The status becomes `active`. The agent needs an AI model; its system prompt may be empty.
+         * @description Freezes the draft, with its variables and its linked tools, skills, knowledge sources, external MCP servers, native MCP connections and sub-agents, as the next published version, and starts a new draft from it. The status becomes `active`. The agent needs an AI model; its system prompt may be empty.
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`; 409 `NO_DRAFT_VERSION`; 422 `AI_MODEL_REQUIRED`.
          */
@@ -180,7 +180,7 @@ export interface paths {
         put?: never;
         /**
          * Restore a version of an agent
-         * @description Overwrites the editable state with that version: settings, variables, linked tools, skills, knowledge sources and sub-agents. Unpublished changes are lost, and `hasUnpublishedChanges` is false afterwards. Conversations go on with the published version until the agent is published again. A linked resource that has been deleted since is left out, and a model that is no longer available is cleared; the answer is 200 all the same. An archived agent has no draft to overwrite: 409 `NO_DRAFT_VERSION`.
+         * @description Overwrites the editable state with that version: settings, variables and all links, those to external and native MCP servers included, which versions do not show. Unpublished changes are lost, and `hasUnpublishedChanges` is false afterwards. Conversations go on with the published version until the agent is published again. What cannot be any more is left out, and the answer is 200 all the same: a link to what has been deleted since, a sub-agent that would close a cycle now, and a model that is gone, of the agent or of a sub-agent link. An archived agent has no draft to overwrite: 409 `NO_DRAFT_VERSION`.
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`, `VERSION_NOT_FOUND`; 409 `NO_DRAFT_VERSION`.
          */
@@ -522,7 +522,7 @@ export interface paths {
         put?: never;
         /**
          * Upload a skill
-         * @description Takes a `.zip` or `.skill` archive with a `SKILL.md`, or a lone Markdown file, of at most 10 MiB (413 `PAYLOAD_TOO_LARGE`); a file of another kind is 415 `UNSUPPORTED_MEDIA_TYPE`. The front matter of `SKILL.md` gives the name and the description, which it must contain, and the license, compatibility, metadata and allowed tools. Every file of the archive is kept. An archive that cannot be read, is unsafe to unpack, or has no valid `SKILL.md` is 400 `INVALID_SKILL_ZIP`.
+         * @description Takes a `.zip` or `.skill` archive with a `SKILL.md`, or a lone Markdown file, of at most 10 MiB (413 `PAYLOAD_TOO_LARGE`). The bytes decide which of the two it is; a file that is neither, or whose name has another extension, is 415 `UNSUPPORTED_MEDIA_TYPE`. The front matter of `SKILL.md` gives the name and the description, which it must contain, and the license, compatibility, metadata and allowed tools. An archive that is over a limit, cannot be read, is unsafe to unpack, or has no valid `SKILL.md` is 400 `INVALID_SKILL_ZIP`, and the message says what is wrong; `SkillUpload` has the rules.
          *
          *     Error codes: 400 `INVALID_SKILL_ZIP`; 409 `SKILL_NAME_TAKEN`.
          */
@@ -654,7 +654,7 @@ export interface paths {
         put?: never;
         /**
          * Add a knowledge source
-         * @description Send JSON for a text, or `multipart/form-data` for a file: PDF, TXT, CSV, DOCX or MD, at most 20 MiB (413 `PAYLOAD_TOO_LARGE`; another kind of file is 415 `UNSUPPORTED_MEDIA_TYPE`). The answer comes at once with `processingStatus` `PENDING`; the content is read and indexed in the background. Poll `getKnowledgeSource` until the status is `COMPLETED` or `FAILED`. Names need not be unique.
+         * @description Send JSON for a text, or `multipart/form-data` for a file: PDF, TXT, CSV, DOCX or MD, at most 20 MiB (413 `PAYLOAD_TOO_LARGE`; another kind of file is 415 `UNSUPPORTED_MEDIA_TYPE`). The answer comes at once with `processingStatus` `PENDING`; the content is read and indexed in the background. Poll `getKnowledgeSource` until the status is `COMPLETED` or `FAILED`: what is wrong inside a file shows only then. Names need not be unique.
          */
         post: operations["createKnowledgeSource"];
         delete?: never;
@@ -790,7 +790,7 @@ export interface paths {
         put?: never;
         /**
          * Create a tool
-         * @description An HTTP request, a database query, a variable or a third-party API that agents can be linked to. The configuration must fit the type, or else it is 422 `INVALID_TOOL_CONFIGURATION`. Tools of type `PARTNER_MCP` are not created here: 422 `INVALID_TOOL_TYPE`. A workspace has a largest number of tools: 422 `HTTP_TOOL_LIMIT_REACHED`.
+         * @description An HTTP request, a database query, a variable or a third-party API that agents can be linked to. The configuration must fit the type, or else it is 422 `INVALID_TOOL_CONFIGURATION`, and `details` names each fault. Tools of type `PARTNER_MCP` are not created here: 422 `INVALID_TOOL_TYPE`. A workspace has at most 500 tools unless its operator sets another limit: 422 `HTTP_TOOL_LIMIT_REACHED`.
          *
          *     Error codes: 409 `HTTP_TOOL_NAME_TAKEN`; 422 `HTTP_TOOL_LIMIT_REACHED`, `INVALID_TOOL_TYPE`, `INVALID_TOOL_CONFIGURATION`.
          */
@@ -819,7 +819,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a tool
-         * @description The tool is gone for the API and for every agent that it is linked to, published versions included. Its name is free again.
+         * @description The tool is gone for the API and for every agent that it is linked to, published versions included. Its name is free again and its secrets are erased.
          *
          *     Error codes: 404 `HTTP_TOOL_NOT_FOUND`.
          */
@@ -828,7 +828,7 @@ export interface paths {
         head?: never;
         /**
          * Change a tool
-         * @description Changes the fields given, at once for every agent that the tool is linked to; only `requiresApproval` is the link's own there. `configuration` replaces the present one as a whole, except that a secret value sent as `********` stays as it is. The type cannot change: a body with `toolType`, even the present one, is 400 `IMMUTABLE_FIELD`.
+         * @description Changes the fields given, at once for every agent that the tool is linked to; only `requiresApproval` is the link's own there. `configuration` replaces the present one as a whole, except that a secret value sent as `********` stays as it is; where none is stored that is 422 `INVALID_TOOL_CONFIGURATION`. The type cannot change: a body with `toolType`, even the present one, is 400 `IMMUTABLE_FIELD`.
          *
          *     Error codes: 400 `IMMUTABLE_FIELD`; 404 `HTTP_TOOL_NOT_FOUND`; 409 `HTTP_TOOL_NAME_TAKEN`; 422 `INVALID_TOOL_CONFIGURATION`.
          */
@@ -846,7 +846,7 @@ export interface paths {
         put?: never;
         /**
          * Test a tool
-         * @description Runs the tool once with these inputs, for real: a request is sent and a query is run. No approval is asked for. A tool that fails, or inputs that do not fit it, are still a 200: `success` is then false and `errorMessage` says why.
+         * @description Runs the tool once with these inputs, for real: a request is sent and a query is run. No approval is asked for. A tool that fails, or inputs that do not fit it, are still a 200: `success` is then false and `errorMessage` says why. The run has no conversation: of a variable of scope `conversation` it reads the default, and a value that it writes is checked, answered and kept for nobody.
          *
          *     Error codes: 404 `HTTP_TOOL_NOT_FOUND`.
          */
@@ -950,7 +950,7 @@ export interface paths {
         put?: never;
         /**
          * Register an external MCP server
-         * @description Stores the server with its credential encrypted, then connects to it and discovers its tools, which takes up to 10 seconds. When that fails the answer is still 201, with status `ERROR` and the reason in `errorMessage`, so that it can be mended and discovered again; with `rejectIfNotConnected` it is 422 `MCP_DISCOVERY_FAILED` and nothing is kept. A credential that `authType` needs and the body lacks is 400 `VALIDATION_ERROR`.
+         * @description Stores the server with its credential encrypted, then connects to it and discovers its tools, which takes up to 10 seconds. When that fails the answer is still 201, with status `ERROR` and the reason in `errorMessage`, so that it can be mended and discovered again; with `rejectIfNotConnected` it is 422 `MCP_DISCOVERY_FAILED` and nothing is kept. A credential that `authType` needs and the body lacks is 400 `VALIDATION_ERROR`, as is a field of it that `authType` does not use.
          *
          *     Error codes: 409 `EXTERNAL_MCP_NAME_TAKEN`; 422 `OAUTH_NOT_SUPPORTED_VIA_API`, `MCP_DISCOVERY_FAILED`.
          */
@@ -988,7 +988,7 @@ export interface paths {
         head?: never;
         /**
          * Change an external MCP server
-         * @description An absent field stays as it is. A new `authValue` or new `authHeaders` replace the stored secret at once. When the address or anything about the credential changes, the tools are discovered again before the answer, which takes up to 10 seconds; a failed discovery is still 200, with status `ERROR`. A credential that the new `authType` needs and neither the body nor the server has is 400 `VALIDATION_ERROR`.
+         * @description An absent field stays as it is. When the address or anything about the credential changes, the server is `PENDING` until its tools are discovered again, which is before the answer and takes up to 10 seconds; a failed discovery is still 200, with status `ERROR`. A stored value goes on to another `authType` that takes one: `API_KEY`, `BEARER_TOKEN`, or `CUSTOM_HEADER` with `authHeaderName`. A credential that the new `authType` needs and neither the body nor the server has is 400 `VALIDATION_ERROR`, as is a field of it that `authType` does not use.
          *
          *     Error codes: 404 `EXTERNAL_MCP_NOT_FOUND`; 409 `EXTERNAL_MCP_NAME_TAKEN`; 422 `OAUTH_NOT_SUPPORTED_VIA_API`.
          */
@@ -1006,7 +1006,7 @@ export interface paths {
         put?: never;
         /**
          * Discover the tools of an external MCP server
-         * @description Connects to the server again and replaces the list of its tools, which takes up to 10 seconds. A discovery that fails is still 200: read `status`, which is then `ERROR`, and `errorMessage`; the tools found before stay listed.
+         * @description Connects to the server again and replaces the list of its tools, which takes up to 10 seconds. A discovery that fails is still 200: read `status`, which is then `ERROR`, and `errorMessage`; the tools found before stay listed. It fails too when the list is out of bounds: more than 500 tools, 50 pages or 512 KiB, two tools of one name, or a name that is empty, longer than 128 characters or has control characters.
          *
          *     Error codes: 404 `EXTERNAL_MCP_NOT_FOUND`.
          */
@@ -1172,7 +1172,7 @@ export interface paths {
         put?: never;
         /**
          * Link a sub-agent to an agent
-         * @description Lets the agent hand work to another one. The link belongs to the draft: conversations use it once the agent is published again, and delegation runs the sub-agent's published version. A link is never edited: unlink, then link again with other values. Linking an agent to itself, or so that delegation could come back to it over any number of agents, is 422 `SUB_AGENT_CYCLE`. An archived agent has no draft: 409 `NO_DRAFT_VERSION`.
+         * @description Lets the agent hand work to another one. The link belongs to the draft: conversations use it once the agent is published again, and delegation runs the sub-agent's published version. A link is never edited: unlink, then link again with other values. Linking an agent to itself, or so that delegation could come back to it over any number of agents, is 422 `SUB_AGENT_CYCLE`; the links of all agents as they are now count, archived ones included. An archived agent has no draft: 409 `NO_DRAFT_VERSION`.
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`, `SUB_AGENT_NOT_FOUND`, `AI_MODEL_NOT_FOUND`; 409 `ALREADY_LINKED`, `NO_DRAFT_VERSION`; 422 `SUB_AGENT_CYCLE`.
          */
@@ -1192,7 +1192,7 @@ export interface paths {
         };
         /**
          * List agents that can become sub-agents
-         * @description The agents of the workspace that `linkSubAgent` would accept, newest first: not the agent itself, none that is linked already and none that would close a cycle. Archived agents are left out too.
+         * @description The agents of the workspace that can be linked, newest first: not the agent itself, none that is linked already and none that would close a cycle. Archived agents are left out too, though `linkSubAgent` accepts them.
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`.
          */
@@ -2093,7 +2093,7 @@ export interface components {
             draftVersionNumber: number | null;
             /** @description Number of the published version; `null` until the agent is published. */
             publishedVersionNumber: number | null;
-            /** @description Whether the editable state has changed since it was last published or restored; also true while nothing has been published. Name, description, avatar and categories are not part of a version. */
+            /** @description Whether the editable state has changed since it was last published or restored; also true while nothing has been published. Name, description, avatar and categories are not part of a version. Neither the names of what is linked nor the order of linking count; a linked resource that is deleted does. */
             hasUnpublishedChanges: boolean;
             /** @description Whether the agent is connected to a channel beside this API, such as WhatsApp. */
             hasExternalChannel: boolean;
@@ -2255,9 +2255,9 @@ export interface components {
         };
         /** @description The switch and the settings to change. An absent field stays as it is. */
         AgentFeatureUpdate: {
-            /** @description Switch the feature on or off; `null` switches it off. `audio` switched on without a word on which part switches listening on; switched off, it switches off both. */
+            /** @description Switch the feature on or off; `null` switches it off. `audio` switched on changes nothing while a part is on, and else switches listening on; switched off, it switches off both. When `config` names parts they count: switched on with no part on, or switched off with one switched on, is 422 `FEATURE_VALIDATION_ERROR`. */
             enabled?: boolean | null;
-            /** @description The settings to change. A setting that is left out stays as it is, `null` clears one, and `null` in place of the object clears them all. A setting that the feature does not have, or a value out of its bounds, is 422 `FEATURE_VALIDATION_ERROR`. */
+            /** @description The settings to change. A setting that is left out stays as it is, `null` clears one, and `null` in place of the object clears them all, for `audio` both parts among them. A setting that the feature does not have, or a value out of its bounds, is 422 `FEATURE_VALIDATION_ERROR`, and `details` names each. */
             config?: components["schemas"]["FeatureConfig"] | null;
         };
         /** @description An agent in a list. */
@@ -2527,7 +2527,7 @@ export interface components {
             /** @description Position among the variables of the agent; equal ones stand in the order of their creation. */
             sortOrder?: number;
         };
-        /** @description A published version of an agent, frozen with its settings, variables and links. */
+        /** @description A published version of an agent, frozen with its settings, variables and links. Links to external and native MCP servers are frozen with it but not shown. */
         AgentVersion: {
             /** @description Number of the version, counted from 1 for each agent. */
             versionNumber: number;
@@ -3730,7 +3730,7 @@ export interface components {
             publicId: string;
             /** @description Name, unique among the external MCP servers of the workspace. */
             name: string;
-            /** @description Address of the server's streamable HTTP endpoint. */
+            /** @description Address of the server's streamable HTTP endpoint, or of its SSE endpoint when it knows the older transport only. */
             url: string;
             authType: components["schemas"]["ExternalMcpAuthType"];
             /** @description Name of the header that carries the credential, when `authType` is `CUSTOM_HEADER` and it was set by `authHeaderName`; else `null`. */
@@ -3743,7 +3743,7 @@ export interface components {
              * @description When tools were last discovered with success; `null` until then.
              */
             lastDiscoveredAt: string | null;
-            /** @description The tools found by the last discovery that succeeded; empty until then. */
+            /** @description The tools found by the last discovery that succeeded; empty until then, and for a server that is `CONNECTED` and has none. */
             tools: components["schemas"]["ExternalMcpTool"][];
             /**
              * Format: date-time
@@ -3763,7 +3763,7 @@ export interface components {
              * @example X-Api-Key
              */
             name: string;
-            /** @description Value of the header, one line of visible ASCII characters, spaces and tabs. */
+            /** @description Value of the header, one line of visible ASCII characters, spaces and tabs, not blank. */
             value: string;
         };
         /**
@@ -3780,12 +3780,12 @@ export interface components {
         ExternalMcpCreate: {
             /** @description Name, unique among the external MCP servers of the workspace. */
             name: string;
-            /** @description Address of the server's streamable HTTP endpoint, https only. */
+            /** @description Address of the server's streamable HTTP endpoint, https only, without user name and password. Where the server refuses that transport, the older HTTP with SSE is tried. Redirects to another origin are not followed. */
             url: string;
             authType: components["schemas"]["ExternalMcpAuthTypeChoice"];
-            /** @description The credential. Required when `authType` is `API_KEY` or `BEARER_TOKEN`. */
+            /** @description The credential, not blank. Required when `authType` is `API_KEY` or `BEARER_TOKEN`. */
             authValue?: string;
-            /** @description The headers to send. Required when `authType` is `CUSTOM_HEADER`, unless `authHeaderName` and `authValue` name one header the old way. */
+            /** @description The headers to send. Required when `authType` is `CUSTOM_HEADER`, unless `authHeaderName` and `authValue` name one header the old way. Each name once, in upper or lower case; names that HTTP or MCP sets itself, such as `Host` or `Mcp-Session-Id`, are refused. */
             authHeaders?: components["schemas"]["ExternalMcpAuthHeader"][];
             /**
              * @description The old way to name one header for `CUSTOM_HEADER`, with its value in `authValue`. Prefer `authHeaders`.
@@ -3848,7 +3848,7 @@ export interface components {
             totalPages: components["schemas"]["TotalPages"];
         };
         /**
-         * @description State of the connection to an external MCP server: `PENDING` not tried yet, `CONNECTED` tools discovered, `ERROR` the last discovery failed, `PENDING_AUTHORIZATION` waits for a person to authorize it, `EXPIRED` the authorization has run out.
+         * @description State of the connection to an external MCP server: `PENDING` not tried yet since it was registered or its address or credential was changed, `CONNECTED` tools discovered, `ERROR` the last discovery failed, `PENDING_AUTHORIZATION` waits for a person to authorize it, `EXPIRED` the authorization has run out.
          * @enum {string}
          */
         ExternalMcpStatus: "PENDING" | "CONNECTED" | "ERROR" | "PENDING_AUTHORIZATION" | "EXPIRED";
@@ -3858,7 +3858,7 @@ export interface components {
             id: string;
             /** @description Name by which the model calls the tool. */
             name: string;
-            /** @description What the tool does, in the server's words; `null` when it says nothing. */
+            /** @description What the tool does, in the server's words, cut to 4,000 characters; `null` when it says nothing. */
             description: string | null;
             /** @description Whether agents that the server is linked to may call the tool. */
             enabled: boolean;
@@ -3867,12 +3867,12 @@ export interface components {
         ExternalMcpUpdate: {
             /** @description Name, unique among the external MCP servers of the workspace. */
             name?: string;
-            /** @description Address of the server's streamable HTTP endpoint, https only. */
+            /** @description Address of the server's streamable HTTP endpoint, https only, without user name and password. Where the server refuses that transport, the older HTTP with SSE is tried. Redirects to another origin are not followed. */
             url?: string;
             authType?: components["schemas"]["ExternalMcpAuthTypeChoice"];
-            /** @description A new credential, which replaces the stored one. Needed when `authType` changes to one that uses it. */
+            /** @description A new credential, which replaces the stored one at once, even when the two are the same. Needed when `authType` changes to one that uses a value and none is stored. */
             authValue?: string;
-            /** @description New headers for `CUSTOM_HEADER`. The list replaces all stored headers. */
+            /** @description New headers for `CUSTOM_HEADER`. The list replaces all stored headers at once. Each name once, in upper or lower case; names that HTTP or MCP sets itself, such as `Host` or `Mcp-Session-Id`, are refused. */
             authHeaders?: components["schemas"]["ExternalMcpAuthHeader"][];
             /**
              * @description The old way to name one header for `CUSTOM_HEADER`, with its value in `authValue`. Prefer `authHeaders`.
@@ -3953,41 +3953,69 @@ export interface components {
         };
         /**
          * @description How the tool works; its fields depend on `toolType`, and one that the type does not have is refused. Secret values are
-         *     write-only: they are stored encrypted and read back as `********`.
+         *     write-only: they are stored encrypted and read back as `********`. What a run gives back hides them in the same way,
+         *     when they have four characters or more. A run reaches no private network unless the operator of the service allows it.
          *
          *     **`HTTP_REQUEST`** sends one request. Anything but `url` may be left out.
          *     - `method`: `GET` (default), `POST`, `PUT`, `PATCH` or `DELETE`
-         *     - `url`: http or https address
-         *     - `headers`, `query`: objects of texts
-         *     - `body`: text, or JSON, that is sent as `application/json`
-         *     - `inputSchema`: JSON Schema of an object, which the model fills when it calls the tool
+         *     - `url`: http or https address of at most 8,192 characters, without user name and password
+         *     - `headers`, `query`: objects of at most 100 texts of at most 8,192 characters; headers that HTTP sets itself, such as
+         *       `Host`, are refused
+         *     - `body`: text, or JSON, that is sent as `application/json`; at most 262,144 characters
+         *     - `inputSchema`: JSON Schema of an object, which the model fills when it calls the tool: 2020-12, or draft-07 if
+         *       `$schema` says so, with `type` `object`, references within itself only, at most 32,768 characters. Inputs must fit
+         *       it; its defaults are filled in, nothing is coerced
          *     - `timeoutSeconds`: 1 to 120, default 30
-         *     - `secrets`: object of texts, all of them secret values
+         *     - `secrets`: object of at most 50 texts of at most 8,192 characters, all of them secret values
          *
          *     `{{input.x}}` and `{{secret.x}}` in `url`, `headers`, `query` and `body` stand for a field of the input and for a
-         *     secret.
+         *     secret. An input that is not declared is refused where `properties` of the schema lists every input.
+         *     - In `url` and `query` values are percent-encoded. A run fails when a value in the path is missing or makes a segment
+         *       `.` or `..`.
+         *     - A placeholder may also be the host, the port, or the whole address up to the path; an input only in a tool without
+         *       secrets, since it would decide where they go.
+         *     - An entry of `query` or `headers`, or a field of a JSON body, that is one input and nothing else goes out only when
+         *       the input is given. A list repeats the entry of `query`, and in a JSON body a value keeps its type.
+         *     - In a text body values are escaped as JSON, form, XML or HTML when the `Content-Type` header says that it is one.
+         *     - Redirects are followed, but not when the body carries a secret. To another origin no configured header goes but
+         *       `Accept`, `Accept-Language`, `Content-Type` and `User-Agent`.
+         *     - An answer of more than 1 MiB fails the run.
          *
          *     **`DATABASE_QUERY`** runs one read-only query. `connection` and `query` are required.
-         *     - `connection`: `postgres://` address of the database; a secret value as a whole
-         *     - `query`: one SQL statement; `:x` stands for the field `x` of the input, and is bound, never spliced into the text
-         *     - `inputSchema`: as above
-         *     - `maxRows`: 1 to 1000, default 100; further rows are cut off
+         *     - `connection`: `postgres://` address of the database, at most 2,000 characters; a secret value as a whole. Its login
+         *       should have `SELECT` alone: not all that a login may do is a write that the read-only transaction stops
+         *     - `query`: one SQL statement that begins with `SELECT`, `WITH`, `VALUES` or `TABLE`, at most 50,000 characters; `:x`
+         *       stands for the field `x` of the input, and is bound, never spliced into the text. A missing input is null, a list an
+         *       array, an object JSON. The end of a slice takes a space before it: `a[1: :x]`
+         *     - `inputSchema`: as above; a parameter that is not declared is refused alike
+         *     - `maxRows`: 1 to 1000, default 100; rows beyond it, or beyond 1 MiB of JSON, are cut off
          *     - `timeoutSeconds`: 1 to 120, default 30
          *
+         *     In the rows `numeric` and whole numbers beyond 2^53 are text, `bytea` is Base64, times are RFC 3339, and the second
+         *     column of a name gets `_2`.
+         *
          *     **`INTERNAL_VARIABLE`** keeps a value that the agent can read. `name`, `type` and `scope` are required.
-         *     - `name`: name of the variable
+         *     - `name`: name of the variable, at most 150 characters
          *     - `type`: `string`, `number`, `boolean`, `object` or `array`
-         *     - `defaultValue`: value until another is written, of that type; `null` when left out
+         *     - `defaultValue`: value until another is written, of that type, at most 65,536 characters of JSON; `null` when left
+         *       out
          *     - `scope`: `conversation`, one value for each conversation, or `workspace`, one for all
-         *     - `writable`: whether the agent may change the value, default false
+         *     - `writable`: whether the agent may change the value, default false. A value that is written is of the type, not null,
+         *       and has at most 64 KiB of JSON
          *
          *     **`CUSTOM_INTEGRATION`** makes each listed operation of an API a tool of the agent. `openapi` and `operations` are
          *     required.
-         *     - `openapi`: an OpenAPI 3 document as an object, or its https address
-         *     - `baseUrl`: http or https address of the API; left out, the first server of the document
-         *     - `operations`: operationIds, at least one
+         *     - `openapi`: an OpenAPI 3 document as an object of at most 524,288 characters of JSON, or its https address, with at
+         *       most 5 MiB of JSON or YAML. It is imported when the configuration is written: what changes at the address later
+         *       counts once the configuration is written again
+         *     - `baseUrl`: http or https address of the API; left out, the first server of the document. Operations and paths with
+         *       servers of their own need it
+         *     - `operations`: 1 to 100 operationIds
          *     - `auth`: `type` is `none` (default), `bearer` or `header`; `headerName` goes with `header`; `secret` is the token or
          *       the header's value, a secret value
+         *
+         *     Bodies are JSON: an operation that requires another one is refused, as is one with a required cookie parameter or a
+         *     reference that leaves the document. A call has 30 seconds.
          */
         HttpToolConfiguration: {
             [key: string]: unknown;
@@ -4047,22 +4075,22 @@ export interface components {
         };
         /** @description The inputs of a test run. */
         HttpToolTest: {
-            /** @description What the model would fill in, one field for each input; `{}` for a tool that takes none. `INTERNAL_VARIABLE`: a field `value` writes the variable, without it the variable is read. `CUSTOM_INTEGRATION`: the field `operationId` chooses one of several operations. */
+            /** @description What the model would fill in, one field for each input; `{}` for a tool that takes none. `INTERNAL_VARIABLE`: a field `value` writes the variable, without it the variable is read. `CUSTOM_INTEGRATION`: parameters by their names and the body as `body`; the field `operationId` chooses one of several operations. */
             inputs: {
                 [key: string]: unknown;
             };
         };
         /** @description What came of a test run. */
         HttpToolTestResult: {
-            /** @description Whether the tool did its work; an HTTP answer must have a 2xx status. */
+            /** @description Whether the tool did its work; an HTTP answer must have a 2xx status and at most 1 MiB. */
             success: boolean;
-            /** @description HTTP status of the answer; `null` when there was no HTTP answer. */
+            /** @description HTTP status of the answer; `null` when there was no complete HTTP answer. */
             statusCode: number | null;
-            /** @description What the tool gave back; `null` when there is nothing. A JSON object comes as it is, any other JSON under `data`, other text under `text`; the rows of a query come under `rows`, the value of a variable under `value`. */
+            /** @description What the tool gave back, its secrets hidden as `********`; `null` when there is nothing. A JSON object comes as it is, any other JSON under `data`, other text under `text`, and of an answer that is no text its size and type in words. The rows of a query come under `rows`, with `truncated: true` beside them when there were more; the value of a variable under `value`. */
             responseData: {
                 [key: string]: unknown;
             } | null;
-            /** @description Why the run failed; `null` when it did not. */
+            /** @description Why the run failed, without any secret of the tool; `null` when it did not. */
             errorMessage: string | null;
             /**
              * Format: int64
@@ -4259,7 +4287,7 @@ export interface components {
              */
             sourceType: "FILE_UPLOAD" | "FILE" | "TEXT_INPUT";
             processingStatus: components["schemas"]["ProcessingStatus"];
-            /** @description Why the processing failed; `null` unless the status is `FAILED`. */
+            /** @description Why the processing failed and what to do about it; `null` unless the status is `FAILED`. */
             errorMessage: string | null;
             /**
              * Format: date-time
@@ -4273,13 +4301,13 @@ export interface components {
             createdAt: string;
             /**
              * Format: date-time
-             * @description When the source was last changed.
+             * @description When the source was last changed or processed.
              */
             updatedAt: string;
         };
-        /** @description A new knowledge source from a file. */
+        /** @description A new knowledge source from a file. Accepted, and `FAILED` when they are read, are an empty file, a text whose encoding cannot be told, a PDF that is damaged, has a password, no text or more than 10,000 pages, and whatever has more than 20 million characters or takes more than two minutes to read. */
         KnowledgeSourceFileCreate: {
-            /** @description A PDF, TXT, CSV, DOCX or MD file of at most 20 MiB. */
+            /** @description A PDF, TXT, CSV, DOCX or MD file of at most 20 MiB. The bytes tell PDF, DOCX and text apart, and an extension of these that contradicts them is 415. Which text it is says the extension, or else the `Content-Type` of the part; without both it is TXT, and a text of another kind, such as HTML, is 415. */
             file: string;
             metadata?: components["schemas"]["KnowledgeSourceMetadata"];
         };
@@ -4305,7 +4333,7 @@ export interface components {
         };
         /** @description Name and description of an uploaded file, as one JSON part of the form; may be left out. */
         KnowledgeSourceMetadata: {
-            /** @description Name; need not be unique. Left out, it is the name of the file. */
+            /** @description Name; need not be unique. Left out, it is the name of the file, cut to 150 characters. */
             name?: string;
             /** @description What the source is about. */
             description?: string | null;
@@ -4330,7 +4358,7 @@ export interface components {
              * @constant
              */
             sourceType?: "text_input";
-            /** @description The text to draw on. The whole body may have 2 MiB. */
+            /** @description The text to draw on, plain or Markdown. The whole body may have 2 MiB. */
             textContent: string;
         };
         /** @description The fields to change. An absent field stays as it is. */
@@ -4974,7 +5002,7 @@ export interface components {
             widgetFeatures?: components["schemas"]["WidgetFeature"][];
         };
         /**
-         * @description How far the processing of a knowledge source is. `PENDING`: it waits for its turn. `PROCESSING`: it is being read and indexed. `COMPLETED`: agents can draw on it. `FAILED`: it could not be read, `errorMessage` says why.
+         * @description How far the processing of a knowledge source is. `PENDING`: it waits for its turn. `PROCESSING`: it is being read and indexed. `COMPLETED`: agents can draw on it. `FAILED`: it could not be read or has no text, `errorMessage` says why; it is not tried again, so add a new source.
          * @enum {string}
          */
         ProcessingStatus: "PENDING" | "PROCESSING" | "COMPLETED" | "FAILED";
@@ -5063,9 +5091,22 @@ export interface components {
             /** @description What the skill does and when to use it. Agents decide by it. */
             description?: string;
         };
-        /** @description A skill as a file to upload. */
+        /**
+         * @description A skill as a file to upload.
+         *
+         *     - An archive has at most 1,000 entries, folders included. Unpacked, a file has at most 20 MiB and all files together
+         *       50 MiB. Beyond 1 MiB neither a file nor the archive may unpack to more than 100 times its size.
+         *     - A path has at most 255 characters and 16 parts, stays inside the skill, and differs from every other path in more
+         *       than case. Encrypted files, links and archives inside (ZIP, 7z, RAR) are refused; Office, OpenDocument and EPUB
+         *       files are accepted.
+         *     - All files stand in one folder with `SKILL.md`. An enclosing folder is taken off their paths. `__MACOSX/` and
+         *       `.DS_Store` are left out, every other file is kept.
+         *     - `SKILL.md` may be named in upper or lower case, and a lone Markdown file in any way: it is kept as `SKILL.md`.
+         *     - The front matter is YAML of at most 16 KiB. `name` has at most 64 characters, `description` and `license` 1,024,
+         *       `compatibility` 500, `allowed-tools`, a text or a list, 4,096; `metadata` nests at most 8 deep.
+         */
         SkillUpload: {
-            /** @description A `.zip` or `.skill` archive, or a lone `SKILL.md` or other `.md` file; at most 10 MiB. */
+            /** @description A `.zip` or `.skill` archive, or a lone `SKILL.md` or other `.md` file in UTF-8; at most 10 MiB. */
             file: string;
         };
         /** @description Data of the event `conversation-id`. */
@@ -5353,7 +5394,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The body is over its limit. */
+        /** @description The body is over its limit: 2 MiB of JSON, and for an upload what the operation says. */
         PayloadTooLarge: {
             headers: {
                 [name: string]: unknown;

@@ -67,8 +67,15 @@ describe('200', () => {
     expect(server.seen).toEqual([]);
   });
 
+  test('an empty body changes nothing', async () => {
+    const before = await registered('key');
+    const { status, body } = await update(before.publicId, {});
+    expect(status).toBe(200);
+    expect(body).toEqual(before);
+    expect(server.seen).toEqual([]);
+  });
+
   test.each<[string, string, object]>([
-    ['nothing', 'key', {}],
     ['the address it has', 'key', { url: 'SAME' }],
     ['the type it has', 'bearer', { authType: 'BEARER_TOKEN' }],
     ['the type it has, of headers', 'headers', { authType: 'CUSTOM_HEADER' }],
