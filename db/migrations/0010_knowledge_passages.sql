@@ -30,7 +30,8 @@ create table knowledge_passages (
 ) with (toast_tuple_target = 8160); -- a search reads thousands of `words`, which would otherwise be fetched one by one from beside the table
 comment on table knowledge_passages is 'Replaced as a whole, with knowledge_words, when a source is processed';
 comment on column knowledge_passages.words is 'Words of heading (label C) and content (label D) as runtime/knowledge/terms.ts cuts them';
-create index knowledge_passages_words on knowledge_passages using gin (workspace_id, words);
+-- Without fastupdate: searches would go through what was added last one by one, until the next vacuum.
+create index knowledge_passages_words on knowledge_passages using gin (workspace_id, words) with (fastupdate = off);
 select protect_tenant_table('knowledge_passages');
 
 create table knowledge_words (
@@ -44,7 +45,7 @@ comment on column knowledge_words.word is 'The empty word stands for all passage
 comment on column knowledge_words.shape is
   'The word with an ASCII letter or digit for each other letter: pg_trgm sees letters of the database''s locale only, and in C there are no others. Empty: has no words like it';
 comment on column knowledge_words.passages is 'How many passages have the word; stays too high where passages went with their source''s row';
-create index knowledge_words_similar on knowledge_words using gin (workspace_id, shape gin_trgm_ops);
+create index knowledge_words_similar on knowledge_words using gin (workspace_id, shape gin_trgm_ops) with (fastupdate = off);
 select protect_tenant_table('knowledge_words');
 
 create table knowledge_embeddings (

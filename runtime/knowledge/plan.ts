@@ -31,8 +31,8 @@ export interface Plan {
   parts: Part[];
 }
 
-/** Passages that a search ranks, as far as statistics can tell. Each costs about 5 µs, most of it for reading its words. */
-const BUDGET = 2_000;
+/** Passages that a search ranks, as far as statistics can tell. Each costs about 15 µs: reading its words, and trying a score of parts. */
+const BUDGET = 700;
 /** Where the count of the searched passages ends. */
 const COUNTED = 10_000;
 /** Words of the query that count: the rarest. */
@@ -151,12 +151,15 @@ function chooseCandidates(
   let expected = searched;
   for (const unit of common) {
     if (expected <= room) break;
-    if (!words.has(unit)) continue;
+    if (!words.has(unit) || together.some(({ query }) => query === unit.query)) continue;
     together.push(unit);
     expected *= unit.expected / searched;
   }
   const chosen = rare.map(({ query }) => query);
-  if (together.length > 1) chosen.push(`(${together.map(({ query }) => query).join(' & ')})`);
+  // Words that nearly all passages have do not tell them apart, however many come together: that is for queries of nothing else.
+  if (together.length > 1 && (expected <= room || chosen.length === 0)) {
+    chosen.push(`(${together.map(({ query }) => query).join(' & ')})`);
+  }
   const [first] = common;
   const wider = first && anyOf([...rare, first]);
   return { candidates: chosen.join(' | ') || (wider ?? ''), wider: chosen.length > 0 ? wider : undefined };

@@ -35,7 +35,7 @@ const WORDS_READ = 64;
 /** Passages that each way of searching brings to be fused. */
 const FUSED = 50;
 /** Passages that are ranked at most, where the statistics were wrong. */
-const MOST_RANKED = 4_000;
+const MOST_RANKED = 1_500;
 /** Numbers that SQL multiplies in one exact comparison: 0.2 µs each. */
 const MULTIPLIED = 150_000;
 const [FEWEST_COMPARED, MOST_COMPARED] = [100, 400];
