@@ -333,6 +333,9 @@ export interface KnowledgeSources {
    */
   attempts: Generated<number>;
   created_at: Generated<Timestamp>;
+  /**
+   * In the future while the content is being stored: if that never ends, the source is purged then
+   */
   deleted_at: Timestamp | null;
   description: string | null;
   error_message: string | null;

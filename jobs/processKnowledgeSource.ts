@@ -1,5 +1,5 @@
 import { unfinishedKnowledgeSources } from '../db/queries/knowledgeSources.ts';
-import { giveUpSource, processSource, removeLeftovers } from '../runtime/knowledge/process.ts';
+import { giveUpSource, processSource } from '../runtime/knowledge/process.ts';
 import type { Job } from './jobs.ts';
 
 /** More than wait at any time; the next sweep finds the rest. */
@@ -14,8 +14,5 @@ export const processKnowledgeSource: Job<'process-knowledge-source'> = {
     processSource({ db: database.forWorkspace(workspaceId), workspaceId, runtime, logger, signal }, sourceId),
   failed: ({ workspaceId, sourceId }, { database, runtime }) =>
     giveUpSource({ db: database.forWorkspace(workspaceId), workspaceId, runtime }, sourceId),
-  async sweep({ database }) {
-    await removeLeftovers();
-    return unfinishedKnowledgeSources(database.system, SWEPT_AT_ONCE);
-  },
+  sweep: ({ database, clock }) => unfinishedKnowledgeSources(database.system, clock.now(), SWEPT_AT_ONCE),
 };

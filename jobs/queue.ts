@@ -7,6 +7,8 @@ const SCHEMA = 'pgboss';
 const HEARTBEAT_SECONDS = 10;
 const POLL_SECONDS = 0.5;
 const SWEEP_MS = 60_000;
+/** After a start that failed, a process that does the work tries again. */
+const RESTART_MS = 2_000;
 
 /** Jobs of every kind, whatever they carry. */
 type AnyJob = Job<JobName>;
@@ -24,7 +26,7 @@ export interface QueueOptions {
 
 /** The queue of a running service. */
 export interface Queue extends Jobs {
-  /** Ends the queue: running jobs have `graceMs` to finish; what is given up then is run again, here or elsewhere. */
+  /** Ends the queue, once: running jobs have `graceMs` to finish; what is given up then is run again, here or elsewhere. */
   stop(graceMs: number): Promise<void>;
 }
 
@@ -37,11 +39,27 @@ export function startQueue({ url, jobs, work, context }: QueueOptions): Queue {
   const ending = new AbortController();
   const jobContext: JobContext = { ...context, signal: ending.signal };
   let sweeping: NodeJS.Timeout | undefined;
+  let restarting: NodeJS.Timeout | undefined;
   let starting: Promise<PgBoss> | undefined;
-  const started = () => {
-    starting ??= start();
+  let stopping: Promise<void> | undefined;
+
+  /** The queue, started by whoever needs it first; after a start that failed, by the next. */
+  function started(): Promise<PgBoss> {
+    if (!starting && stopping) return Promise.reject(new Error('The service is stopping.'));
+    starting ??= start().catch((error: unknown) => {
+      starting = undefined;
+      throw error;
+    });
     return starting;
-  };
+  }
+
+  function startWorking(): void {
+    started().catch((error: unknown) => {
+      if (stopping) return;
+      logger.error({ err: error }, 'the job queue did not start; it is tried again');
+      restarting = setTimeout(startWorking, RESTART_MS).unref();
+    });
+  }
 
   async function start(): Promise<PgBoss> {
     // Loaded late: an idle service that does no work need not have it.
@@ -58,6 +76,16 @@ export function startQueue({ url, jobs, work, context }: QueueOptions): Queue {
       monitorIntervalSeconds: HEARTBEAT_SECONDS,
     });
     boss.on('error', (error) => logger.warn({ err: error }, 'job queue'));
+    try {
+      await begin(boss);
+    } catch (error) {
+      await boss.stop({ graceful: false }).catch(() => {});
+      throw error;
+    }
+    return boss;
+  }
+
+  async function begin(boss: PgBoss): Promise<void> {
     await boss.start();
     for (const job of jobs) {
       const { retryLimit, retryDelay, retryBackoff, expireInSeconds } = job.options;
@@ -66,7 +94,7 @@ export function startQueue({ url, jobs, work, context }: QueueOptions): Queue {
       await boss.createQueue(job.name, { policy: 'exclusive', ...options });
       await boss.updateQueue(job.name, options);
     }
-    if (!work || ending.signal.aborted) return boss;
+    if (!work || stopping) return;
     for (const job of jobs) {
       await boss.work(
         job.name,
@@ -82,8 +110,7 @@ export function startQueue({ url, jobs, work, context }: QueueOptions): Queue {
       );
     }
     await sweep(boss);
-    sweeping = setInterval(() => sweep(boss), SWEEP_MS).unref();
-    return boss;
+    if (!stopping) sweeping = setInterval(() => sweep(boss), SWEEP_MS).unref();
   }
 
   async function run(job: AnyJob, one: JobWithMetadata<JobData[JobName]>): Promise<void> {
@@ -111,7 +138,17 @@ export function startQueue({ url, jobs, work, context }: QueueOptions): Queue {
     }
   }
 
-  if (work) started().catch((error: unknown) => logger.error({ err: error }, 'the job queue did not start'));
+  async function stop(graceMs: number): Promise<void> {
+    clearTimeout(restarting);
+    clearInterval(sweeping);
+    const cut = setTimeout(() => ending.abort(new Error('The service is stopping.')), graceMs);
+    const boss = await starting?.catch(() => undefined);
+    await boss?.stop({ graceful: true, timeout: graceMs + 1000 });
+    clearTimeout(cut);
+    ending.abort(new Error('The service is stopping.'));
+  }
+
+  if (work) startWorking();
   return {
     async send(name, data) {
       try {
@@ -123,14 +160,9 @@ export function startQueue({ url, jobs, work, context }: QueueOptions): Queue {
         logger.warn({ job: name, err: error }, 'job not queued; it will be swept up');
       }
     },
-    async stop(graceMs) {
-      clearInterval(sweeping);
-      const boss = await starting?.catch(() => undefined);
-      const cut = setTimeout(() => ending.abort(new Error('The service is stopping.')), graceMs);
-      await boss?.stop({ graceful: true, timeout: graceMs + 1000 });
-      clearTimeout(cut);
-      clearInterval(sweeping);
-      ending.abort(new Error('The service is stopping.'));
+    stop(graceMs) {
+      stopping ??= stop(graceMs);
+      return stopping;
     },
   };
 }

@@ -27,6 +27,7 @@ export interface RuntimeOptions {
   clock: Clock;
   secrets: SecretBox;
   files: FileStore;
+  temporaryDir: string;
   toolkits: Toolkits;
   /** The database across workspaces: renews the leases of running turns. */
   system: Kysely<DB>;
@@ -47,6 +48,8 @@ export class Runtime {
   readonly secrets: SecretBox;
   /** Uploaded files. */
   readonly files: FileStore;
+  /** Absolute path of the folder for files that are needed while something is done. */
+  readonly temporaryDir: string;
   readonly toolkits: Toolkits;
   /** Connections to MCP servers of workspaces. */
   readonly mcp: McpPool;
@@ -59,6 +62,7 @@ export class Runtime {
     this.clock = options.clock;
     this.secrets = options.secrets;
     this.files = options.files;
+    this.temporaryDir = options.temporaryDir;
     this.toolkits = options.toolkits;
     this.mcp = new McpPool({ allowPrivateNetwork: options.allowPrivateNetwork });
     this.turns = new TurnRegistry(options.system);

@@ -51,6 +51,8 @@ function role(env: NodeJS.ProcessEnv): Config['role'] {
   const text = env.GUILDHALL_ROLE || 'all';
   const found = ROLES.find((each) => each === text);
   if (!found) throw new Error(`GUILDHALL_ROLE must be one of ${ROLES.join(', ')}.`);
+  if (found !== 'all' && !env.DATABASE_URL)
+    throw new Error(`GUILDHALL_ROLE=${found} needs DATABASE_URL: the embedded PostgreSQL is for one process.`);
   return found;
 }
 

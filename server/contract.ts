@@ -6,10 +6,10 @@ import addFormatsModule from 'ajv-formats';
 import { OpenAPIBackend } from 'openapi-backend';
 import { type ApiError, type ErrorDetail, fault, invalid } from '../core/errors.ts';
 import { isUuid } from '../core/ids.ts';
+import { pointerStep } from '../core/jsonPointer.ts';
 import type { OperationId } from '../generated/operations.ts';
 import type { UploadedFile } from '../handlers/handler.ts';
 import { createMatcher, type Match } from './matcher.ts';
-import { pointerStep } from './storable.ts';
 import type { Form, FormShape } from './upload.ts';
 
 const addFormats = addFormatsModule.default;

@@ -1,11 +1,13 @@
 import type { Response } from 'express';
 import { ApiError, fault } from '../core/errors.ts';
 import { databaseFault } from '../db/errors.ts';
+import { StorageError } from '../integrations/storage/storage.ts';
 import { sendJson } from './sendJson.ts';
 
-/** The contract's error for anything thrown: known faults as they are, database states mapped, the rest INTERNAL_ERROR. */
+/** The contract's error for anything thrown: known faults as they are, states of the database and the storage mapped, the rest INTERNAL_ERROR. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
+  if (error instanceof StorageError) return fault('UNAVAILABLE', undefined, { cause: error });
   return databaseFault(error) ?? fault('INTERNAL_ERROR', undefined, { cause: error });
 }
 

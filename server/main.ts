@@ -109,7 +109,7 @@ async function serve(
 async function stop({ server, answering, service, database, embedded }: Running): Promise<void> {
   service.setReady(false);
   const { turns } = service.runtime;
-  const jobs = service.close(GRACE_MS);
+  const jobs = service.queue.stop(GRACE_MS);
   const grace = setTimeout(
     () => turns.abortAll(fault('UNAVAILABLE', 'The service is stopping. Send the message again.')),
     GRACE_MS,
@@ -132,6 +132,8 @@ async function stop({ server, answering, service, database, embedded }: Running)
   clearTimeout(grace);
   clearTimeout(cut);
   await jobs;
+  // Last: turns use what it closes.
+  await service.close();
   await database.end();
   await embedded?.stop();
 }

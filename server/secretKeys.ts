@@ -1,23 +1,28 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseSecretKeys } from '../core/secrets.ts';
 
 /**
- * The key ring: the configured keys, or the key of the data folder, which is made when it is first needed. Whoever has the
- * database without the key cannot read the credentials in it; whoever loses the key cannot either.
+ * The key ring: the configured keys, or the key of the data folder. `load` makes that key when it is first needed: a service that keeps
+ * no secrets needs none. Whoever has the database without the key cannot read the credentials in it; whoever loses the key cannot either.
+ * Throws at once when the folder has a key that cannot be used.
  */
-export function secretKeysFor(configured: readonly Buffer[], dataDir: string): readonly Buffer[] {
-  if (configured.length > 0) return configured;
+export function secretKeysFor(configured: readonly Buffer[], dataDir: string): { load: () => readonly Buffer[] } {
+  if (configured.length > 0) return { load: () => configured };
   const file = join(dataDir, 'secrets.key');
   const kept = readKey(file);
-  if (kept) return kept;
+  return { load: () => kept ?? readKey(file) ?? makeKey(file, dataDir) };
+}
+
+function makeKey(file: string, dataDir: string): readonly Buffer[] {
   mkdirSync(dataDir, { recursive: true });
   const draft = `${file}.${randomUUID()}`;
   writeFileSync(draft, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600, flush: true });
   try {
     // A link fails when the file is there: of two processes that come at once, both use the key of the first.
     linkSync(draft, file);
+    flush(dataDir); // before anything is sealed with it
   } catch (error) {
     if ((error as { code?: string }).code !== 'EEXIST') throw error;
   } finally {
@@ -28,15 +33,30 @@ export function secretKeysFor(configured: readonly Buffer[], dataDir: string): r
   return made;
 }
 
-function readKey(file: string): Buffer[] | undefined {
+function flush(folder: string): void {
+  const handle = openSync(folder, 'r');
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+function readKey(file: string): readonly Buffer[] | undefined {
+  const remedy = 'Put the key back, or set GUILDHALL_SECRETS_KEY.';
   let text: string;
   try {
     text = readFileSync(file, 'utf8');
-  } catch (error) {
-    if ((error as { code?: string }).code === 'ENOENT') return undefined;
-    throw error;
+  } catch (cause) {
+    const { code } = cause as { code?: string };
+    if (code === 'ENOENT') return undefined;
+    throw new Error(`${file} cannot be read (${code}). ${remedy}`, { cause });
   }
-  const keys = parseSecretKeys(text);
-  if (keys.length === 0) throw new Error(`${file} is empty. Put the key back, or set GUILDHALL_SECRETS_KEY.`);
-  return keys;
+  try {
+    const keys = parseSecretKeys(text);
+    if (keys.length > 0) return keys;
+  } catch {
+    // What is wrong with it is said of a setting.
+  }
+  throw new Error(`${file} holds no key. ${remedy}`);
 }

@@ -1,13 +1,14 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { Express } from 'express';
 import type { Logger } from 'pino';
 import type { Clock } from '../core/clock.ts';
 import { SecretBox } from '../core/secrets.ts';
+import { removeLeftovers } from '../core/temporary.ts';
 import type { Database } from '../db/connect.ts';
 import { API_KEY_REVOKED } from '../db/queries/apiKeys.ts';
 import { handlers as everyHandler } from '../generated/handlers.ts';
 import type { Handlers } from '../handlers/handler.ts';
-import { folderStore } from '../integrations/storage/folder.ts';
+import { draftsOf, folderStore } from '../integrations/storage/folder.ts';
 import { s3Store } from '../integrations/storage/s3.ts';
 import { Toolkits } from '../integrations/toolkits/toolkits.ts';
 import { everyJob } from '../jobs/everyJob.ts';
@@ -20,7 +21,9 @@ import type { Contract } from './contract.ts';
 import { createRateLimiter } from './rateLimit.ts';
 import { secretKeysFor } from './secretKeys.ts';
 import { createTelemetry } from './telemetry.ts';
-import { removeLeftovers } from './upload.ts';
+
+/** How often what killed processes left is looked for. */
+const TIDY_MS = 60 * 60 * 1000;
 
 /** The service over a database, without a socket of its own. */
 export interface Service {
@@ -29,8 +32,8 @@ export interface Service {
   queue: Queue;
   /** While false, operations answer 503 and `/readyz` says so. */
   setReady(ready: boolean): void;
-  /** Stops listening for revoked keys, and ends background work: jobs that run have `graceMs` to finish. */
-  close(graceMs?: number): Promise<void>;
+  /** Ends what the service holds open. Background work that still runs is cut off: give it time with `queue.stop` before. */
+  close(): Promise<void>;
 }
 
 /** What a service is made of; the optional parts are for tests. */
@@ -50,14 +53,19 @@ export interface ServiceOptions {
 export async function createService(options: ServiceOptions): Promise<Service> {
   const { config, contract, database, databaseUrl, clock, logger } = options;
   const { allowPrivateNetwork, dataDir } = config;
-  const uploadDir = join(dataDir, 'tmp');
-  await removeLeftovers(uploadDir);
+  const temporaryDir = resolve(dataDir, 'tmp');
+  const secretKeys = secretKeysFor(config.secretKeys, dataDir);
+  const filesDir = join(dataDir, 'files');
+  const tidy = () => Promise.all([temporaryDir, draftsOf(filesDir)].map(removeLeftovers));
+  await tidy();
+  const tidying = setInterval(tidy, TIDY_MS).unref();
   const runtime = new Runtime({
     models: config.models,
     allowPrivateNetwork,
     clock,
-    secrets: new SecretBox(() => secretKeysFor(config.secretKeys, dataDir)),
-    files: config.storage ? s3Store(config.storage) : folderStore(join(dataDir, 'files')),
+    secrets: new SecretBox(secretKeys.load),
+    files: config.storage ? s3Store(config.storage) : folderStore(filesDir),
+    temporaryDir,
     toolkits: new Toolkits({ ...config.toolkits, allowPrivateNetwork }),
     system: database.system,
   });
@@ -78,7 +86,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     runtime,
     jobs: queue,
     servesApi: config.role !== 'worker',
-    uploadDir,
+    uploadDir: temporaryDir,
     clock,
     logger,
     telemetry: createTelemetry(logger),
@@ -103,9 +111,10 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     setReady: (value) => {
       ready = value;
     },
-    async close(graceMs = 0) {
+    async close() {
+      clearInterval(tidying);
       unlisten();
-      await queue.stop(graceMs);
+      await queue.stop(0);
       await runtime.close();
     },
   };

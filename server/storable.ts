@@ -1,4 +1,5 @@
 import { invalid } from '../core/errors.ts';
+import { pointerStep } from '../core/jsonPointer.ts';
 
 /** Most values in a JSON body, arrays and objects included: no documented body comes near it. */
 const JSON_VALUES = 50_000;
@@ -9,11 +10,6 @@ const JSON_DEPTH = 100;
 /** Whether PostgreSQL can store the text and give it back unchanged: no NUL, no half of a surrogate pair. */
 function isStorable(text: string): boolean {
   return !text.includes('\u0000') && text.isWellFormed();
-}
-
-/** A property name as one step of a JSON Pointer (RFC 6901). */
-export function pointerStep(key: string): string {
-  return key.includes('~') || key.includes('/') ? key.replaceAll('~', '~0').replaceAll('/', '~1') : key;
 }
 
 /**

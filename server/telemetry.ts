@@ -55,8 +55,13 @@ export function createTelemetry(logger: Logger): Telemetry {
       if (error?.status === 500)
         logger.error({ ...line, code: error.code, err: error.cause ?? error }, 'request failed');
       else if (error && error.status > 501)
-        logger.warn({ ...line, code: error.code, reason: error.message }, 'request failed');
+        logger.warn({ ...line, code: error.code, reason: reasonOf(error) }, 'request failed');
       else logger.info(error ? { ...line, code: error.code } : line, 'request');
     },
   };
+}
+
+/** What an operator is told; of the database and the storage more than the client. */
+function reasonOf({ code, message, cause }: ApiError): string {
+  return code === 'UNAVAILABLE' && Error.isError(cause) ? cause.message : message;
 }

@@ -1,12 +1,14 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
-import { extname, join } from 'node:path';
+import { extname } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
 import type { Request, Response } from 'express';
 import type { Options } from 'multer';
 import { type ApiError, fault, invalid } from '../core/errors.ts';
+import { pointerStep } from '../core/jsonPointer.ts';
+import { makeTemporaryFolder } from '../core/temporary.ts';
 import type { UploadedFile } from '../handlers/handler.ts';
-import { checkStorable, pointerStep } from './storable.ts';
+import { checkStorable } from './storable.ts';
 
 /** Largest part that is not the file, in bytes: the parts of the contract are a few hundred characters. */
 const PART_BYTES = 64 * 1024;
@@ -14,8 +16,6 @@ const PART_BYTES = 64 * 1024;
 const FORM_BYTES = 512 * 1024;
 /** A client that sends nothing for so long has gone, though its connection may not know. */
 const IDLE_MS = 30_000;
-/** A form that is this old has been left over by a process that was killed: a request takes five minutes at most. */
-const LEFTOVER_MS = 60 * 60 * 1000;
 const NAME_CHARACTERS = 255;
 
 /** What the form of an operation may hold, as the document says. */
@@ -32,7 +32,7 @@ export interface Form {
   file: UploadedFile | undefined;
   /** The other parts, JSON parsed. */
   fields: Record<string, unknown>;
-  /** Removes the temporary files. Never rejects: what cannot be removed now is removed at a later start. */
+  /** Removes the temporary files. Never rejects: what cannot be removed now goes with the leftovers. */
   discard(): Promise<void>;
 }
 
@@ -49,8 +49,7 @@ export interface UploadOptions {
 export async function readForm(request: IncomingMessage, shape: FormShape, options: UploadOptions): Promise<Form> {
   const delimiter = delimiterOf(request);
   if (Number(request.headers['content-length'] ?? 0) > shape.maxBytes + FORM_BYTES) throw tooLarge(shape);
-  await mkdir(options.dir, { recursive: true, mode: 0o700 });
-  const folder = await mkdtemp(join(options.dir, 'form-'));
+  const folder = await makeTemporaryFolder(options.dir);
   const discard = () => rm(folder, { recursive: true, force: true, maxRetries: 3 }).catch(() => {});
   try {
     const { texts, files } = await receive(request, shape, { ...options, folder, delimiter });
@@ -64,16 +63,6 @@ export async function readForm(request: IncomingMessage, shape: FormShape, optio
   } catch (error) {
     await discard();
     throw error;
-  }
-}
-
-/** Removes the forms that a killed process left in the folder, an hour old and more. */
-export async function removeLeftovers(dir: string): Promise<void> {
-  const names = await readdir(dir).catch(() => []);
-  for (const name of names.filter((each) => each.startsWith('form-'))) {
-    const path = join(dir, name);
-    const since = await stat(path).catch(() => undefined);
-    if (since && Date.now() - since.mtimeMs > LEFTOVER_MS) await rm(path, { recursive: true, force: true });
   }
 }
 

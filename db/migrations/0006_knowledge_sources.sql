@@ -25,6 +25,7 @@ create table knowledge_sources (
 comment on table knowledge_sources is 'The content is in the file store, under <workspace_id>/knowledge/<id>; what is found of it in knowledge_passages';
 comment on column knowledge_sources.file_kind is 'By the bytes, when it was uploaded: decides how it is read';
 comment on column knowledge_sources.attempts is 'Runs of the processing so far; a run that was overtaken by a later one may not write its end, and a file that ends the process every time is given up';
+comment on column knowledge_sources.deleted_at is 'In the future while the content is being stored: if that never ends, the source is purged then';
 comment on column knowledge_sources.purged_at is 'When the stored file and the passages of a deleted source were removed';
 create index knowledge_sources_list on knowledge_sources (workspace_id, created_at desc, id desc) where deleted_at is null;
 -- The sweep for work whose job was lost asks it across workspaces, in these words.

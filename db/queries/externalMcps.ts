@@ -25,15 +25,18 @@ const SHOWN = [
 /** What the API shows of a server. */
 export type ShownExternalMcp = Pick<ExternalMcpRow, (typeof SHOWN)[number]>;
 
-/** The server, if it exists in the workspace and is not deleted. */
-export function findExternalMcp(db: Kysely<DB>, workspaceId: string, id: string): Promise<ExternalMcpRow | undefined> {
+function oneServer(db: Kysely<DB>, workspaceId: string, id: string) {
   return db
     .selectFrom('external_mcps')
     .selectAll()
     .where('workspace_id', '=', workspaceId)
     .where('id', '=', id)
-    .where('deleted_at', 'is', null)
-    .executeTakeFirst();
+    .where('deleted_at', 'is', null);
+}
+
+/** The server, if it exists in the workspace and is not deleted. */
+export function findExternalMcp(db: Kysely<DB>, workspaceId: string, id: string): Promise<ExternalMcpRow | undefined> {
+  return oneServer(db, workspaceId, id).executeTakeFirst();
 }
 
 /** As `findExternalMcp`, and nobody else changes it before the transaction ends. */
@@ -42,14 +45,7 @@ export function lockExternalMcp(
   workspaceId: string,
   id: string,
 ): Promise<ExternalMcpRow | undefined> {
-  return trx
-    .selectFrom('external_mcps')
-    .selectAll()
-    .where('workspace_id', '=', workspaceId)
-    .where('id', '=', id)
-    .where('deleted_at', 'is', null)
-    .forNoKeyUpdate()
-    .executeTakeFirst();
+  return oneServer(trx, workspaceId, id).forNoKeyUpdate().executeTakeFirst();
 }
 
 /** A page of servers, newest first, and how many there are on all pages. */

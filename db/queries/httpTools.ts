@@ -65,27 +65,23 @@ export function listLinkableTools(
     .execute();
 }
 
-/** The tool, if it exists in the workspace and is not deleted. */
-export function findHttpTool(db: Kysely<DB>, workspaceId: string, id: string): Promise<HttpToolRow | undefined> {
+function oneTool(db: Kysely<DB>, workspaceId: string, id: string) {
   return db
     .selectFrom('http_tools')
     .selectAll()
     .where('workspace_id', '=', workspaceId)
     .where('id', '=', id)
-    .where('deleted_at', 'is', null)
-    .executeTakeFirst();
+    .where('deleted_at', 'is', null);
+}
+
+/** The tool, if it exists in the workspace and is not deleted. */
+export function findHttpTool(db: Kysely<DB>, workspaceId: string, id: string): Promise<HttpToolRow | undefined> {
+  return oneTool(db, workspaceId, id).executeTakeFirst();
 }
 
 /** The tool, locked until the transaction ends: changes of it take turns. */
 export function lockHttpTool(trx: Transaction<DB>, workspaceId: string, id: string): Promise<HttpToolRow | undefined> {
-  return trx
-    .selectFrom('http_tools')
-    .selectAll()
-    .where('workspace_id', '=', workspaceId)
-    .where('id', '=', id)
-    .where('deleted_at', 'is', null)
-    .forNoKeyUpdate()
-    .executeTakeFirst();
+  return oneTool(trx, workspaceId, id).forNoKeyUpdate().executeTakeFirst();
 }
 
 /** Stores a tool and answers with it. Fails on `http_tools_name_key` when the name is taken. */

@@ -68,12 +68,31 @@ export function listUnlinkedKnowledgeSources(
     .execute();
 }
 
-/** Stores a new source, which then waits to be processed. */
-export function insertKnowledgeSource(
+/**
+ * Stores a new source whose content is still to be stored. It counts as deleted until `admitKnowledgeSource`, and what there is of it
+ * is purged from `abandonedAt` on: so a process that is killed meanwhile leaves nothing for ever.
+ */
+export async function prepareKnowledgeSource(
   db: Kysely<DB>,
-  source: Insertable<KnowledgeSources>,
-): Promise<KnowledgeSourceRow> {
-  return db.insertInto('knowledge_sources').values(source).returningAll().executeTakeFirstOrThrow();
+  source: Omit<Insertable<KnowledgeSources>, 'deleted_at'>,
+  abandonedAt: Date,
+): Promise<void> {
+  await db
+    .insertInto('knowledge_sources')
+    .values({ ...source, deleted_at: abandonedAt })
+    .execute();
+}
+
+/** Makes a prepared source one that is there and waits to be processed. Throws when it was purged. */
+export function admitKnowledgeSource(db: Kysely<DB>, workspaceId: string, id: string): Promise<KnowledgeSourceRow> {
+  return db
+    .updateTable('knowledge_sources')
+    .set({ deleted_at: null })
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .where('purged_at', 'is', null)
+    .returningAll()
+    .executeTakeFirstOrThrow();
 }
 
 /** Changes a source that is not deleted. Answers with it as it is then; undefined when there is none. */
@@ -188,11 +207,13 @@ export async function markPurged(db: Kysely<DB>, workspaceId: string, id: string
 /** What is still to be processed or purged in all workspaces, what waits longest first. `system` sees them all. */
 export async function unfinishedKnowledgeSources(
   system: Kysely<DB>,
+  now: Date,
   limit: number,
 ): Promise<{ workspaceId: string; sourceId: string }[]> {
   const { rows } = await sql<{ workspaceId: string; sourceId: string }>`
     select workspace_id as "workspaceId", id as "sourceId" from knowledge_sources
-    where (deleted_at is null and processing_status in ('PENDING', 'PROCESSING')) or (deleted_at is not null and purged_at is null)
+    where ((deleted_at is null and processing_status in ('PENDING', 'PROCESSING')) or (deleted_at is not null and purged_at is null))
+      and (deleted_at is null or deleted_at <= ${now})
     order by updated_at limit ${limit}`.execute(system);
   return rows;
 }

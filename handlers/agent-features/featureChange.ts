@@ -1,5 +1,6 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { type ErrorDetail, fault } from '../../core/errors.ts';
+import { pointerStep } from '../../core/jsonPointer.ts';
 import type { AgentConfig } from '../agents/agentBody.ts';
 import type { ConfigChange } from '../agents/draft.ts';
 import type { BodyOf } from '../handler.ts';
@@ -23,8 +24,11 @@ function validatorOf(feature: Feature): ValidateFunction {
 
 function detailOf({ instancePath, keyword, message, params }: ErrorObject): ErrorDetail {
   if (keyword === 'additionalProperties') {
-    const name = String(params.additionalProperty).replaceAll('~', '~0').replaceAll('/', '~1');
-    return { path: `${CONFIG}/${name}`, message: 'is not a setting of this feature', keyword };
+    return {
+      path: `${CONFIG}/${pointerStep(String(params.additionalProperty))}`,
+      message: 'is not a setting of this feature',
+      keyword,
+    };
   }
   const allowed: unknown = params.allowedValues;
   const says = Array.isArray(allowed) ? `must be one of ${allowed.join(', ')}` : (message ?? 'is not valid');

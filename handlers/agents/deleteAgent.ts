@@ -7,8 +7,10 @@ import { deleteTarget } from './links.ts';
 export const deleteAgent: Handler<'deleteAgent'> = async (context) => {
   const { path, workspaceId, reply } = context;
   const deleted = await deleteTarget(context, 'sub_agent', path.agentPublicId, async ({ trx, now }) => {
+    // First: it waits for a link that is being made, which is then found.
+    if (!(await softDeleteAgent(trx, workspaceId, path.agentPublicId, now))) return false;
     await removeLinksOf(trx, workspaceId, path.agentPublicId);
-    return softDeleteAgent(trx, workspaceId, path.agentPublicId, now);
+    return true;
   });
   if (!deleted) throw fault('AGENT_NOT_FOUND');
   return reply(204);

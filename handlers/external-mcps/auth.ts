@@ -1,4 +1,5 @@
 import { fault, invalid } from '../../core/errors.ts';
+import { isOwnedByHttp } from '../../core/outgoing.ts';
 import type { components } from '../../generated/api.ts';
 import type { McpAuthType, McpCredential } from '../../runtime/mcp/credential.ts';
 
@@ -23,21 +24,13 @@ export interface PresentAuth {
   stored(): McpCredential | null;
 }
 
-/**
- * Headers that HTTP, the guard of outgoing calls or the transport of MCP sets by itself: one set here would be dropped, or would
- * break the connection.
- */
-const RESERVED = new RegExp(
-  `^(${[
-    ...['host', 'connection', 'content-length', 'content-type', 'transfer-encoding', 'te', 'trailer', 'upgrade'],
-    ...['keep-alive', 'expect', 'accept', 'accept-encoding', 'proxy-.*', 'last-event-id'],
-    ...['mcp-session-id', 'mcp-protocol-version'],
-  ].join('|')})$`,
-  'i',
-);
+/** Headers that the transport of MCP sets by itself: one set here would break the connection. */
+const OF_TRANSPORT = /^(accept|content-type|last-event-id|mcp-session-id|mcp-protocol-version)$/i;
 
 function checkHeaderName(name: string, path: string): void {
-  if (RESERVED.test(name)) throw invalid(path, `${name} is set by the service itself and cannot carry a credential.`);
+  if (isOwnedByHttp(name) || OF_TRANSPORT.test(name)) {
+    throw invalid(path, `${name} is set by the service itself and cannot carry a credential.`);
+  }
 }
 
 function checkValue(value: string, path: string): void {

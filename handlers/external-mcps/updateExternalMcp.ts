@@ -42,6 +42,7 @@ export const updateExternalMcp: Handler<'updateExternalMcp'> = async (context) =
   const { row, reconnect } = await inTransaction(db, async (trx) => {
     const present = await lockExternalMcp(trx, workspaceId, path.externalMcpPublicId);
     if (!present) throw fault('EXTERNAL_MCP_NOT_FOUND');
+    if (Object.keys(body).length === 0) return { row: present, reconnect: false };
     const connection = connectionColumns(runtime.secrets, present, body);
     const reconnect = Object.keys(connection).length > 0;
     const untried = {

@@ -1,6 +1,10 @@
 import { fault } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
-import { insertKnowledgeSource } from '../../db/queries/knowledgeSources.ts';
+import {
+  admitKnowledgeSource,
+  type KnowledgeSourceRow,
+  prepareKnowledgeSource,
+} from '../../db/queries/knowledgeSources.ts';
 import { NotAccepted, type SourceKind, sourceKey, sourceKind } from '../../runtime/knowledge/kinds.ts';
 import type { BodyOf, Handler, Upload } from '../handler.ts';
 import { sourceBody } from './sourceBody.ts';
@@ -8,6 +12,8 @@ import { sourceBody } from './sourceBody.ts';
 type Id = 'createKnowledgeSource';
 
 const NAME_CHARS = 150;
+/** Longer than storing a file takes, tries included. */
+const STORED_WITHIN_MS = 15 * 60_000;
 
 /** A source as it comes: its row, and where its content is. */
 interface NewSource {
@@ -27,18 +33,17 @@ export const createKnowledgeSource: Handler<Id> = async ({ body, upload, ...cont
   if (!body && !upload) throw new Error('createKnowledgeSource got neither a body nor a form');
   const { row, content } = upload ? await fromFile(upload) : fromText(body as NonNullable<BodyOf<Id>>);
   const id = newId();
-  const key = sourceKey(workspaceId, id);
-  // The content first: a row that is there can always be processed.
-  await runtime.files.put(key, content);
   const now = clock.now();
-  const stored = await insertKnowledgeSource(db, {
-    ...{ workspace_id: workspaceId, id, ...row },
-    ...{ created_at: now, updated_at: now },
-  }).catch(async (error: unknown) => {
-    await runtime.files.delete(key);
-    throw error;
-  });
-  await jobs.send('process-knowledge-source', { workspaceId, sourceId: id });
+  const source = { workspace_id: workspaceId, id, ...row, created_at: now, updated_at: now };
+  await prepareKnowledgeSource(db, source, new Date(now.getTime() + STORED_WITHIN_MS));
+  let stored: KnowledgeSourceRow;
+  try {
+    await runtime.files.put(sourceKey(workspaceId, id), content);
+    stored = await admitKnowledgeSource(db, workspaceId, id);
+  } finally {
+    // Processes it, or purges what there is of it.
+    await jobs.send('process-knowledge-source', { workspaceId, sourceId: id });
+  }
   return reply(201, sourceBody(stored));
 };
 

@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { copyFile, mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
+import { makeTemporaryFolder } from '../../core/temporary.ts';
 import { checkKey, FileMissing, type FileStore } from './storage.ts';
 
 /** Flushes a file or folder to the disk. */
@@ -14,28 +14,35 @@ async function sync(path: string): Promise<void> {
   }
 }
 
+/** Where files of a folder store are written before they are in their place; no key leads there. */
+export function draftsOf(root: string): string {
+  return join(root, '.drafts');
+}
+
 /** Keeps files in a folder of this machine, made when the first file comes. */
 export function folderStore(root: string): FileStore {
   const pathOf = (key: string) => {
     checkKey(key);
-    return join(root, key);
+    return resolve(root, key);
   };
   return {
     async put(key, source) {
       const path = pathOf(key);
       const folder = dirname(path);
       const made = await mkdir(folder, { recursive: true });
-      if (made !== undefined) await sync(dirname(made));
-      // Written beside its place and renamed: a reader never sees half a file, and a crash leaves the old one.
-      const draft = `${path}.${randomUUID()}`;
+      // A new folder lasts when the one that it is in does.
+      for (let each = folder; made !== undefined && each.length >= made.length; each = dirname(each))
+        await sync(dirname(each));
+      // Written on the same disk and renamed: a reader never sees half a file, and a crash leaves the old one.
+      const drafts = await makeTemporaryFolder(draftsOf(root));
+      const draft = join(drafts, 'file');
       try {
         if (source instanceof Uint8Array) await writeFile(draft, source);
         else await copyFile(source.path, draft);
         await sync(draft);
         await rename(draft, path);
-      } catch (error) {
-        await rm(draft, { force: true });
-        throw error;
+      } finally {
+        await rm(drafts, { recursive: true, force: true });
       }
       await sync(folder);
     },

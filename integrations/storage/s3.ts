@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout } from 'node:timers/promises';
 import { AwsClient } from 'aws4fetch';
-import { checkKey, FileMissing, type FileStore } from './storage.ts';
+import { checkKey, FileMissing, type FileStore, StorageError } from './storage.ts';
 
 /** Where a bucket is and who may use it. */
 export interface S3Settings {
@@ -26,9 +26,6 @@ const TRIES = 4;
 const RETRY_MS = 200;
 /** One try, with the file on its way. */
 const TRY_MS = 60_000;
-
-/** The storage answered with an error, or not at all. Its message says which, and carries no credentials. */
-export class StorageError extends Error {}
 
 /**
  * Reads `s3://bucket/prefix?region=…&endpoint=https://…`, with the credentials of the environment: AWS_ACCESS_KEY_ID,

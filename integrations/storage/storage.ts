@@ -1,6 +1,9 @@
 /** There is no file under the key. */
 export class FileMissing extends Error {}
 
+/** The storage answered with an error, or not at all. Its message says which, and carries no credentials. */
+export class StorageError extends Error {}
+
 /**
  * Where uploaded files are kept. Keys are made by the service, of letters, digits, `-`, `_`, `.` and `/`; a key that leads out of
  * the store throws.

@@ -76,8 +76,9 @@ export interface TriggerType {
 /** Largest result that a model gets to read, in characters. */
 const MOST_CHARACTERS = 100_000;
 
-/** A result of bounded size. */
+/** A result of bounded size that can be stored: without NUL, and without halves of the characters that a cut went through. */
 export function toolResult(text: string, isError = false): ToolResult {
-  if (text.length <= MOST_CHARACTERS) return { isError, text };
-  return { isError, text: `${text.slice(0, MOST_CHARACTERS)}\n[cut off: the result has ${text.length} characters]` };
+  const note = text.length <= MOST_CHARACTERS ? '' : `\n[cut off: the result has ${text.length} characters]`;
+  const kept = text.slice(0, MOST_CHARACTERS).replaceAll('\0', '\uFFFD').toWellFormed();
+  return { isError, text: kept + note };
 }

@@ -36,15 +36,20 @@ export async function embedTexts(
   const batches = batchesOf(texts.map(presentable));
   const found = new Map<number, Vector[]>();
   const queue = batches.entries();
+  // When one call fails for good, the others are for nothing.
+  const failed = new AbortController();
+  const signal = options.signal ? AbortSignal.any([options.signal, failed.signal]) : failed.signal;
   const work = async () => {
     for (const [index, batch] of queue) {
-      found.set(
-        index,
-        await embed(settings, batch, { ...options, timeoutMs: PASSAGES_TIMEOUT_MS, retries: settings.retries }),
-      );
+      const call = { signal, timeoutMs: PASSAGES_TIMEOUT_MS, retries: settings.retries };
+      found.set(index, await embed(settings, batch, call));
     }
   };
-  await Promise.all(Array.from({ length: Math.min(CALLS_AT_ONCE, batches.length) }, work));
+  const workers = Array.from({ length: Math.min(CALLS_AT_ONCE, batches.length) }, work);
+  await Promise.all(workers).catch((error: unknown) => {
+    failed.abort();
+    throw error;
+  });
   const vectors = batches.flatMap((_, index) => found.get(index) ?? []);
   const odd = vectors.find(({ length }) => length !== vectors[0]?.length);
   if (odd)

@@ -28,6 +28,8 @@ export const EXTRACT_LIMITS: ExtractLimits = {
 
 const ROOT = join(import.meta.dirname, '../..');
 const CHILD = join(import.meta.dirname, 'extract/child.ts');
+/** The reader's own code. Not all of ROOT: by default that has the data folder in it, with the secret key and everybody's files. */
+const READABLE = [join(ROOT, 'package.json'), import.meta.dirname, realpathSync(join(ROOT, 'node_modules'))];
 const LOOK_MS = 50;
 /** The kernel ends a process that outlives this one and still computes, so long after its time. */
 const CPU_GRACE_SECONDS = 10;
@@ -77,12 +79,11 @@ export async function extractPassages(
 }
 
 function start(path: string, kind: SourceKind, limits: ExtractLimits): Child {
-  const readable = [ROOT, realpathSync(join(ROOT, 'node_modules')), path];
   const heapMegabytes = Math.ceil(limits.memoryBytes / 1024 / 1024);
   const args = [
     `--max-old-space-size=${heapMegabytes}`,
     '--permission',
-    ...readable.map((each) => `--allow-fs-read=${each}`),
+    ...[...READABLE, path].map((each) => `--allow-fs-read=${each}`),
     CHILD,
     kind,
     path,
@@ -126,13 +127,23 @@ function collect(child: Child, maxChars: number, end: (reason: unknown) => void)
     const lines = (begun + text).split('\n');
     begun = lines.pop() ?? '';
     for (const written of lines) {
-      const line = JSON.parse(written) as ExtractLine;
-      if ('passage' in line) found.passages.push(line.passage);
+      const line = parsed(written);
+      if (line === undefined) end(new Error('The reader wrote something else than its lines.'));
+      else if ('passage' in line) found.passages.push(line.passage);
       else if ('end' in line) found.total = line.end;
       else found.unreadable = new Unreadable(line.unreadable, { cause: line.cause ?? undefined });
     }
   });
   return found;
+}
+
+/** Undefined when it is no line of ours: a parser may write to the output too. */
+function parsed(line: string): ExtractLine | undefined {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
 }
 
 async function whenClosed(child: Child): Promise<{ code: number | null; killedBy: string | null; stderr: string }> {

@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises';
+import { readHead } from '../readHead.ts';
 
 /** How a knowledge source is read. */
 export type SourceKind = 'pdf' | 'docx' | 'csv' | 'markdown' | 'text';
@@ -61,7 +61,7 @@ export class NotAccepted extends Error {}
  * its name or else its declared type says. Throws NotAccepted.
  */
 export async function sourceKind(path: string, { filename, declared }: SourceHints): Promise<SourceKind> {
-  const head = await readHead(path);
+  const head = await readHead(path, HEAD_BYTES);
   const extension = /\.([^.\\/]+)$/.exec(filename)?.[1]?.toLowerCase();
   const named = extension === undefined ? undefined : BY_EXTENSION.get(extension);
   const found = await kindByBytes(path, head);
@@ -83,16 +83,6 @@ function fits(named: SourceKind, found: 'pdf' | 'docx' | 'text', head: Buffer): 
 
 function mismatch(named: SourceKind, content: string): string {
   return `is named as ${NAMES[named]}, but its content is ${content}.`;
-}
-
-async function readHead(path: string): Promise<Buffer> {
-  const file = await open(path);
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
-    return buffer.subarray(0, bytesRead);
-  } finally {
-    await file.close();
-  }
 }
 
 async function kindByBytes(path: string, head: Buffer): Promise<'pdf' | 'docx' | 'text' | undefined> {

@@ -1,8 +1,8 @@
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
+import { makeTemporaryFolder } from '../../core/temporary.ts';
 import {
   claimKnowledgeSource,
   failKnowledgeSource,
@@ -33,10 +33,6 @@ export interface ProcessingContext {
 
 /** A source that was taken so often and never came to an end ends the process that reads it. */
 const MAX_ATTEMPTS = 10;
-/** Where files are while they are read. */
-const TEMPORARY = 'guildhall-knowledge-';
-/** What is that old was left over by a process that was killed: reading takes minutes at most. */
-const LEFTOVER_MS = 60 * 60 * 1000;
 /** What a person can do about a fault of ours. */
 const OUR_FAULT = 'The file could not be processed because of a fault of the service. Upload it again later.';
 
@@ -78,20 +74,8 @@ export async function giveUpSource(
   await failKnowledgeSource(db, workspaceId, sourceId, OUR_FAULT, runtime.clock.now());
 }
 
-/** Removes the files that a killed process left in the machine's temporary folder. */
-export async function removeLeftovers(): Promise<void> {
-  for (const name of await readdir(tmpdir())) {
-    if (!name.startsWith(TEMPORARY)) continue;
-    const path = join(tmpdir(), name);
-    const since = await stat(path).catch(() => undefined);
-    const old = since !== undefined && Date.now() - since.mtimeMs > LEFTOVER_MS;
-    // Another service's, under another account, stays.
-    if (old) await rm(path, { recursive: true, force: true }).catch(() => {});
-  }
-}
-
 async function read({ workspaceId, runtime, signal, limits }: ProcessingContext, source: KnowledgeSourceRow) {
-  const folder = await mkdtemp(join(tmpdir(), TEMPORARY));
+  const folder = await makeTemporaryFolder(runtime.temporaryDir);
   try {
     const path = join(folder, 'source');
     await runtime.files.fetch(sourceKey(workspaceId, source.id), path);

@@ -1,7 +1,8 @@
 import { createReadStream } from 'node:fs';
-import { open, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { fault } from '../../core/errors.ts';
+import { readHead } from '../readHead.ts';
 import { type FrontMatter, readFrontMatter } from './frontMatter.ts';
 import { LIMITS } from './limits.ts';
 import { skillFolder } from './paths.ts';
@@ -40,7 +41,7 @@ const HEAD_BYTES = LIMITS.frontMatterBytes + 1_024;
  */
 export async function readSkill({ path, name }: { path: string; name: string }): Promise<Skill> {
   if (!EXTENSIONS.includes(extname(name).toLowerCase())) throw notASkill();
-  const head = await headOf(path);
+  const head = await readHead(path, HEAD_BYTES);
   return hasZipMagic(head) ? readBundle(path) : readLoneFile(path, head);
 }
 
@@ -49,16 +50,6 @@ function notASkill() {
     'UNSUPPORTED_MEDIA_TYPE',
     'Upload a .zip or .skill archive with a SKILL.md, or a lone .md file in UTF-8.',
   );
-}
-
-async function headOf(path: string): Promise<Buffer> {
-  const file = await open(path);
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
-    return buffer.subarray(0, bytesRead);
-  } finally {
-    await file.close();
-  }
 }
 
 async function readLoneFile(path: string, head: Buffer): Promise<Skill> {

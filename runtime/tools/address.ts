@@ -4,6 +4,7 @@ import { faultAt } from './faults.ts';
 import {
   asText,
   fill,
+  onlyPlaceholder,
   parseTemplate,
   percentEncode,
   resolve,
@@ -78,7 +79,7 @@ export function addressFaults(url: string, path: string, hasSecrets: boolean): E
       faultAt(path, 'must not have a user name or password: send them in a header, from a secret', 'credentials'),
     ];
   }
-  if (dotSegment(rest)) {
+  if (hasDotSegment(rest)) {
     return [faultAt(path, 'must not have . or .. as a segment of its path', 'format')];
   }
   return [];
@@ -93,8 +94,9 @@ function pathOf(rest: string): string {
   return rest.split(/[?#]/, 1)[0] ?? '';
 }
 
-function dotSegment(rest: string): boolean {
-  return pathOf(rest)
+/** Whether a path has `.` or `..` as a segment, percent-encoded or not: a parser would take it out with the segment before. */
+export function hasDotSegment(path: string): boolean {
+  return pathOf(path)
     .split(/[/\\]/)
     .some((segment) => DOT_SEGMENT.test(segment));
 }
@@ -124,8 +126,7 @@ export function fillAddress(url: string, values: Values): string {
     if (inPath && text === '') throw new ToolFailure(`${written(part)} must have a value, since the path needs it.`);
     return percentEncode(text);
   });
-  // A parser would take these out together with the segment before them, percent-encoded or not.
-  if (dotSegment(rest.join(''))) throw new ToolFailure('A segment of the path must not be . or ..');
+  if (hasDotSegment(rest.join(''))) throw new ToolFailure('A segment of the path must not be . or ..');
   const [filled = ''] = (origin.join('') + rest.join('')).split('#', 1);
   if (!sameOrigin(origin.join(''), URL.parse(filled))) {
     throw new ToolFailure('The address of the tool is not valid with these inputs.');
@@ -138,8 +139,8 @@ export function addQuery(url: string, query: Readonly<Record<string, string>>, v
   const pairs: string[] = [];
   for (const [name, text] of Object.entries(query)) {
     const template = parseTemplate(text);
-    const [only] = template;
-    const value = template.length === 1 && typeof only === 'object' ? resolve(only, values) : fill(template, values);
+    const only = onlyPlaceholder(template);
+    const value = only === undefined ? fill(template, values) : resolve(only, values);
     if (value === undefined || value === null) continue;
     for (const item of Array.isArray(value) ? value : [value]) {
       pairs.push(`${percentEncode(name)}=${percentEncode(asText(item))}`);

@@ -40,14 +40,19 @@ function keepDigits(_key: string, value: unknown, { source }: { source?: string 
   return typeof value === 'number' && source !== undefined && /^-?\d{16,}$/.test(source) ? wholeNumber(source) : value;
 }
 
+/** How deep a document or an array nests; without end when a string in it does not end, which no true server sends. */
 function depthOf(text: string): number {
   let depth = 0;
   let deepest = 0;
-  for (const [mark] of text.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"|[[\]{}]/gs)) {
-    if (mark === '[' || mark === '{') deepest = Math.max(deepest, ++depth);
+  let inString = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const mark = text[at];
+    if (mark === '"') inString = !inString;
+    else if (inString) at += mark === '\\' ? 1 : 0;
+    else if (mark === '[' || mark === '{') deepest = Math.max(deepest, ++depth);
     else if (mark === ']' || mark === '}') depth -= 1;
   }
-  return deepest;
+  return inString ? Number.POSITIVE_INFINITY : deepest;
 }
 
 /** A document that is nested too deep to be handed on stays text. */
@@ -99,12 +104,13 @@ const ARRAYS: ReadonlyMap<number, number> = new Map([
   [3807, pg.types.builtins.JSONB],
 ]);
 
-/** The elements of an array in PostgreSQL's text form (documentation, 8.15.2), nested as its dimensions are. */
+/** The elements of an array in PostgreSQL's text form (documentation, 8.15.2), nested as its dimensions are. Throws when it nests too deep. */
 function readArray(source: string, read: Reader): unknown[] {
   const root: unknown[] = [];
   const open = [root];
   // Non-default lower bounds stand before the elements: [0:1]={a,b}
   const elements = source.startsWith('[') ? source.slice(source.indexOf('=') + 1) : source;
+  if (depthOf(elements) > MAX_DEPTH) throw new RangeError('The array nests too deep, or a string in it does not end.');
   for (const [mark, quoted, plain] of elements.matchAll(/[{}]|"([^"\\]*(?:\\.[^"\\]*)*)"|([^{},"]+)/gs)) {
     const present = open.at(-1) ?? root;
     if (mark === '{') {
@@ -122,8 +128,7 @@ function readArray(source: string, read: Reader): unknown[] {
 function jsonValue(value: string, typeId: number): unknown {
   const element = ARRAYS.get(typeId);
   try {
-    if (element !== undefined)
-      return depthOf(value) > MAX_DEPTH ? value : readArray(value, READERS.get(element) ?? text);
+    if (element !== undefined) return readArray(value, READERS.get(element) ?? text);
     return (READERS.get(typeId) ?? text)(value);
   } catch {
     return value;
@@ -134,9 +139,13 @@ function jsonValue(value: string, typeId: number): unknown {
 function columnNames(columns: readonly Column[]): string[] {
   const taken = new Set(columns.map(({ name }) => name));
   const given = new Set<string>();
+  // Counted on and not from 2 again: a hostile server sends one name tens of thousands of times.
+  const numbers = new Map<string, number>();
   return columns.map(({ name }) => {
     let unique = name;
-    for (let number = 2; given.has(unique) || (unique !== name && taken.has(unique)); number += 1) {
+    while (given.has(unique) || (unique !== name && taken.has(unique))) {
+      const number = numbers.get(name) ?? 2;
+      numbers.set(name, number + 1);
       unique = `${name}_${number}`;
     }
     given.add(unique);

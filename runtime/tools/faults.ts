@@ -1,5 +1,6 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { ErrorDetail } from '../../core/errors.ts';
+import { pointerStep } from '../../core/jsonPointer.ts';
 
 /** Where a configuration stands in a request. */
 export const CONFIGURATION = '/body/configuration';
@@ -9,7 +10,7 @@ const MAX_FAULTS = 50;
 
 /** A place below another, as JSON Pointer (RFC 6901). */
 export function below(path: string, ...steps: (string | number)[]): string {
-  return [path, ...steps.map((step) => String(step).replaceAll('~', '~0').replaceAll('/', '~1'))].join('/');
+  return [path, ...steps.map((step) => pointerStep(String(step)))].join('/');
 }
 
 /** One thing that is wrong with a configuration. */

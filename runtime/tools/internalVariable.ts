@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely';
 import { findToolVariable, saveToolVariable, type ToolVariablePlace } from '../../db/queries/toolVariables.ts';
 import type { DB } from '../../generated/db.ts';
 import { ToolFailure } from './failure.ts';
+import { isTooDeep, MAX_DEPTH } from './response.ts';
 import type { InternalVariableConfiguration } from './tool.ts';
 
 /** Where a variable is read or written. */
@@ -20,8 +21,6 @@ export interface VariableTool {
 
 /** Largest value, in bytes of JSON. */
 const MAX_BYTES = 64 * 1024;
-/** PostgreSQL reads nested documents by recursion; no sensible value comes near. */
-const MAX_DEPTH = 100;
 /** NUL, and half of a surrogate pair: JSON can write them, PostgreSQL cannot store them. */
 const NOT_STORABLE = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f][0-9a-f]{2})/;
 
@@ -38,15 +37,10 @@ function isOfType(value: unknown, type: InternalVariableConfiguration['type']): 
   }
 }
 
-function isNestedWithin(value: unknown, depth: number): boolean {
-  if (typeof value !== 'object' || value === null) return true;
-  return depth > 0 && Object.values(value).every((inner) => isNestedWithin(inner, depth - 1));
-}
-
 function checkValue({ name, type }: InternalVariableConfiguration, value: unknown): void {
   const refuse = (why: string) => new ToolFailure(`The variable ${name} was not written: the value must ${why}.`);
   if (!isOfType(value, type)) throw refuse(`be of type ${type}`);
-  if (!isNestedWithin(value, MAX_DEPTH)) throw refuse(`not be nested more than ${MAX_DEPTH} levels deep`);
+  if (isTooDeep(value)) throw refuse(`not be nested more than ${MAX_DEPTH} levels deep`);
   const json = JSON.stringify(value);
   if (Buffer.byteLength(json) > MAX_BYTES) throw refuse(`not be larger than ${MAX_BYTES} bytes as JSON`);
   if (NOT_STORABLE.test(json)) throw refuse('not contain NUL or half of a surrogate pair');

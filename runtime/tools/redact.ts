@@ -42,8 +42,11 @@ export function redactor(secrets: readonly string[]): { data: <T>(value: T) => T
   const data = hider(secrets.flatMap((secret) => [secret, ...partsOfAddress(secret, false)]));
   const message = hider(secrets.flatMap((secret) => [secret, ...partsOfAddress(secret, true)]));
   // Neither NUL nor half of a surrogate pair can be stored.
-  const storable = (text: string) => data(text).replaceAll('\0', '\uFFFD').toWellFormed();
-  return { data: <T>(value: T) => walk(value, storable) as T, message };
+  const storable = (text: string) => text.replaceAll('\0', '\uFFFD').toWellFormed();
+  return {
+    data: <T>(value: T) => walk(value, (text) => storable(data(text))) as T,
+    message: (text) => storable(message(text)),
+  };
 }
 
 function hider(secrets: readonly string[]): (text: string) => string {

@@ -5,15 +5,23 @@ import {
   onlyPlaceholder,
   parseTemplate,
   percentEncode,
+  placeholdersIn,
   resolve,
   type Template,
   type Values,
-  written,
 } from './placeholders.ts';
 
 /** Everything that would end a header or is no text: RFC 9110, 5.5, forbids all control characters but the tab. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it is about.
 const NOT_IN_HEADERS = /[\u0000-\u0008\u000A-\u001F\u007F]/;
+
+/** Names of RFC 9110, 5.6.2. */
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+
+/** Whether a text can be the name of a header. */
+export function isHeaderName(text: string): boolean {
+  return HEADER_NAME.test(text);
+}
 
 /** Whether a text can be the value of a header. */
 export function isHeaderValue(text: string): boolean {
@@ -123,9 +131,8 @@ export function fillBody(
   return { body: content, headers: { ...headers, 'content-type': contentType } };
 }
 
-/** The secret that a body carries, if it does. */
-export function secretIn(body: unknown): string | undefined {
+/** Whether a body carries a secret. */
+export function carriesSecret(body: unknown): boolean {
   const text = typeof body === 'string' ? body : JSON.stringify(body ?? null);
-  const secret = parseTemplate(text).find((part) => typeof part === 'object' && part.source === 'secret');
-  return typeof secret === 'object' ? written(secret) : undefined;
+  return placeholdersIn(text).some(({ source }) => source === 'secret');
 }

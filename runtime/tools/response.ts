@@ -2,15 +2,17 @@ import type { OutgoingResponse } from '../../core/outgoing.ts';
 
 /** Bytes of an answer that a tool takes in. */
 export const MAX_RESPONSE_BYTES = 1_048_576;
-/** Deeper JSON is shown as the text that it is: what walks over it does so by recursion. */
-const MAX_DEPTH = 100;
+/** Levels that JSON of a tool may nest: what walks over it, here and in PostgreSQL, does so by recursion. */
+export const MAX_DEPTH = 100;
 
-/** Deeper than JSON of this service may be. Does not recurse itself. */
+/** Whether a value nests more than MAX_DEPTH objects and lists. Does not recurse itself. */
 export function isTooDeep(value: unknown): boolean {
-  let level: unknown[] = [value];
+  const nested = (values: unknown[]) =>
+    values.filter((each): each is object => typeof each === 'object' && each !== null);
+  let level = nested([value]);
   for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > MAX_DEPTH) return true;
-    level = level.flatMap((each) => (typeof each === 'object' && each !== null ? Object.values(each) : []));
+    if (depth >= MAX_DEPTH) return true;
+    level = nested(level.flatMap(Object.values));
   }
   return false;
 }

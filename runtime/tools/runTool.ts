@@ -8,9 +8,10 @@ import { variableInputSchema } from './kinds/internalVariable.ts';
 import { requestOf } from './openapi/call.ts';
 import type { ImportedOperation } from './openapi/operation.ts';
 import { redactor } from './redact.ts';
-import { fillBody, fillHeaders, headerValue, secretIn } from './requestParts.ts';
+import { carriesSecret, fillBody, fillHeaders, headerValue } from './requestParts.ts';
 import { isTooDeep } from './response.ts';
-import { joinSecrets, openSecrets } from './secrets.ts';
+import { joinSecrets, openSecrets, type Secrets } from './secrets.ts';
+import { OutOfTime, withinTime } from './timeLimit.ts';
 import {
   type CustomIntegrationConfiguration,
   type DatabaseQueryConfiguration,
@@ -24,6 +25,8 @@ import {
 } from './tool.ts';
 
 const DEFAULT_MAX_ROWS = 100;
+/** Milliseconds to hide secrets in an outcome. A tenant chooses both, and can make every place of the one nearly the other. */
+const HIDE_LIMIT_MS = 1_000;
 
 /** What came of one run, as the contract shows it. */
 export interface ToolResult extends ToolOutcome {
@@ -98,7 +101,7 @@ function runHttpRequest({
     timeoutSeconds: configuration.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS,
     allowPrivateNetwork: context.runtime.allowPrivateNetwork,
     // A redirect may lead elsewhere, and a 307 takes the body along; headers stay behind by themselves.
-    ...(secretIn(body) === undefined ? {} : { maxRedirects: 0 }),
+    ...(carriesSecret(body) ? { maxRedirects: 0 } : {}),
     signal,
   });
 }
@@ -172,6 +175,22 @@ function dispatch(run: Run<unknown>): Promise<ToolOutcome> {
   }
 }
 
+/** The outcome without secrets. */
+function hidden({ statusCode, responseData, errorMessage }: ToolOutcome, secrets: Secrets): ToolOutcome {
+  const redact = redactor(Object.values(secrets));
+  try {
+    return withinTime(HIDE_LIMIT_MS, () => ({
+      statusCode,
+      responseData: redact.data(responseData),
+      errorMessage: errorMessage === null ? null : redact.message(errorMessage),
+    }));
+  } catch (error) {
+    if (!(error instanceof OutOfTime)) throw error;
+    const message = 'It takes too long to hide the secrets of the tool in its answer.';
+    return { statusCode, responseData: null, errorMessage: message };
+  }
+}
+
 /**
  * Runs a tool once, whoever calls it. What fails in the tool, its inputs included, is a result; only a fault of this
  * service itself, such as its database being out of reach, throws. No secret of the tool is in the result. A run that
@@ -185,11 +204,10 @@ export async function runHttpTool(
 ): Promise<ToolResult> {
   const executedAt = context.runtime.clock.now();
   const begun = performance.now();
-  let redact = redactor([]);
+  let secrets: Secrets = {};
   let outcome: ToolOutcome;
   try {
-    const secrets = openSecrets(context.runtime.secrets, context.workspaceId, tool);
-    redact = redactor(Object.values(secrets));
+    secrets = openSecrets(context.runtime.secrets, context.workspaceId, tool);
     const configuration = joinSecrets(tool.tool_type, tool.configuration as object, secrets);
     if (isTooDeep(inputs)) throw new ToolFailure('The inputs nest too deeply.');
     outcome = await dispatch({ context, tool, configuration, inputs, signal });
@@ -198,11 +216,10 @@ export async function runHttpTool(
     const errorMessage = error instanceof ToolFailure ? error.message : 'The run was stopped.';
     outcome = { statusCode: error instanceof ToolFailure ? error.statusCode : null, responseData: null, errorMessage };
   }
+  const shown = hidden(outcome, secrets);
   return {
-    success: outcome.errorMessage === null,
-    statusCode: outcome.statusCode,
-    responseData: redact.data(outcome.responseData),
-    errorMessage: outcome.errorMessage === null ? null : redact.message(outcome.errorMessage),
+    success: shown.errorMessage === null,
+    ...shown,
     executionTimeMs: Math.round(performance.now() - begun),
     executedAt,
   };

@@ -34,6 +34,26 @@ test('one process takes requests, another does the background work', async () =>
   await database.drop();
 });
 
+test('a storage that does not answer is 503, and what was sent is not there', async () => {
+  const database = await createTestDatabase();
+  const { apiKey } = await database.seedWorkspace();
+  const storage = {
+    GUILDHALL_STORAGE_URL: `s3://bucket?endpoint=${encodeURIComponent('http://127.0.0.1:1')}`,
+    AWS_ACCESS_KEY_ID: 'AKIDTEST',
+    AWS_SECRET_ACCESS_KEY: 'do-not-tell',
+  };
+  const env = { DATABASE_URL: database.url, GUILDHALL_DATA_DIR: await freshFolder(), ...storage };
+  const service = await startService({ ...env, GUILDHALL_ROLE: 'api' });
+  const answer = await call(service.origin, apiKey, 'POST', '/knowledge-sources', { name: 'A', textContent: 'Hello.' });
+  expect([answer.status, await answer.json()]).toMatchObject([503, { code: 'UNAVAILABLE' }]);
+  expect(await json(call(service.origin, apiKey, 'GET', '/knowledge-sources'))).toMatchObject({ total: 0 });
+  service.child.kill('SIGTERM');
+  await expectPromptExit(service);
+  expect(service.output().stdout).toContain('The storage did not answer to PUT');
+  expect(service.output().stdout).not.toContain('do-not-tell');
+  await database.drop();
+});
+
 test.each([
   ['GUILDHALL_ROLE', 'both'],
   ['GUILDHALL_SECRETS_KEY', 'hunter2'],

@@ -1,7 +1,9 @@
-import { access } from 'node:fs/promises';
+import { access, mkdir, readdir, utimes, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { jest } from '@jest/globals';
+import { makeTemporaryFolder } from '../../core/temporary.ts';
 import { createEmptyDatabase } from '../support/database.ts';
 import { cleanUp, demoOf, expectPromptExit, freshFolder, launch, startService } from './service.ts';
 
@@ -27,6 +29,7 @@ describe('a setting that cannot be used ends the start with one line that names 
     ['OPENAI_COMPATIBLE_BASE_URL', 'localhost:8080'],
     ['DATABASE_URL', 'localhost/guildhall'],
     ['DATABASE_URL', 'mysql://localhost/guildhall'],
+    ['GUILDHALL_ROLE', 'worker'],
     ['GUILDHALL_DATA_DIR', '/proc/nowhere'],
     ['GUILDHALL_DATA_DIR', '/etc/hosts'],
     ['GUILDHALL_DATA_DIR', '/etc/hosts/below'],
@@ -34,7 +37,7 @@ describe('a setting that cannot be used ends the start with one line that names 
     const { code, stdout, stderr } = await refused({ [name]: value });
     expect(code).toBe(1);
     expect(stdout).toBe('');
-    expect(stderr).toMatch(new RegExp(`^${name} [^\n]+\n$`));
+    expect(stderr).toMatch(new RegExp(`^${name}[ =][^\n]+\n$`));
   });
 });
 
@@ -79,4 +82,31 @@ describe('DATABASE_URL', () => {
     expect(stderr).toContain(`127.0.0.1:${port}`);
     expect(stdout + stderr).not.toContain('s3cret-word');
   });
+});
+
+test('a key file that cannot be used ends the start with one line, before any secret is met', async () => {
+  const database = await createEmptyDatabase();
+  const dataDir = await freshFolder();
+  await mkdir(dataDir);
+  await writeFile(join(dataDir, 'secrets.key'), 'hunter2');
+  const { code, stdout, stderr } = await refused({ DATABASE_URL: database.url, GUILDHALL_DATA_DIR: dataDir });
+  expect([code, stdout.includes('ready')]).toEqual([1, false]);
+  expect(stderr).toBe(
+    `${join(dataDir, 'secrets.key')} holds no key. Put the key back, or set GUILDHALL_SECRETS_KEY.\n`,
+  );
+  await database.drop();
+});
+
+test('a start removes what killed processes left of uploads, files being read and files being stored', async () => {
+  const database = await createEmptyDatabase();
+  const dataDir = await freshFolder();
+  for (const place of ['tmp', 'files/.drafts']) {
+    const folder = await makeTemporaryFolder(join(dataDir, place));
+    await writeFile(join(folder, 'file'), 'x');
+    await utimes(folder, 0, 0);
+  }
+  await startService({ DATABASE_URL: database.url, GUILDHALL_DATA_DIR: dataDir });
+  for (const place of ['tmp', 'files/.drafts']) expect(await readdir(join(dataDir, place))).toEqual([]);
+  await cleanUp();
+  await database.drop();
 });

@@ -2,14 +2,8 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  bucketAddress,
-  readStorageUrl,
-  type S3Settings,
-  StorageError,
-  s3Store,
-} from '../../integrations/storage/s3.ts';
-import { FileMissing } from '../../integrations/storage/storage.ts';
+import { bucketAddress, readStorageUrl, type S3Settings, s3Store } from '../../integrations/storage/s3.ts';
+import { FileMissing, StorageError } from '../../integrations/storage/storage.ts';
 import { type S3Server, signatures, startS3Server } from '../support/s3-server.ts';
 
 const credentials = { accessKeyId: 'AKIDTEST', secretAccessKey: 'do-not-tell-anybody' };

@@ -4,7 +4,8 @@ import { systemClock } from '../../core/clock.ts';
 import { newId } from '../../core/ids.ts';
 import type { Job, JobContext, JobData } from '../../jobs/jobs.ts';
 import { type Queue, startQueue } from '../../jobs/queue.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { adminQuery, createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { startDatabaseProxy } from '../support/databaseProxy.ts';
 
 type Data = JobData['process-knowledge-source'];
 type TestJob = Job<'process-knowledge-source'>;
@@ -20,7 +21,8 @@ afterEach(async () => {
   await scratch.drop();
 });
 
-const logger = pino({ level: 'silent' });
+const logged: string[] = [];
+const logger = pino({ level: 'error' }, { write: (line) => void logged.push(line) });
 
 function jobWith(parts: Partial<TestJob>): TestJob {
   return {
@@ -33,9 +35,9 @@ function jobWith(parts: Partial<TestJob>): TestJob {
   };
 }
 
-function queueOf(job: TestJob, work: boolean): Queue {
+function queueOf(job: TestJob, work: boolean, url = scratch.url): Queue {
   const context = { database: scratch.database, runtime: {} as JobContext['runtime'], clock: systemClock, logger };
-  const queue = startQueue({ url: scratch.url, jobs: [job], work, context });
+  const queue = startQueue({ url, jobs: [job], work, context });
   queues.push(queue);
   return queue;
 }
@@ -119,13 +121,27 @@ test('a job that is cut off by the stop is run by the next worker, and not count
   expect(failed).toEqual([]);
 });
 
-test('sending never rejects, even when the queue cannot be reached', async () => {
-  const queue = startQueue({
-    url: 'postgres://nobody:nothing@127.0.0.1:1/none',
-    jobs: [jobWith({})],
-    work: false,
-    context: { database: scratch.database, runtime: {} as JobContext['runtime'], clock: systemClock, logger },
-  });
-  await queue.send('process-knowledge-source', data());
-  await queue.stop(0);
+test('a queue that cannot be reached rejects nothing, and is there as soon as it can be', async () => {
+  const line = await startDatabaseProxy(scratch.url);
+  await line.cut();
+  const ran: Data[] = [];
+  const [lost, found] = [data(), data()];
+  const api = queueOf(jobWith({}), false, line.url);
+  await api.send('process-knowledge-source', lost);
+  queueOf(jobWith({ run: async (each) => void ran.push(each) }), true, line.url);
+  await until(() => logged.some((line) => line.includes('did not start; it is tried again')));
+  await line.mend();
+  await api.send('process-knowledge-source', found);
+  await until(() => ran.length > 0);
+  expect(ran).toEqual([found]);
+  await Promise.all(queues.splice(0).map((queue) => queue.stop(0)));
+  await line.cut();
+});
+
+test('what is sent after the stop starts nothing', async () => {
+  const api = queueOf(jobWith({}), false);
+  await api.stop(0);
+  await api.send('process-knowledge-source', data());
+  const sessions = 'select datname from pg_stat_activity where datname = current_database()';
+  expect(await adminQuery(`${sessions} and application_name = 'guildhall-jobs'`, scratch.name)).toEqual([]);
 });

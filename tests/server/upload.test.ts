@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { type Agent, type ClientRequest, createServer, type IncomingMessage, request, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { ApiError } from '../../core/errors.ts';
-import { type Form, readForm, removeLeftovers } from '../../server/upload.ts';
+import { type Form, readForm } from '../../server/upload.ts';
 import { FORM, filePart, form, part } from '../support/multipart.ts';
 
 const MIB = 1024 * 1024;
@@ -170,25 +170,5 @@ describe('the name of a file', () => {
     expect(received?.file?.name).toBe(name);
     await received?.discard();
     expect(await readdir(dir)).toEqual([]);
-  });
-});
-
-describe('leftovers', () => {
-  test('of an hour ago are removed, and nothing else', async () => {
-    const age = async (name: string, hours: number) => {
-      await mkdir(join(dir, name));
-      await writeFile(join(dir, name, 'file'), 'x');
-      const then = Date.now() / 1000 - hours * 3600;
-      await utimes(join(dir, name), then, then);
-    };
-    await age('form-old', 1.1);
-    await age('form-young', 0.9);
-    await age('something-else', 5);
-    await removeLeftovers(dir);
-    expect((await readdir(dir)).sort()).toEqual(['form-young', 'something-else']);
-  });
-
-  test('of a service that never ran are none', async () => {
-    await expect(removeLeftovers(join(dir, 'absent'))).resolves.toBeUndefined();
   });
 });

@@ -47,6 +47,17 @@ export async function adminQuery<Row extends pg.QueryResultRow>(text: string, da
   }
 }
 
+/** Resolves when somebody in the database waits for a lock. */
+export async function untilOneWaits(database: string): Promise<void> {
+  for (const deadline = Date.now() + 10_000; Date.now() < deadline; ) {
+    const waiting = await adminQuery(
+      `select 1 from pg_stat_activity where datname = '${database}' and wait_event_type = 'Lock'`,
+    );
+    if (waiting.length > 0) return;
+  }
+  throw new Error('nobody waits');
+}
+
 /** An empty database without any table, owned by the service's login. */
 export async function createEmptyDatabase(): Promise<{ name: string; url: string; drop(): Promise<void> }> {
   return await create('template1');

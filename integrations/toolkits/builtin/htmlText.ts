@@ -86,7 +86,8 @@ function endOfTag(html: string, start: number): number {
  * dash, cells apart. No parser: it never fails, takes time in proportion to the page, and what it gives is for reading only.
  */
 export function htmlText(html: string): string {
-  const lower = html.toLowerCase();
+  // ASCII only, as names of elements are: toLowerCase makes two characters of a Turkish capital I, and all places shift.
+  const lower = html.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
   let text = '';
   let at = 0;
   while (at < html.length) {

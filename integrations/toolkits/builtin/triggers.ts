@@ -194,6 +194,16 @@ const headerName = (title: string, description: string): Properties[string] => (
   pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$",
 });
 
+const onlyEvents = (description: string): Properties[string] => ({
+  type: 'array',
+  title: 'Events',
+  description,
+  items: { type: 'string', minLength: 1, maxLength: 200 },
+  minItems: 1,
+  maxItems: 100,
+  uniqueItems: true,
+});
+
 const webhook: WebhookTrigger[] = [
   {
     slug: 'WEBHOOK_SIGNED',
@@ -239,15 +249,7 @@ const webhook: WebhookTrigger[] = [
         ),
         toleranceSeconds: tolerance('the timestamp header'),
         eventHeader: headerName('Event header', 'Name of a header that tells the event; needed to choose events.'),
-        events: {
-          type: 'array',
-          title: 'Events',
-          description: 'Only these values of the event header; without it, all.',
-          items: { type: 'string', minLength: 1, maxLength: 200 },
-          minItems: 1,
-          maxItems: 100,
-          uniqueItems: true,
-        },
+        events: onlyEvents('Only these values of the event header; without it, all.'),
       },
       ['signingSecret', 'signatureHeader'],
     ),
@@ -268,15 +270,7 @@ const webhook: WebhookTrigger[] = [
           writeOnly: true,
         },
         toleranceSeconds: tolerance('the webhook-timestamp header'),
-        events: {
-          type: 'array',
-          title: 'Events',
-          description: "Only these values of the body's `type`; without it, all.",
-          items: { type: 'string', minLength: 1, maxLength: 200 },
-          minItems: 1,
-          maxItems: 100,
-          uniqueItems: true,
-        },
+        events: onlyEvents("Only these values of the body's `type`; without it, all."),
       },
       ['signingSecret'],
     ),

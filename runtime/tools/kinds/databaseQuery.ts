@@ -11,8 +11,8 @@ const SHAPE = {
   required: ['connection', 'query'],
   additionalProperties: false,
   properties: {
-    connection: { type: 'string', minLength: 1, maxLength: 2048 },
-    query: { type: 'string', minLength: 1, maxLength: 65_536 },
+    connection: { type: 'string' },
+    query: { type: 'string' },
     inputSchema: { type: 'object' },
     maxRows: { type: 'integer', minimum: 1, maximum: 1000 },
     timeoutSeconds: TIMEOUT_SECONDS,

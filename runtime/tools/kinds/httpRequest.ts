@@ -4,7 +4,7 @@ import { addressFaults } from '../address.ts';
 import { below, checkShape, faultAt } from '../faults.ts';
 import { declaredInputs, inputSchemaFaults } from '../inputSchema.ts';
 import { placeholdersIn, written } from '../placeholders.ts';
-import { isHeaderValue } from '../requestParts.ts';
+import { isHeaderName, isHeaderValue } from '../requestParts.ts';
 import type { HttpRequestConfiguration } from '../tool.ts';
 
 const MAX_BODY_CHARS = 262_144;
@@ -33,13 +33,11 @@ const SHAPE = {
   },
 };
 
-/** Names of RFC 9110, 5.6.2. */
-const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const SECRET_NAME = /^[A-Za-z0-9_.-]{1,100}$/;
 
 /** What is wrong with the name of a header. */
 export function headerNameFault(name: string, path: string): ErrorDetail[] {
-  if (!HEADER_NAME.test(name)) return [faultAt(path, 'must be the name of a header', 'format')];
+  if (!isHeaderName(name)) return [faultAt(path, 'must be the name of a header', 'format')];
   if (isOwnedByHttp(name)) return [faultAt(path, 'is set by HTTP itself and cannot be given', 'format')];
   return [];
 }

@@ -1,3 +1,4 @@
+import { hasDotSegment } from '../address.ts';
 import { ToolFailure } from '../failure.ts';
 import { asText, percentEncode } from '../placeholders.ts';
 import { headerValue, isHeaderValue } from '../requestParts.ts';
@@ -30,10 +31,6 @@ function queryPairs({ name, style, explode }: ImportedParameter, value: unknown)
   return [`${key}=${joined(value, explode, percentEncode)}`];
 }
 
-function pathSegmentFault(path: string): boolean {
-  return path.split('/').some((segment) => segment === '.' || segment === '..');
-}
-
 /** The request of an operation: inputs go where the document says. Throws ToolFailure where one does not fit its place. */
 export function requestOf(
   operation: ImportedOperation,
@@ -63,7 +60,7 @@ export function requestOf(
       headers[parameter.name] = headerValue(text);
     }
   }
-  if (pathSegmentFault(path)) throw new ToolFailure('A segment of the path must not be . or ..');
+  if (hasDotSegment(path)) throw new ToolFailure('A segment of the path must not be . or ..');
   const url = operation.server + path + (query.length > 0 ? `?${query.join('&')}` : '');
   const request = { method: operation.method, url, headers };
   if (operation.bodyType === null || !Object.hasOwn(inputs, 'body')) return request;

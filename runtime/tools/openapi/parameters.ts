@@ -1,3 +1,5 @@
+import { isOwnedByHttp } from '../../../core/outgoing.ts';
+import { isHeaderName } from '../requestParts.ts';
 import { BadDocument, type Fields, isFields, type Located, objectAt } from './document.ts';
 import type { ImportedParameter, ParameterStyle } from './operation.ts';
 
@@ -66,7 +68,11 @@ export function parametersOf(
       const parameter = found(document, objectAt(document, { value: each, steps: [...steps, 'parameters', index] }));
       if (parameter === undefined) continue;
       const name = parameter.name.toLowerCase();
-      if (parameter.in === 'header' && (NOT_PARAMETERS.has(name) || name === authHeader?.toLowerCase())) continue;
+      if (parameter.in === 'header') {
+        if (NOT_PARAMETERS.has(name) || name === authHeader?.toLowerCase() || isOwnedByHttp(name)) continue;
+        if (!isHeaderName(name))
+          throw new BadDocument('must be the name of a header', [...steps, 'parameters', index, 'name']);
+      }
       byPlace.set(`${parameter.in} ${parameter.name}`, parameter);
     }
   }

@@ -1,6 +1,10 @@
+import { insertLinks } from '../../../db/queries/agentLinks.ts';
+import { lockAgent } from '../../../db/queries/agents.ts';
 import { BUILTIN_MODEL } from '../../../runtime/models/catalogue.ts';
 import { makeAgent, readAgent, setStatus } from '../../support/agents.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
+import { untilOneWaits } from '../../support/database.ts';
+import { makeTarget } from '../../support/links.ts';
 import { makeConversation } from '../conversations/conversations.ts';
 import { allNotFound, answersForMissing } from './agents.ts';
 
@@ -52,6 +56,21 @@ describe('204', () => {
     await setStatus(app.workspace, archived.publicId, 'archived');
     for (const { publicId } of [published, archived])
       expect((await app.api('delete', `/agents/${publicId}`)).status).toBe(204);
+  });
+
+  test('a link that is being made meanwhile goes with it', async () => {
+    const { publicId: id } = await makeAgent(app);
+    const { workspaceId, db } = app.workspace;
+    const target_id = await makeTarget(app, 'skill');
+    let deleting: Promise<{ status: number }> | undefined;
+    await db.transaction().execute(async (trx) => {
+      await lockAgent(trx, workspaceId, id);
+      await insertLinks(trx, [{ workspace_id: workspaceId, agent_id: id, kind: 'skill', target_id }]);
+      deleting = app.api('delete', `/agents/${id}`).then((answer) => answer);
+      await untilOneWaits(app.database.name);
+    });
+    expect((await deleting)?.status).toBe(204);
+    expect(await db.selectFrom('agent_links').select('kind').where('agent_id', '=', id).execute()).toEqual([]);
   });
 
   test('of many at once one deletes it', async () => {

@@ -1,6 +1,6 @@
 import { sealSecrets } from '../../../runtime/tools/secrets.ts';
 import { startTestApp, type TestApp, TestClock } from '../../support/app.ts';
-import { adminQuery } from '../../support/database.ts';
+import { untilOneWaits } from '../../support/database.ts';
 import { answering, makeTool, startToolServer, type ToolServer, tryTool } from '../../support/httpTools.ts';
 import { tableContents } from '../../support/tableContents.ts';
 import { allNotFound, answersForMissing } from './tools.ts';
@@ -40,17 +40,6 @@ async function sent(id: string) {
   await tryTool(app, id);
   const { headers } = server.received.at(-1) ?? {};
   return [headers?.['x-a'], headers?.['x-b']];
-}
-
-/** Resolves when a request waits for a lock of the test. */
-async function untilOneWaits(): Promise<void> {
-  for (const deadline = Date.now() + 10_000; Date.now() < deadline; ) {
-    const waiting = await adminQuery(
-      `select 1 from pg_stat_activity where datname = '${app.database.name}' and wait_event_type = 'Lock'`,
-    );
-    if (waiting.length > 0) return;
-  }
-  throw new Error('nobody waits');
 }
 
 describe('200', () => {
@@ -118,7 +107,7 @@ describe('200', () => {
       const row = trx.updateTable('http_tools').where('workspace_id', '=', workspaceId).where('id', '=', publicId);
       await row.set({ secrets: newer }).execute();
       const keeping = update(publicId, { configuration }).then((answer) => answer);
-      await untilOneWaits();
+      await untilOneWaits(app.database.name);
       return { keeping };
     });
     expect((await changing.keeping).status).toBe(200);

@@ -31,6 +31,7 @@ const routes: Record<string, RequestListener> = {
     response.setHeader('content-type', 'text/plain').end('No longer here.');
   },
   '/long': (_request, response) => response.setHeader('content-type', 'text/plain').end('0123456789'.repeat(1000)),
+  '/odd': (_request, response) => response.setHeader('content-type', 'text/plain').end('\0😀x'),
   '/bomb': (_request, response) =>
     response
       .setHeader('content-type', 'text/plain')
@@ -104,6 +105,11 @@ test('a long text comes in parts', async () => {
   expect(last.text).toMatch(/10000 characters\n\n6789$/);
 });
 
+test('what cannot be stored is replaced, halves of characters between two parts too', async () => {
+  expect((await fetchPage({ url: `${origin}/odd` })).text).toMatch(/\n\n\uFFFD😀x$/);
+  expect((await fetchPage({ url: `${origin}/odd`, startAt: 2 })).text).toMatch(/\n\n\uFFFDx$/);
+});
+
 test.each([
   ['/png', /image\/png, which is no text/],
   ['/gone', /^Status 410[\s\S]*No longer here\.$/],
@@ -148,6 +154,7 @@ describe('htmlText', () => {
     ['<P>Loud</P><SCRIPT>x</SCRIPT>', 'Loud'],
     ['&toString; &constructor; &#0; &#xD800; &#99999999;', '&toString; &constructor; \uFFFD \uFFFD &#99999999;'],
     ['<pre>a\n  b</pre>', 'a b'],
+    ['<p>İstanbul, İzmir<p>next<SCRIPT>x</SCRIPT>', 'İstanbul, İzmir\nnext'],
   ])('%j is %j', (html, text) => {
     expect(htmlText(html)).toBe(text);
   });

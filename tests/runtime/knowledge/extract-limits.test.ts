@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Unreadable } from '../../../runtime/knowledge/extract/blocks.ts';
@@ -74,6 +74,22 @@ test('a reader has nothing of our environment', async () => {
   stopping.abort(new Error('enough'));
   await reading;
   delete process.env.GUILDHALL_TEST_SECRET;
+});
+
+test('a reader may read its own code and its file, and not what else is in the folder of the service', async () => {
+  const stopping = new AbortController();
+  const reading = thrown(extract(LONG_WORK, 'text', { signal: stopping.signal }));
+  const [reader] = await until(ownReaders, (found) => found.length > 0);
+  const command = (await readFile(`/proc/${reader?.pid}/cmdline`, 'utf8')).split('\0');
+  const rights = command.filter((each) => /^--(permission|allow-)/.test(each));
+  stopping.abort(new Error('enough'));
+  await reading;
+  expect(rights).toContain('--permission');
+  const read = 'require("node:fs").readFileSync(process.argv[1])';
+  const script = (path: string) => spawn(process.execPath, [...rights, '-e', read, path], { stdio: 'ignore' });
+  const root = join(import.meta.dirname, '../../..');
+  const ends = async (path: string) => (await once(script(join(root, path)), 'close'))[0];
+  expect([await ends('package.json'), await ends('README.md')]).toEqual([0, 1]);
 });
 
 test('a reader whose parent is gone ends by itself, before it is done', async () => {

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import net, { type AddressInfo, type Socket } from 'node:net';
 import { runDatabaseQuery } from '../../../runtime/tools/databaseQuery.ts';
+import { rowReader } from '../../../runtime/tools/databaseQueryValues.ts';
 
 const servers: net.Server[] = [];
 
@@ -147,5 +148,30 @@ describe('a server that is none, or a hostile one', () => {
     });
     const said = await messageOf(at(port));
     expect(said).toBe('The login to the database failed: check the password of the connection.');
+  });
+});
+
+describe('rows that no PostgreSQL would send', () => {
+  const JSON_TYPE = 114;
+  const TEXT_ARRAY = 1009;
+  const escapes = '\\"'.repeat(500_000);
+
+  test.each([
+    ['JSON whose text does not end', JSON_TYPE, `"${escapes}`],
+    ['an array whose text does not end', TEXT_ARRAY, `{"${escapes}`],
+    ['bounds that hide where a text begins', TEXT_ARRAY, `["={"${escapes}`],
+  ])('%s: stays text, and is read in no time', (_what, typeId, value) => {
+    const started = performance.now();
+    expect(rowReader([{ name: 'a', typeId }])([value])).toEqual({ a: value });
+    expect(performance.now() - started).toBeLessThan(1000);
+  });
+
+  test('as many columns of one name as a message can have get names in no time', () => {
+    const columns = Array(32_767).fill({ name: 'a', typeId: 25 });
+    const started = performance.now();
+    const row = rowReader([...columns, { name: 'a_2', typeId: 25 }])([]);
+    expect(performance.now() - started).toBeLessThan(1000);
+    expect(Object.keys(row)).toHaveLength(32_768);
+    expect(row).toMatchObject({ a: null, a_2: null, a_3: null, a_32768: null });
   });
 });

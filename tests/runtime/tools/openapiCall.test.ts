@@ -67,6 +67,12 @@ describe('path parameters', () => {
     expect(() => requestOf(inPath(), { x: value })).toThrow(ToolFailure);
   });
 
+  test('nor can one that makes .. of what the path has beside it', () => {
+    const operation = operationOf([{ in: 'path', style: 'simple' }], { path: '/orders/%2e{x}/lines' });
+    expect(requestOf(operation, { x: 'a' }).url).toBe('https://api.example.com/v1/orders/%2ea/lines');
+    expect(() => requestOf(operation, { x: '.' })).toThrow(ToolFailure);
+  });
+
   test('an object explodes', () => {
     expect(requestOf(inPath(true), { x: { a: 1, b: 2 } }).url).toBe('https://api.example.com/v1/orders/a=1,b=2/lines');
   });

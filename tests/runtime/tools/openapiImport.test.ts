@@ -87,9 +87,9 @@ describe('an operation', () => {
     expect(inputSchema.properties).toHaveProperty('body');
   });
 
-  test('headers that carry the credentials or the type are no inputs', () => {
+  test('headers that carry the credentials or the type, or that HTTP sets, are no inputs', () => {
     const header = (name: string) => ({ name, in: 'header', schema: {} });
-    const parameters = [header('Authorization'), header('accept'), header('X-Key'), header('X-Other')];
+    const parameters = [header('Authorization'), header('accept'), header('Host'), header('X-Key'), header('X-Other')];
     const { parameters: made } = imported(documentOf({ parameters }), { authHeader: 'x-key' });
     expect(made.map(({ name }) => name)).toEqual(['id', 'X-Other']);
   });
@@ -233,6 +233,11 @@ describe('what stands in the way', () => {
       'a place that is none',
       documentOf({ parameters: [{ name: 'a', in: 'body' }] }),
       ['openapi paths /orders/{id} get parameters 0 in'],
+    ],
+    [
+      'a header that is none',
+      documentOf({ parameters: [{ name: 'X Key', in: 'header' }] }),
+      ['openapi paths /orders/{id} get parameters 0 name'],
     ],
     [
       'a style that is not taken',

@@ -1,6 +1,6 @@
 import { addQuery, fillAddress } from '../../../runtime/tools/address.ts';
 import { ToolFailure } from '../../../runtime/tools/failure.ts';
-import { fillBody, fillHeaders, secretIn } from '../../../runtime/tools/requestParts.ts';
+import { carriesSecret, fillBody, fillHeaders } from '../../../runtime/tools/requestParts.ts';
 
 const values = (input: Record<string, unknown> = {}, secret: Record<string, string> = {}) => ({ input, secret });
 const BASE = 'https://api.example.com';
@@ -148,7 +148,7 @@ describe('a text body', () => {
 });
 
 test('a body knows whether it carries a secret', () => {
-  expect(secretIn({ a: ['x {{secret.t}}'] })).toBe('{{secret.t}}');
-  expect(secretIn('{{input.t}}')).toBeUndefined();
-  expect(secretIn(undefined)).toBeUndefined();
+  expect(carriesSecret({ a: ['x {{secret.t}}'] })).toBe(true);
+  expect(carriesSecret('{{input.t}}')).toBe(false);
+  expect(carriesSecret(undefined)).toBe(false);
 });

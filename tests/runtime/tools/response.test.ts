@@ -89,6 +89,7 @@ describe('secrets in what comes back', () => {
   test('what cannot be stored is replaced', () => {
     const { body } = { body: Buffer.from('{"a\\u0000":"\\ud800"}') };
     expect(redactor([]).data(readBody({ body, headers: {} }))).toEqual({ 'a\uFFFD': '\uFFFD' });
+    expect(redactor([]).message('\0 and \ud800')).toBe('\uFFFD and \uFFFD');
   });
 
   test('keys that would reach a prototype stay what they are', () => {

@@ -89,6 +89,21 @@ describe('a run', () => {
     }
   });
 
+  test('does not compare an answer with secrets that are nearly it for ever', async () => {
+    const names = Array.from({ length: 50 }, (_, index) => `s${index}`);
+    const values = names.map((name, index) => [`/secrets/${name}`, `${'a'.repeat(8000 + index)}b`]);
+    server.on('/nearly', (_request, response) => response.end('a'.repeat(1_000_000)));
+    const hidden = Object.fromEntries(names.map((name) => [name, '********']));
+    const tool = toolOf({ url: `${server.origin}/nearly`, secrets: hidden });
+    const sealed = sealSecrets(secrets, context.workspaceId, tool.id, Object.fromEntries(values));
+    expect(await runHttpTool(context, { ...tool, secrets: sealed }, {})).toMatchObject({
+      success: false,
+      statusCode: 200,
+      responseData: null,
+      errorMessage: 'It takes too long to hide the secrets of the tool in its answer.',
+    });
+  });
+
   test('takes no inputs that nest without end', async () => {
     let deep: object = {};
     for (let level = 0; level < 50_000; level += 1) deep = { deep };

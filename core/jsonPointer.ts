@@ -1,0 +1,4 @@
+/** A property name as one step of a JSON Pointer (RFC 6901). */
+export function pointerStep(key: string): string {
+  return key.includes('~') || key.includes('/') ? key.replaceAll('~', '~0').replaceAll('/', '~1') : key;
+}

@@ -1,0 +1,195 @@
+import { sql } from 'kysely';
+import { replacePassages } from '../../../runtime/knowledge/passages.ts';
+import { createTestDatabase, type SeededWorkspace, type TestDatabase } from '../../support/database.ts';
+import { passagesOf, type Shelf, shelfOf } from './search-setting.ts';
+
+let setting: TestDatabase;
+let ours: SeededWorkspace;
+let theirs: SeededWorkspace;
+let shelf: Shelf;
+let strangers: Shelf;
+
+beforeAll(async () => {
+  setting = await createTestDatabase();
+  ours = await setting.seedWorkspace();
+  theirs = await setting.seedWorkspace();
+  shelf = shelfOf(ours);
+  strangers = shelfOf(theirs);
+});
+afterAll(() => setting.drop());
+
+describe('a search', () => {
+  test('finds in the given sources only, and says where', async () => {
+    const linked = await shelf.add(['Umbrellas are lent at the desk.'], { name: 'Front desk' });
+    const other = await shelf.add([{ content: 'Umbrellas are sold in the shop.', heading: 'Shop', page: 7 }], {
+      name: 'Shop',
+    });
+    expect(await shelf.find('umbrellas', [linked])).toEqual(['Umbrellas are lent at the desk.']);
+    expect(await shelf.search('umbrellas', [other])).toEqual([
+      {
+        sourceId: other,
+        sourceName: 'Shop',
+        seq: 0,
+        heading: 'Shop',
+        page: 7,
+        content: 'Umbrellas are sold in the shop.',
+        score: 1,
+      },
+    ]);
+    expect(await shelf.find('umbrellas', [linked, other])).toHaveLength(2);
+  });
+
+  test('finds nothing without sources, without a query, and where nobody asks for anything', async () => {
+    const source = await shelf.add(['A lighthouse.']);
+    expect(await shelf.find('lighthouse', [])).toEqual([]);
+    expect(await shelf.find(' \n\t', [source])).toEqual([]);
+    expect(await shelf.find('lighthouse', [source], 0)).toEqual([]);
+    expect(await shelf.find('lighthouse', [source])).toEqual(['A lighthouse.']);
+  });
+
+  test.each(['PENDING', 'PROCESSING', 'FAILED'] as const)('finds nothing in a source that is %s', async (status) => {
+    const source = await shelf.add(['A windmill.']);
+    expect(await shelf.find('windmill', [source])).toHaveLength(1);
+    await ours.db
+      .updateTable('knowledge_sources')
+      .set({ processing_status: status, error_message: status === 'FAILED' ? 'Broken.' : null })
+      .where('id', '=', source)
+      .execute();
+    expect(await shelf.find('windmill', [source])).toEqual([]);
+  });
+
+  test('finds nothing in a deleted source', async () => {
+    const source = await shelf.add(['A watermill.'], { deleted_at: new Date() });
+    expect(await shelf.find('watermill', [source])).toEqual([]);
+  });
+
+  test('finds nothing of another workspace, whose ids it is given', async () => {
+    const secret = await strangers.add(['The treasure is under the oak.']);
+    const own = await shelf.add(['There is no treasure here.']);
+    expect(await strangers.find('treasure', [secret])).toHaveLength(1);
+    expect(await shelf.find('treasure', [secret])).toEqual([]);
+    expect(await shelf.find('treasure', [secret, own])).toEqual(['There is no treasure here.']);
+    // The words of another workspace correct no spelling either.
+    expect(await shelf.find('tresure oka', [secret])).toEqual([]);
+  });
+
+  test('answers with no more than asked for, best first', async () => {
+    const source = await shelf.add(
+      Array.from({ length: 30 }, (_, seq) => `Ferry ${seq} leaves${seq === 17 ? ' for Corsica' : ''}.`),
+    );
+    const hits = await shelf.search('ferry to Corsica', [source], 5);
+    expect(hits).toHaveLength(5);
+    expect(hits[0]?.seq).toBe(17);
+    const scores = hits.map(({ score }) => score);
+    expect(scores).toEqual(scores.toSorted((a, b) => b - a));
+    expect(scores[0]).toBe(1);
+  });
+});
+
+/** The functions that look past row-level security, asked directly: the second lock. */
+describe('what the index tells', () => {
+  const matches = (asker: SeededWorkspace, sourceId: string) =>
+    sql`select * from knowledge_matches(array[${sourceId}]::uuid[], 'granite', array['granite'], array[1], array[true], 10, 10)`
+      .execute(asker.db)
+      .then(({ rows }) => rows);
+  const vocabulary = (asker: SeededWorkspace, sourceId: string) =>
+    sql`select * from knowledge_vocabulary(array['granite', 'granit'], array['granite', 'granit'], array[${sourceId}]::uuid[]) where passages > 0`
+      .execute(asker.db)
+      .then(({ rows }) => rows);
+
+  test('is of the workspace of the connection, and of no other', async () => {
+    const source = await strangers.add(['Granite is a stone.']);
+    expect(await matches(theirs, source)).toHaveLength(1);
+    expect(await vocabulary(theirs, source)).not.toEqual([]);
+    expect(await matches(ours, source)).toEqual([]);
+    expect(await vocabulary(ours, source)).not.toContainEqual(expect.objectContaining({ word: 'granite' }));
+  });
+
+  test('is nothing where there is no workspace', async () => {
+    const source = await strangers.add(['Granite is a stone.']);
+    const nobody = { ...ours, db: setting.database.forWorkspace('') };
+    expect(await matches(nobody, source)).toEqual([]);
+    expect(await vocabulary(nobody, source)).toEqual([]);
+  });
+
+  test('is what the connection may ask for, and nobody else', async () => {
+    const { rows } = await sql<{ name: string; owner: string; grantees: string }>`
+      select p.proname as name, pg_get_userbyid(p.proowner) as owner,
+        (select string_agg(distinct coalesce(nullif(a.grantee, 0)::regrole::text, 'public'), ', ') from aclexplode(p.proacl) a) as grantees
+      from pg_proc p where p.prosecdef and p.pronamespace = 'public'::regnamespace and p.proname like 'knowledge%'
+      order by 1`.execute(setting.database.system);
+    expect(rows).toEqual(
+      ['knowledge_matches', 'knowledge_vocabulary'].map((name) => ({
+        name,
+        owner: 'guildhall_system',
+        grantees: 'guildhall_app, guildhall_system',
+      })),
+    );
+    const { rows: rights } = await sql<{ may: boolean }>`
+      select has_schema_privilege('guildhall_system', 'public', 'create') as may`.execute(setting.database.system);
+    expect(rights).toEqual([{ may: false }]);
+  });
+});
+
+describe('in a large collection', () => {
+  const COUNT = 3000;
+  let large: string;
+  beforeAll(async () => {
+    const colours = ['red', 'green', 'blue', 'black', 'white', 'grey', 'brown'];
+    const things = ['chair', 'table', 'lamp', 'sofa', 'shelf', 'bed', 'desk', 'rug', 'clock', 'vase', 'mirror'];
+    const contents = Array.from({ length: COUNT }, (_, seq) => {
+      const article = seq === 2222 ? 'Article 2222: discontinued pyramid' : `Article ${seq}: in stock`;
+      return `${article}, ${colours[seq % 7]} ${things[seq % 11]}, made of ${seq % 3 === 0 ? 'wood' : 'steel'}.`;
+    });
+    large = await shelf.add([]);
+    await replacePassages(shelf, large, passagesOf(contents));
+  });
+
+  test('the inverted index is used, row-level security or not', async () => {
+    const scans = async () => {
+      // Statistics of the connections that are idle are written when they are told to.
+      await sql`select pg_stat_force_next_flush()`.execute(ours.db);
+      const { rows } = await sql<{ scans: number }>`
+        select idx_scan as scans from pg_stat_user_indexes where indexrelname = 'knowledge_passages_words'`.execute(
+        setting.database.system,
+      );
+      return rows[0]?.scans ?? 0;
+    };
+    const before = await scans();
+    expect(await shelf.find('discontinued pyramid', [large], 1)).toEqual([expect.stringContaining('Article 2222')]);
+    for (const deadline = Date.now() + 10_000; (await scans()) === before && Date.now() < deadline; ) {
+      await shelf.find('discontinued pyramid', [large], 1);
+    }
+    expect(await scans()).toBeGreaterThan(before);
+  });
+
+  test('a rare word tells more than common ones', async () => {
+    const [first] = await shelf.find('which article in stock made of steel is a pyramid', [large], 3);
+    expect(first).toContain('pyramid');
+  });
+
+  test('common words are looked for together', async () => {
+    const found = await shelf.find('blue lamp made of wood', [large], 5);
+    expect(found).toHaveLength(5);
+    for (const content of found) expect(content).toMatch(/blue lamp, made of wood/);
+  });
+
+  test('a word that every passage has finds passages, too', async () => {
+    expect(await shelf.find('article', [large], 4)).toHaveLength(4);
+    expect(await shelf.find('article made of', [large], 4)).toHaveLength(4);
+  });
+
+  test('a small source beside it is searched by itself', async () => {
+    const small = await shelf.add(['An article about steel.', 'A note about lamps.']);
+    expect((await shelf.find('article made of steel', [small]))[0]).toBe('An article about steel.');
+    expect((await shelf.find('lamp', [small]))[0]).toBe('A note about lamps.');
+  });
+
+  test('of a small source and the large one, the better passage comes first', async () => {
+    const small = await shelf.add(['The pyramid is sold out.']);
+    expect(await shelf.find('pyramid sold out', [small, large], 2)).toEqual([
+      'The pyramid is sold out.',
+      expect.stringContaining('Article 2222'),
+    ]);
+  });
+});

@@ -1,0 +1,102 @@
+import { editDistance, isMisspelling } from '../../../runtime/knowledge/spelling.ts';
+import { lexeme, shapeOf, termsOf, tsvectorOf } from '../../../runtime/knowledge/terms.ts';
+
+const words = (text: string) => termsOf(text).map(({ word }) => word);
+
+describe('termsOf', () => {
+  test.each([
+    [
+      'one form: full width, ligatures, case, soft hyphens',
+      'ＡＢＣ ﬁne Straße STRASSE co\u00adop',
+      'abc fine straße strasse coop',
+    ],
+    ['digits of other scripts are digits', '٣٠ ۱۲ １２', '30 12 12'],
+    ['optional marks are left out', 'يومًا مُنتَجات שָׁלוֹם İstanbul', 'يوما منتجات שלום istanbul'],
+    ['letters that are written for each other', 'أحمد إلى ΟΔΟΣ', 'احمد الي οδοσ'],
+    ['vowel signs of other scripts stay', 'हिन्दी', 'हिन्दी'],
+    ['nothing but signs and emoji has no words', '🎉👩‍👩‍👧 …!? — ()&|:*', ''],
+    ['the article of an Arabic word may be left out', 'المنتجات', 'المنتجات منتجات'],
+    ['Thai is cut by a dictionary', 'คืนสินค้า', 'คืน สินค้า'],
+    ['Chinese is cut by a dictionary and into pairs', '退货政策', '退 货 政策 退货 货政'],
+    ['Korean words give pairs, which find them without their particles', '반품은', '반품은 반품 품은'],
+    ['scripts side by side', 'iPhone手机', 'iphone 手机'],
+  ])('%s', (_title, text, expected) => {
+    expect(words(text).join(' ')).toBe(expected);
+  });
+
+  test.each(['A-1234', 'a1234', 'A_1234', 'a/1234', 'Ａ‑1234'])('a code is found however it is written: %s', (code) => {
+    expect(words(code)).toContain('a1234');
+  });
+
+  test('parts of an expression stand one after the other, the whole where it begins', () => {
+    expect(termsOf('see v2.3 now')).toEqual([
+      { word: 'see', position: 1 },
+      { word: 'v2', position: 2 },
+      { word: '3', position: 3 },
+      { word: 'v23', position: 2 },
+      { word: 'now', position: 4 },
+    ]);
+  });
+
+  test('data is no word: it is cut, and its place is one that PostgreSQL keeps', () => {
+    expect(words('x'.repeat(5000))).toEqual(['x'.repeat(64)]);
+    expect(termsOf('a '.repeat(20_000)).at(-1)?.position).toBe(16_383);
+  });
+
+  test('half of a surrogate pair makes no broken word', () => {
+    for (const { word } of termsOf(`${'𝒳'.repeat(80)} 𠀀𠀁\ud840 x\udc00`)) expect(word.isWellFormed()).toBe(true);
+  });
+});
+
+describe('tsvectorOf', () => {
+  test('heading first, with its label; accents as given; each word once', () => {
+    const plain = new Map([['été', 'ete']]);
+    expect(tsvectorOf(termsOf('Été'), termsOf('un été, un'), plain)).toEqual({
+      text: "'ete':1C,3 'un':2,4",
+      words: ['ete', 'un'],
+    });
+  });
+
+  test('keeps as many places of a word as PostgreSQL does', () => {
+    const { text } = tsvectorOf([], termsOf('a '.repeat(1000)), new Map());
+    expect(text.split(',')).toHaveLength(255);
+  });
+
+  test('quotes whatever a word is made of', () => {
+    expect(lexeme("a'b\\c:* & !")).toBe("'a''b\\\\c:* & !'");
+  });
+});
+
+describe('shapeOf', () => {
+  test('has an ASCII character for each letter, and tells the letters of an alphabet apart', () => {
+    expect(shapeOf('return')).toBe('return');
+    expect(shapeOf('возврат')).toMatch(/^[a-z0-9]{7}$/);
+    for (const alphabet of ['абвгдежзийклмнопрстуфхцчшщъыьэюя', 'αβγδεζηθικλμνξοπρστυφχψω', 'אבגדהוזחטיכלמנסעפצקרשת']) {
+      expect(new Set(shapeOf(alphabet)).size).toBe([...alphabet].length);
+    }
+  });
+
+  test('is empty for codes and short words, which stand for nothing like them', () => {
+    expect(['a1234', 'abc', '退货'].map(shapeOf)).toEqual(['', '', '']);
+  });
+});
+
+describe('editDistance', () => {
+  test.each([
+    ['return', 'return', 0],
+    ['retrun', 'return', 1],
+    ['delivry', 'delivery', 1],
+    ['kitten', 'sitting', 3],
+    ['', 'abc', 3],
+    ['возрват', 'возврат', 1],
+  ])('%s and %s: %d', (one, other, distance) => {
+    expect(editDistance(one, other)).toBe(distance);
+    expect(editDistance(other, one)).toBe(distance);
+  });
+
+  test('a long word may have more errors than a short one', () => {
+    expect(isMisspelling('itme', 'item')).toBe(true);
+    expect(isMisspelling('cash', 'cart')).toBe(false);
+    expect(isMisspelling('delviery', 'delivery')).toBe(true);
+  });
+});
