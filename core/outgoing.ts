@@ -199,7 +199,12 @@ export function createOutgoingClient(seams: OutgoingSeams = {}): OutgoingClient 
         if (!REDIRECTS.has(response.statusCode) || location === undefined || redirect === 'manual') break;
         response.body.destroy();
         if (redirect === 'error' || hop >= maxRedirects) {
-          throw new OutgoingFailed('redirect', `${firstHost} redirects more than ${hop} times.`);
+          throw new OutgoingFailed(
+            'redirect',
+            hop === 0
+              ? `${firstHost} redirects, which is not followed for this request.`
+              : `${firstHost} redirects more than ${hop} times.`,
+          );
         }
         const next = redirectTarget(location, url, firstHost, allowPrivateNetwork);
         const becomesGet =

@@ -30,8 +30,10 @@ create table knowledge_passages (
 ) with (toast_tuple_target = 8160); -- a search reads thousands of `words`, which would otherwise be fetched one by one from beside the table
 comment on table knowledge_passages is 'Replaced as a whole, with knowledge_words, when a source is processed';
 comment on column knowledge_passages.words is 'Words of heading (label C) and content (label D) as runtime/knowledge/terms.ts cuts them';
--- Without fastupdate: searches would go through what was added last one by one, until the next vacuum.
-create index knowledge_passages_words on knowledge_passages using gin (workspace_id, words) with (fastupdate = off);
+-- The workspace as text, which the primary key has not: a search that asks for it so can use no other index, whatever the statistics
+-- say, and right after an upload they say nothing. Without fastupdate: searches would go through what was added last one by one,
+-- until the next vacuum.
+create index knowledge_passages_words on knowledge_passages using gin ((workspace_id::text), words) with (fastupdate = off);
 select protect_tenant_table('knowledge_passages');
 
 create table knowledge_words (
@@ -40,12 +42,12 @@ create table knowledge_words (
   shape text not null,
   passages int not null,
   primary key (workspace_id, word)
-);
+) with (fillfactor = 60); -- counts change with every source: room beside a row lets its indexes alone
 comment on column knowledge_words.word is 'The empty word stands for all passages of the workspace';
 comment on column knowledge_words.shape is
   'The word with an ASCII letter or digit for each other letter: pg_trgm sees letters of the database''s locale only, and in C there are no others. Empty: has no words like it';
 comment on column knowledge_words.passages is 'How many passages have the word; stays too high where passages went with their source''s row';
-create index knowledge_words_similar on knowledge_words using gin (workspace_id, shape gin_trgm_ops) with (fastupdate = off);
+create index knowledge_words_similar on knowledge_words using gin ((workspace_id::text), shape gin_trgm_ops) with (gin_pending_list_limit = 512);
 select protect_tenant_table('knowledge_words');
 
 create table knowledge_embeddings (
@@ -116,7 +118,7 @@ begin
     where v.workspace_id = workspace and v.word >= s.stem and v.word < s.stem || chr(1114111)
       and v.word <> w.word and v.passages > 0
     order by likeness desc, v.word limit 5) near
-  where char_length(w.shape) >= 5 and near.likeness >= 0.4
+  where w.shape <> '' and near.likeness >= 0.4
   union all
   -- Typing errors: what looks like a word that is not there.
   select w.ordinal, near.word, near.passages, near.likeness
@@ -124,7 +126,7 @@ begin
   cross join lateral (
     select v.word, v.passages, similarity(v.shape, w.shape) as likeness
     from knowledge_words v
-    where v.workspace_id = workspace and v.shape % w.shape and v.passages > 0
+    where v.workspace_id::text = workspace::text and v.shape % w.shape and v.passages > 0
     order by likeness desc, v.word limit 20) near;
 end
 $$;
@@ -136,7 +138,6 @@ returns table (source_id uuid, seq int, score double precision)
 language plpgsql stable security definer
 set search_path = pg_catalog, public, pg_temp
 set enable_seqscan = off
-set plan_cache_mode = force_custom_plan -- the best plan depends on how many passages the sources have
 as $$
 #variable_conflict use_column
 declare
@@ -146,9 +147,14 @@ declare
 begin
   return query
   with found as materialized (
-    select p.source_id, p.seq, p.words
-    from knowledge_passages p
-    where p.workspace_id = workspace and p.source_id = any (sources) and (candidates is null or p.words @@ candidates)
+    (select p.source_id, p.seq, p.words
+     from knowledge_passages p
+     where candidates is null and p.workspace_id = workspace and p.source_id = any (sources)
+     union all
+     select p.source_id, p.seq, p.words
+     from knowledge_passages p
+     where candidates is not null and p.workspace_id::text = workspace::text and p.words @@ candidates
+       and (p.source_id = any (sources)) is true)
     limit most
   )
   select f.source_id, f.seq, s.score

@@ -4,10 +4,19 @@ import type { DB, Workspaces } from '../../generated/db.ts';
 /** A tenant with its limits. */
 export type Workspace = Selectable<Workspaces>;
 
-/** Workspaces are looked after across all of them, so `db` is the system handle. `agent_limit` null = no limit. */
+/**
+ * Workspaces are looked after across all of them, so `db` is the system handle. Without an `agentLimit` or
+ * `operationLimit` there is none; without a `toolLimit` it is the default of the column.
+ */
 export async function createWorkspace(
   db: Kysely<DB>,
-  workspace: { id: string; name: string; agentLimit?: number | undefined; operationLimit?: number | undefined },
+  workspace: {
+    id: string;
+    name: string;
+    agentLimit?: number | undefined;
+    operationLimit?: number | undefined;
+    toolLimit?: number | undefined;
+  },
 ): Promise<Workspace> {
   return await db
     .insertInto('workspaces')
@@ -16,6 +25,7 @@ export async function createWorkspace(
       name: workspace.name,
       agent_limit: workspace.agentLimit ?? null,
       operation_limit: workspace.operationLimit ?? null,
+      ...(workspace.toolLimit === undefined ? {} : { tool_limit: workspace.toolLimit }),
     })
     .returningAll()
     .executeTakeFirstOrThrow();

@@ -1,6 +1,5 @@
 import { fault } from '../../core/errors.ts';
 import { findAgent } from '../../db/queries/agents.ts';
-import { configOf } from '../agents/agentBody.ts';
 import { changeConfig } from '../agents/draft.ts';
 import type { Handler } from '../handler.ts';
 import { featureChange } from './featureChange.ts';
@@ -9,9 +8,8 @@ import { featureBody, findFeature } from './features.ts';
 /** Change a feature of an agent. Throws AGENT_NOT_FOUND, FEATURE_NOT_FOUND, FEATURE_VALIDATION_ERROR. */
 export const updateFeature: Handler<'updateFeature'> = async (context) => {
   const { path, body, db, workspaceId, reply } = context;
-  const present = await findAgent(db, workspaceId, path.agentPublicId);
-  if (!present) throw fault('AGENT_NOT_FOUND');
+  if (!(await findAgent(db, workspaceId, path.agentPublicId))) throw fault('AGENT_NOT_FOUND');
   const feature = findFeature(path.featureKey);
-  const agent = await changeConfig(context, present.id, featureChange(feature, body, configOf(present)));
+  const agent = await changeConfig(context, path.agentPublicId, (present) => featureChange(feature, body, present));
   return reply(200, featureBody(feature, agent));
 };

@@ -149,24 +149,27 @@ function columnsOf(
 }
 
 /**
- * The one way to change an agent's editable fields, whichever operation asks for it. `metadata` are columns outside the
+ * The one way to change an agent's editable fields, whichever operation asks for it. A `change` that depends on the fields
+ * as they are is a function of them, called once nobody else can change them. `metadata` are columns outside the
  * editable state (name, description, …). Answers with the agent as it is then. Throws AGENT_NOT_FOUND,
  * AI_MODEL_NOT_FOUND, AGENT_NAME_TAKEN, TEMPERATURE_NOT_SUPPORTED, THINKING_NOT_SUPPORTED, FEATURE_VALIDATION_ERROR.
  */
 export async function changeConfig(
   context: DraftContext,
   agentId: string,
-  change: ConfigChange,
+  change: ConfigChange | ((present: AgentConfig) => ConfigChange),
   metadata: Updateable<Agents> = {},
 ): Promise<AgentRow> {
   const { db, workspaceId, runtime } = context;
-  const given = Object.values({ ...change, ...metadata }).some((value) => value !== undefined);
+  const given =
+    typeof change === 'function' || Object.values({ ...change, ...metadata }).some((value) => value !== undefined);
   if (given) {
     await changeDraft(context, agentId, async ({ trx, agent }) => {
-      const { columns, config } = columnsOf(agent, change);
-      if (MODEL_FIELDS.some((field) => change[field] !== undefined) && config.aiModelPublicId !== null) {
+      const wanted = typeof change === 'function' ? change(configOf(agent)) : change;
+      const { columns, config } = columnsOf(agent, wanted);
+      if (MODEL_FIELDS.some((field) => wanted[field] !== undefined) && config.aiModelPublicId !== null) {
         const model = await runtime.findModel(trx, workspaceId, config.aiModelPublicId);
-        if (change.aiModelPublicId && !model) throw fault('AI_MODEL_NOT_FOUND');
+        if (wanted.aiModelPublicId && !model) throw fault('AI_MODEL_NOT_FOUND');
         if (model) checkModelSettings(config, model);
       }
       checkFeatures(config);

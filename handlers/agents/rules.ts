@@ -11,7 +11,7 @@ export function checkFeatures(config: AgentConfig): void {
   const { followUpBusinessHoursStart: start, followUpBusinessHoursEnd: end } = config;
   if ((start === null) !== (end === null)) throw refuse('Business hours come as a pair: give both, or neither.');
   if (start !== null && end !== null && start >= end) throw refuse('Business hours must start before they end.');
-  if (config.audioResponseEnabled && !config.ttsVoice) throw refuse('Audio responses need a ttsVoice.');
+  if (config.audioResponseEnabled && !config.ttsVoice?.trim()) throw refuse('Audio responses need a ttsVoice.');
 }
 
 /** Throws TEMPERATURE_NOT_SUPPORTED or THINKING_NOT_SUPPORTED when the model cannot do what the agent asks of it. */

@@ -73,7 +73,7 @@ async function wantsTls(socket: net.Socket, target: DatabaseTarget, signal: Abor
   // More than one byte was slipped in by someone in the middle (CVE-2021-23222), or is an error in the old form.
   if (character !== 'N') throw new ToolFailure('The server of the connection does not answer as PostgreSQL does.');
   if (target.sslMode === 'prefer' && !target.channelBinding) return false;
-  throw new ToolFailure(`The database does not offer TLS, which sslmode=${target.sslMode} asks for.`);
+  throw new ToolFailure('The database does not offer TLS, which the connection asks for.');
 }
 
 function tlsOptions({ host, sslMode }: DatabaseTarget): tls.ConnectionOptions {

@@ -9,15 +9,20 @@ const LIMIT = { min: 0, max: INT32_MAX, integer: true };
 /** Workspaces with their limits. */
 export const workspaceCommands: Record<string, Command> = {
   create: {
-    usage: 'NAME [--agent-limit N] [--operation-limit N]',
+    usage: 'NAME [--agent-limit N] [--operation-limit N] [--tool-limit N]',
     words: 1,
-    options: { 'agent-limit': { type: 'string' }, 'operation-limit': { type: 'string' } },
+    options: {
+      'agent-limit': { type: 'string' },
+      'operation-limit': { type: 'string' },
+      'tool-limit': { type: 'string' },
+    },
     prepare([word], options) {
       const workspace = {
         id: newId(),
         name: text(word, 'NAME', 200),
         agentLimit: number(options['agent-limit'], '--agent-limit', LIMIT),
         operationLimit: number(options['operation-limit'], '--operation-limit', LIMIT),
+        toolLimit: number(options['tool-limit'], '--tool-limit', LIMIT),
       };
       return async (database) => {
         const { id: apiKeyPublicId, apiKey } = await inTransaction(database.system, async (transaction) => {
@@ -43,6 +48,7 @@ export const workspaceCommands: Record<string, Command> = {
           name: row.name,
           agentLimit: row.agent_limit,
           operationLimit: row.operation_limit,
+          toolLimit: row.tool_limit,
           createdAt: row.created_at,
         })),
         text: table(

@@ -1,5 +1,5 @@
 import { newId } from '../../core/ids.ts';
-import { connectDatabase, type Database } from '../../db/connect.ts';
+import { connectDatabase } from '../../db/connect.ts';
 import { insertEmbeddings, insertVectors, nearestPassages } from '../../db/queries/knowledgePassages.ts';
 import { createWorkspace } from '../../db/queries/workspaces.ts';
 import { inTransaction } from '../../db/transaction.ts';
@@ -39,7 +39,6 @@ export async function measureKnowledgeSearch(
     };
     const library = new Library();
     const { sourceIds, stored } = await fill(context, library);
-    await settle(database);
     const all = await search(context, library, sourceIds);
     const one = await search(context, library, sourceIds.slice(0, 1));
     const rounds = all.map((times) => quantile(times, 0.95));
@@ -69,7 +68,7 @@ export async function measureKnowledgeSearch(
       },
     ];
     for (const dimensions of options.vectors ?? []) {
-      figures.push(await measureVectors(database, context, sourceIds, dimensions));
+      figures.push(await measureVectors(context, sourceIds, dimensions));
     }
     return figures;
   } finally {
@@ -104,9 +103,6 @@ async function fill(context: KnowledgeContext, library: Library) {
   return { sourceIds, stored };
 }
 
-/** What autovacuum does within a minute or two; the owner's work, and the only one here that needs another role. */
-async function settle(_database: Database): Promise<void> {}
-
 async function search(context: KnowledgeContext, library: Library, sourceIds: readonly string[]): Promise<number[][]> {
   const rounds: number[][] = [];
   for (let round = -1; round < ROUNDS; round += 1) {
@@ -123,7 +119,6 @@ async function search(context: KnowledgeContext, library: Library, sourceIds: re
 }
 
 async function measureVectors(
-  database: Database,
   { db, workspaceId }: KnowledgeContext,
   sourceIds: readonly string[],
   dimensions: number,
@@ -150,7 +145,6 @@ async function measureVectors(
       }
     });
   }
-  await settle(database);
   const times: number[] = [];
   for (let count = -10; count < VECTOR_SEARCHES; count += 1) {
     const asked = vector();

@@ -57,7 +57,17 @@ async function json(args: string[], env?: NodeJS.ProcessEnv) {
 
 describe('workspace', () => {
   test('create answers the ids and a key that works, and list shows it', async () => {
-    const created = await json(['workspace', 'create', 'Acme', '--agent-limit', '3', '--operation-limit', '50']);
+    const created = await json([
+      'workspace',
+      'create',
+      'Acme',
+      '--agent-limit',
+      '3',
+      '--operation-limit',
+      '50',
+      '--tool-limit',
+      '7',
+    ]);
     expect(Object.keys(created)).toEqual(['workspacePublicId', 'apiKeyPublicId', 'apiKey']);
     expect(isApiKeyShape(created.apiKey)).toBe(true);
     expect(await findApiKeyByHash(setting.database.system, hashApiKey(created.apiKey))).toEqual({
@@ -69,6 +79,7 @@ describe('workspace', () => {
       name: 'Acme',
       agentLimit: 3,
       operationLimit: 50,
+      toolLimit: 7,
       createdAt: expect.any(String),
     });
   });

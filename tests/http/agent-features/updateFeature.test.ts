@@ -5,6 +5,7 @@ import type { components } from '../../../generated/api.ts';
 import { FEATURES } from '../../../handlers/agent-features/features.ts';
 import { makeAgent, makeReadyAgent, publish, readAgent } from '../../support/agents.ts';
 import { startTestApp, type TestApp, TestClock } from '../../support/app.ts';
+import { untilOneWaits } from '../../support/database.ts';
 import { allNotFound, answersForMissing } from '../agents/agents.ts';
 import { FOLLOW_UP_NEEDS, KEYS, SETTINGS, TIMES } from './features.ts';
 
@@ -239,6 +240,20 @@ describe('200', () => {
     const on = Object.fromEntries(KEYS.map(([, , toggle]) => [toggle, true]));
     expect(await readAgent(app, publicId)).toMatchObject({ ...on, ttsVoice: 'alloy', followUpPrompt: 'Ask.' });
   });
+
+  test('what the switch changes follows from the state at its turn: audio switched off meanwhile comes on again', async () => {
+    const { publicId } = await makeAgent(app, { audioResponseEnabled: true, ttsVoice: 'alloy' });
+    const { db, workspaceId } = app.workspace;
+    const { switching } = await db.transaction().execute(async (trx) => {
+      const row = trx.updateTable('agents').where('workspace_id', '=', workspaceId).where('id', '=', publicId);
+      await row.set({ audio_response_enabled: false }).execute();
+      const waiting = update(publicId, 'audio', { enabled: true, config: { voice: 'nova' } }).then((answer) => answer);
+      await untilOneWaits(app.database.name);
+      return { switching: waiting };
+    });
+    const config = { listeningEnabled: true, responseEnabled: false, voice: 'nova' };
+    expect((await switching).body).toMatchObject({ enabled: true, config });
+  });
 });
 
 describe('400', () => {
@@ -311,6 +326,7 @@ describe('422 FEATURE_VALIDATION_ERROR', () => {
     ['business hours that end when they start', hours, 'follow-up', { config: { businessHoursEnd: '09:00:00' } }],
     ['business hours that end before they start', hours, 'follow-up', { config: { businessHoursStart: '18:00:00' } }],
     ['spoken answers without a voice', {}, 'audio', { config: { responseEnabled: true } }],
+    ['spoken answers with a blank voice', {}, 'audio', { config: { responseEnabled: true, voice: ' ' } }],
     ['taking the voice from spoken answers', spoken, 'audio', { config: { voice: null } }],
     ['audio on with listening off', {}, 'audio', { enabled: true, config: { listeningEnabled: false } }],
     [

@@ -162,7 +162,9 @@ describe('200 of an HTTP_REQUEST', () => {
       (_request, response) => void response.writeHead(307, { location: `${other.origin}/steal` }).end(),
     );
     const configuration = { method: 'POST', body: { key: '{{secret.key}}' }, secrets: { key: 'sk_in_body' } };
-    expect(await run('/moved', configuration)).toEqual(failed(expect.stringMatching(/redirects/)));
+    expect(await run('/moved', configuration)).toEqual(
+      failed(expect.stringMatching(/redirects, which is not followed for this request\.$/)),
+    );
     expect(JSON.stringify(other.received)).not.toContain('sk_in_body');
   });
 });
@@ -246,6 +248,15 @@ describe('200 of a DATABASE_QUERY', () => {
     });
     const result = await tryTool(app, publicId);
     expect(result).toEqual(failed(expect.stringMatching(/no_such_column/)));
+  });
+
+  test('what the connection asks for in vain is said without naming what is hidden', async () => {
+    const { publicId } = await makeTool(app, {
+      toolType: 'DATABASE_QUERY',
+      configuration: { connection: `${app.database.url}?sslmode=require`, query: 'select 1' },
+    });
+    const result = await tryTool(app, publicId);
+    expect(result).toEqual(failed('The database does not offer TLS, which the connection asks for.'));
   });
 });
 
