@@ -133,7 +133,7 @@ $$;
 comment on function knowledge_vocabulary(text[], text[], uuid[]) is
   'Each asked word, by its ordinal from 1, with how many passages have it, and the words like it. Ordinal 0: all passages of the workspace; -1: those of the sources, counted up to 10000';
 
-create function knowledge_matches(sources uuid[], candidates tsquery, parts text[], weights real[], graded boolean[], most int, wanted int)
+create function knowledge_matches(sources uuid[], candidates tsquery, inverted boolean, parts text[], weights real[], graded boolean[], most int, wanted int)
 returns table (source_id uuid, seq int, score double precision)
 language plpgsql stable security definer
 set search_path = pg_catalog, public, pg_temp
@@ -149,11 +149,12 @@ begin
   with found as materialized (
     (select p.source_id, p.seq, p.words
      from knowledge_passages p
-     where candidates is null and p.workspace_id = workspace and p.source_id = any (sources)
+     where not inverted and p.workspace_id = workspace and p.source_id = any (sources)
+       and (candidates is null or p.words @@ candidates)
      union all
      select p.source_id, p.seq, p.words
      from knowledge_passages p
-     where candidates is not null and p.workspace_id::text = workspace::text and p.words @@ candidates
+     where inverted and p.workspace_id::text = workspace::text and p.words @@ candidates
        and (p.source_id = any (sources)) is true)
     limit most
   )
@@ -167,14 +168,14 @@ begin
   limit wanted;
 end
 $$;
-comment on function knowledge_matches(uuid[], tsquery, text[], real[], boolean[], int, int) is
-  'The best of the first `most` passages that match `candidates` (null = any): the sum of the weights of their parts; a graded part counts more the oftener it is there';
+comment on function knowledge_matches(uuid[], tsquery, boolean, text[], real[], boolean[], int, int) is
+  'The best of the first `most` passages that match `candidates` (null = any), found by the index if `inverted`: the sum of the weights of their parts; a graded part counts more the oftener it is there';
 
 grant create on schema public to guildhall_system;
 alter function knowledge_vocabulary(text[], text[], uuid[]) owner to guildhall_system;
-alter function knowledge_matches(uuid[], tsquery, text[], real[], boolean[], int, int) owner to guildhall_system;
+alter function knowledge_matches(uuid[], tsquery, boolean, text[], real[], boolean[], int, int) owner to guildhall_system;
 revoke create on schema public from guildhall_system;
 revoke execute on function knowledge_vocabulary(text[], text[], uuid[]),
-  knowledge_matches(uuid[], tsquery, text[], real[], boolean[], int, int) from public;
+  knowledge_matches(uuid[], tsquery, boolean, text[], real[], boolean[], int, int) from public;
 grant execute on function knowledge_vocabulary(text[], text[], uuid[]),
-  knowledge_matches(uuid[], tsquery, text[], real[], boolean[], int, int) to guildhall_app;
+  knowledge_matches(uuid[], tsquery, boolean, text[], real[], boolean[], int, int) to guildhall_app;

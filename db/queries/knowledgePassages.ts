@@ -226,8 +226,10 @@ function searchable(workspaceId: string, sourceIds: readonly string[]) {
 /** What is matched, and how: see `knowledge_matches` in the migration. */
 export interface MatchOptions {
   sourceIds: readonly string[];
-  /** null: any passage. */
-  candidates: string | null;
+  /** Which passages are ranked; null: any. */
+  query: string | null;
+  /** Whether the inverted index finds them. */
+  inverted: boolean;
   parts: readonly { query: string; weight: number; graded: boolean }[];
   /** Most passages that are ranked. */
   most: number;
@@ -238,12 +240,12 @@ export interface MatchOptions {
 export async function matchPassages(
   db: Kysely<DB>,
   workspaceId: string,
-  { sourceIds, candidates, parts, most, limit }: MatchOptions,
+  { sourceIds, query, inverted, parts, most, limit }: MatchOptions,
 ): Promise<FoundPassage[]> {
   const { rows } = await sql<FoundPassage>`
     with ${searchable(workspaceId, sourceIds)}
     select ${found}
-    from knowledge_matches(array(select id from searchable), ${candidates}::tsquery,
+    from knowledge_matches(array(select id from searchable), ${query}::tsquery, ${inverted},
       ${parts.map(({ query }) => query)}::text[], ${parts.map(({ weight }) => weight)}::real[],
       ${parts.map(({ graded }) => graded)}::boolean[], ${most}, ${limit}) m
     join searchable s on s.id = m.source_id

@@ -22,12 +22,19 @@ export interface Part {
   graded: boolean;
 }
 
-/** How a text search goes. Queries are texts that tsquery takes. */
+/** Which passages are ranked. */
+export interface Candidates {
+  /** As tsquery takes it; null: all of the sources. */
+  query: string | null;
+  /** Whether the inverted index finds them, which goes through those of the whole workspace. If not, all of the sources are read. */
+  inverted: boolean;
+}
+
+/** How a text search goes. */
 export interface Plan {
-  /** Which passages are ranked; null: all of the sources. */
-  candidates: string | null;
-  /** Which are ranked as well when those are too few; undefined when there are no others. */
-  wider: string | undefined;
+  candidates: Candidates;
+  /** What is ranked when those are too few; undefined when there are no others. */
+  wider: Candidates | undefined;
   parts: Part[];
 }
 
@@ -76,8 +83,15 @@ export function planSearch(known: readonly KnownWord[], asked: readonly Term[]):
     .slice(0, MOST_WORDS);
   if (concepts.length === 0) return undefined;
   const parts = concepts.flatMap(partsOf).concat(adjacentParts(concepts, asked));
-  if (searched <= BUDGET) return { candidates: null, wider: undefined, parts };
-  return { ...chooseCandidates(concepts, searched), parts };
+  if (searched <= BUDGET) return { candidates: { query: null, inverted: false }, wider: undefined, parts };
+  const { expected, query, wider } = chooseCandidates(concepts, searched);
+  // The index is asked for a word, and the sources are looked at after.
+  const inverted = counted >= COUNTED || (expected * all) / searched < searched;
+  return {
+    candidates: { query, inverted },
+    wider: wider === undefined ? undefined : { query: wider, inverted: counted >= COUNTED },
+    parts,
+  };
 }
 
 function conceptsOf(known: readonly KnownWord[], all: number, searched: number): Concept[] {
@@ -135,7 +149,7 @@ function adjacentParts(concepts: readonly Concept[], asked: readonly Term[]): Pa
 function chooseCandidates(
   concepts: readonly Concept[],
   searched: number,
-): { candidates: string; wider: string | undefined } {
+): { query: string; expected: number; wider: string | undefined } {
   const units = concepts.flatMap(({ exact, others }) => (exact ? [exact, ...others] : others));
   units.sort((a, b) => a.expected - b.expected);
   const rare: Unit[] = [];
@@ -156,13 +170,16 @@ function chooseCandidates(
     expected *= unit.expected / searched;
   }
   const chosen = rare.map(({ query }) => query);
+  let sum = BUDGET - room;
   // Words that nearly all passages have do not tell them apart, however many come together: that is for queries of nothing else.
   if (together.length > 1 && (expected <= room || chosen.length === 0)) {
     chosen.push(`(${together.map(({ query }) => query).join(' & ')})`);
+    sum += expected;
   }
   const [first] = common;
   const wider = first && anyOf([...rare, first]);
-  return { candidates: chosen.join(' | ') || (wider ?? ''), wider: chosen.length > 0 ? wider : undefined };
+  if (chosen.length > 0) return { query: chosen.join(' | '), expected: sum, wider };
+  return { query: wider ?? '', expected: first?.expected ?? 0, wider: undefined };
 }
 
 function anyOf(units: readonly Unit[]): string {

@@ -83,9 +83,9 @@ async function searchWords(
   if (!plan) return [];
   const { parts, candidates, wider } = plan;
   const options = { sourceIds, parts, most: MOST_RANKED, limit };
-  const matches = await matchPassages(db, workspaceId, { ...options, candidates });
+  const matches = await matchPassages(db, workspaceId, { ...options, ...candidates });
   if (wider === undefined || matches.length >= limit) return matches;
-  return await matchPassages(db, workspaceId, { ...options, candidates: wider });
+  return await matchPassages(db, workspaceId, { ...options, ...wider });
 }
 
 /** One more round trip, for queries that may have accents. */

@@ -88,8 +88,8 @@ describe('a search', () => {
 
 /** The functions that look past row-level security, asked directly: the second lock. */
 describe('what the index tells', () => {
-  const matches = (asker: SeededWorkspace, sourceId: string) =>
-    sql`select * from knowledge_matches(array[${sourceId}]::uuid[], 'granite', array['granite'], array[1], array[true], 10, 10)`
+  const matches = (asker: SeededWorkspace, sourceId: string, inverted: boolean) =>
+    sql`select * from knowledge_matches(array[${sourceId}]::uuid[], 'granite', ${inverted}, array['granite'], array[1], array[true], 10, 10)`
       .execute(asker.db)
       .then(({ rows }) => rows);
   const vocabulary = (asker: SeededWorkspace, sourceId: string) =>
@@ -99,16 +99,18 @@ describe('what the index tells', () => {
 
   test('is of the workspace of the connection, and of no other', async () => {
     const source = await strangers.add(['Granite is a stone.']);
-    expect(await matches(theirs, source)).toHaveLength(1);
+    for (const inverted of [true, false]) {
+      expect(await matches(theirs, source, inverted)).toHaveLength(1);
+      expect(await matches(ours, source, inverted)).toEqual([]);
+    }
     expect(await vocabulary(theirs, source)).not.toEqual([]);
-    expect(await matches(ours, source)).toEqual([]);
     expect(await vocabulary(ours, source)).not.toContainEqual(expect.objectContaining({ word: 'granite' }));
   });
 
   test('is nothing where there is no workspace', async () => {
     const source = await strangers.add(['Granite is a stone.']);
     const nobody = { ...ours, db: setting.database.forWorkspace('') };
-    expect(await matches(nobody, source)).toEqual([]);
+    for (const inverted of [true, false]) expect(await matches(nobody, source, inverted)).toEqual([]);
     expect(await vocabulary(nobody, source)).toEqual([]);
   });
 

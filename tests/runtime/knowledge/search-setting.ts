@@ -77,3 +77,13 @@ export function shelfOf({ db, workspaceId }: SeededWorkspace, models: ModelSetti
     },
   };
 }
+
+/** How many vectors a source has. */
+export async function countVectors({ db }: Shelf, sourceId: string): Promise<number> {
+  const { vectors } = await db
+    .selectFrom('knowledge_vectors')
+    .select(({ fn }) => fn.countAll<number>().as('vectors'))
+    .where('source_id', '=', sourceId)
+    .executeTakeFirstOrThrow();
+  return vectors;
+}

@@ -1,0 +1,176 @@
+import { embedQuery, embedTexts, signsOf } from '../../../runtime/knowledge/embeddings.ts';
+import { modelSettingsFromEnv } from '../../../runtime/models/settings.ts';
+import { type EmbeddingServer, startEmbeddingServer, vectorOf } from '../../support/embedding-server.ts';
+import { rejection } from '../models/support.ts';
+
+let server: EmbeddingServer;
+beforeEach(async () => {
+  server = await startEmbeddingServer();
+});
+afterEach(() => server.close());
+
+const unit = (vector: readonly number[]) => vector.map((value) => value / Math.hypot(...vector));
+const close = (vector: readonly number[] = []) => vector.map((value) => expect.closeTo(value, 6));
+
+describe('a provider is asked in its own format', () => {
+  test.each([
+    ['openai', 'text-embedding-3-small', '/v1/embeddings', 'authorization', 'Bearer sk-proj-test0123456789abcdef'],
+    ['openai-compatible', 'nomic/embed:v1', '/v1/embeddings', 'authorization', undefined],
+    [
+      'google',
+      'gemini-embedding-001',
+      '/v1beta/models/gemini-embedding-001:batchEmbedContents',
+      'x-goog-api-key',
+      'AIzaTest0123456789abcdefghijklmnop',
+    ],
+  ] as const)('%s', async (provider, modelId, path, header, key) => {
+    const settings = server.settings({ embeddings: { provider, modelId } });
+    const vectors = await embedTexts(settings, ['a cat', 'two dogs']);
+    expect(vectors).toEqual([unit(vectorOf('a cat', 64, [])), unit(vectorOf('two dogs', 64, []))].map(close));
+    expect(server.requests).toMatchObject([{ path, model: modelId, texts: ['a cat', 'two dogs'] }]);
+    expect(server.requests[0]?.headers[header]).toBe(key);
+    expect(await embedQuery(settings, 'a cat')).toEqual(close(vectors[0]));
+  });
+});
+
+describe('many texts', () => {
+  test('go in calls that a provider takes, few at once, and come back in their order', async () => {
+    const texts = Array.from({ length: 500 }, (_, index) => `text ${index}`);
+    const vectors = await embedTexts(server.settings(), texts);
+    expect(vectors).toHaveLength(500);
+    for (const index of [0, 95, 96, 250, 499])
+      expect(vectors[index]).toEqual(close(unit(vectorOf(`text ${index}`, 64, []))));
+    expect(server.requests).toHaveLength(6);
+    for (const { texts: sent } of server.requests) expect(sent.length).toBeLessThanOrEqual(96);
+    expect(server.mostAtOnce).toBeLessThanOrEqual(3);
+  });
+
+  test('of which some are long go in smaller calls, cut to what a provider reads', async () => {
+    await embedTexts(
+      server.settings(),
+      Array.from({ length: 40 }, () => 'word '.repeat(10_000)),
+    );
+    for (const { texts } of server.requests) {
+      expect(texts.reduce((sum, text) => sum + text.length, 0)).toBeLessThanOrEqual(150_000);
+      for (const text of texts) expect(text.length).toBeLessThanOrEqual(8_000);
+    }
+    expect(server.requests.length).toBeGreaterThan(1);
+  });
+
+  test('none are no call, and a blank one is sent as something', async () => {
+    expect(await embedTexts(server.settings(), [])).toEqual([]);
+    expect(server.requests).toEqual([]);
+    await embedTexts(server.settings(), ['', ' \n', '\ud800']);
+    expect(server.requests[0]?.texts).toEqual(['-', '-', '\ufffd']);
+  });
+
+  test('are given up when one call fails for good', async () => {
+    server.fallback = { status: 400 };
+    const texts = Array.from({ length: 96 * 20 }, () => 'a');
+    expect(await rejection(embedTexts(server.settings(), texts))).toMatchObject({ code: 'MODEL_PROVIDER_ERROR' });
+    expect(server.requests.length).toBeLessThanOrEqual(6);
+  });
+});
+
+describe('failures', () => {
+  test('that pass are tried again', async () => {
+    server.script({ status: 503 }, 'hang-up', 'vectors');
+    const settings = server.settings({ retries: 2 });
+    expect(await embedTexts(settings, ['a'])).toHaveLength(1);
+    expect(server.requests).toHaveLength(3);
+  });
+
+  test('that stay are one sentence for people, without key and text', async () => {
+    server.script({
+      status: 401,
+      message: 'Incorrect API key provided: sk-proj-test0123456789abcdef. It said: the secret recipe.',
+    });
+    const wrong = await rejection(embedTexts(server.settings(), ['the secret recipe']));
+    expect(wrong).toMatchObject({
+      code: 'MODEL_PROVIDER_ERROR',
+      message: 'OpenAI refused the API key (401). Check OPENAI_API_KEY.',
+    });
+    server.script({
+      status: 400,
+      message: 'Bad input sk-proj-test0123456789abcdef near: the secret recipe of the house.',
+    });
+    const bad = await rejection(embedTexts(server.settings(), ['the secret recipe of the house']));
+    expect(bad.message).toMatch(/^OpenAI rejected the request \(400\)/);
+    expect(JSON.stringify([bad.message, bad.stack, bad.cause])).not.toMatch(/sk-proj|secret recipe/);
+  });
+
+  test.each(['too-few', 'zeros'] as const)('an answer that makes no sense is one: %s', async (step) => {
+    server.script(step);
+    expect(await rejection(embedTexts(server.settings(), ['a', 'b']))).toMatchObject({
+      code: 'MODEL_PROVIDER_ERROR',
+      message: expect.stringContaining('cannot be understood'),
+    });
+  });
+
+  test('vectors of several lengths are one', async () => {
+    const answers = embedTexts(
+      server.settings(),
+      Array.from({ length: 300 }, () => 'a'),
+    );
+    while (server.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    server.dimensions = 32;
+    expect(await rejection(answers)).toMatchObject({ message: expect.stringContaining('cannot be understood') });
+  });
+
+  test('a query is not waited for long', async () => {
+    server.script('silence');
+    const began = performance.now();
+    expect(await rejection(embedQuery(server.settings({ retries: 5 }), 'a'))).toMatchObject({
+      code: 'MODEL_PROVIDER_ERROR',
+    });
+    expect(performance.now() - began).toBeLessThan(6_000);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test('a signal ends the calls with its own reason', async () => {
+    server.fallback = 'silence';
+    const controller = new AbortController();
+    const answer = rejection(embedTexts(server.settings(), ['a'], { signal: controller.signal }));
+    while (server.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    const reason = new Error('The service stops.');
+    controller.abort(reason);
+    expect(await answer).toBe(reason);
+    expect(await rejection(embedTexts(server.settings(), ['a'], { signal: controller.signal }))).toBe(reason);
+  });
+});
+
+test('signs are one bit a dimension', () => {
+  expect(signsOf([0.5, -0.5, 0, 1e-9])).toBe('1001');
+});
+
+describe('GUILDHALL_EMBEDDING_MODEL', () => {
+  const providers = {
+    OPENAI_API_KEY: 'k',
+    GOOGLE_GENERATIVE_AI_API_KEY: 'k',
+    OPENAI_COMPATIBLE_BASE_URL: 'http://127.0.0.1:1/v1',
+  };
+  test.each([
+    ['openai/text-embedding-3-small', { provider: 'openai', modelId: 'text-embedding-3-small' }],
+    ['google/gemini-embedding-001', { provider: 'google', modelId: 'gemini-embedding-001' }],
+    ['openai-compatible/BAAI/bge-m3:latest', { provider: 'openai-compatible', modelId: 'BAAI/bge-m3:latest' }],
+  ])('%s', (name, embeddings) => {
+    expect(modelSettingsFromEnv({ ...providers, GUILDHALL_EMBEDDING_MODEL: name }).embeddings).toEqual(embeddings);
+  });
+
+  test('absent or blank, there are no vectors', () => {
+    expect(modelSettingsFromEnv(providers)).not.toHaveProperty('embeddings');
+    expect(modelSettingsFromEnv({ ...providers, GUILDHALL_EMBEDDING_MODEL: ' ' })).not.toHaveProperty('embeddings');
+  });
+
+  test.each(['text-embedding-3-small', 'anthropic/claude', 'openai/', 'openai/two words'])('%s is refused', (name) => {
+    expect(() => modelSettingsFromEnv({ ...providers, GUILDHALL_EMBEDDING_MODEL: name })).toThrow(
+      /^GUILDHALL_EMBEDDING_MODEL must be openai\/<model>/,
+    );
+  });
+
+  test('a provider without a key is refused', () => {
+    expect(() => modelSettingsFromEnv({ GUILDHALL_EMBEDDING_MODEL: 'openai/text-embedding-3-small' })).toThrow(
+      'GUILDHALL_EMBEDDING_MODEL names a model of openai, and that provider is not configured.',
+    );
+  });
+});

@@ -1,0 +1,73 @@
+import { type KnownWord, planSearch } from '../../../runtime/knowledge/plan.ts';
+import { termsOf } from '../../../runtime/knowledge/terms.ts';
+
+/** What the index knows: words of the query in their order with their counts, and words like them. */
+function known(query: string, counts: Record<string, number>, all: number, searched = 10_000, like: KnownWord[] = []) {
+  const asked = termsOf(query);
+  const rows: KnownWord[] = [
+    { ordinal: 0, word: '', passages: all, likeness: 1 },
+    { ordinal: -1, word: '', passages: searched, likeness: 1 },
+    ...asked.map(({ word }, index) => ({ ordinal: index + 1, word, passages: counts[word] ?? 0, likeness: 1 })),
+    ...like,
+  ];
+  return planSearch(rows, asked);
+}
+
+const ALL = 100_000;
+
+test('without a known word there is nothing to look for', () => {
+  expect(known('xyz', {}, ALL)).toBeUndefined();
+  expect(planSearch([], [])).toBeUndefined();
+});
+
+test('few passages are all ranked', () => {
+  expect(known('red fox', { red: 300, fox: 2 }, 500, 500)?.candidates).toEqual({ query: null, inverted: false });
+});
+
+test('rare words choose the passages, common ones rank them', () => {
+  const plan = known('the red fox', { the: 99_000, red: 400, fox: 20 }, ALL);
+  expect(plan?.candidates).toEqual({ query: "'fox' | 'red'", inverted: true });
+  const weights = Object.fromEntries((plan?.parts ?? []).map(({ query, weight }) => [query, weight]));
+  expect(weights["'fox'"]).toBeGreaterThan(weights["'red'"] ?? 0);
+  expect(weights["'the'"]).toBeLessThan(0.02);
+  expect(weights["'red' <-> 'fox'"]).toBeCloseTo((weights["'red'"] ?? 0) / 2);
+});
+
+test('common words must come together, and alone when that is too little', () => {
+  const plan = known('red fox', { red: 5_000, fox: 8_000 }, ALL);
+  expect(plan?.candidates).toEqual({ query: "('red' & 'fox')", inverted: true });
+  expect(plan?.wider).toEqual({ query: "'red'", inverted: true });
+  expect(known('fox', { fox: 60_000 }, ALL)).toMatchObject({ candidates: { query: "'fox'" }, wider: undefined });
+});
+
+test('sources are read themselves where the index would go through more', () => {
+  const common = { red: 9_000, fox: 8_000 };
+  expect(known('red fox', common, ALL, 2_000)?.candidates).toMatchObject({ inverted: false });
+  expect(known('red fox', { red: 9, fox: 8 }, ALL, 2_000)?.candidates).toMatchObject({ inverted: true });
+});
+
+test('a word like one that is there counts less, and no more than that one', () => {
+  const like = [{ ordinal: 1, word: 'foxes', passages: 2, likeness: 0.6 }];
+  const plan = known('fox', { fox: 5_000 }, ALL, 10_000, like);
+  const [own, other] = plan?.parts ?? [];
+  expect(own).toMatchObject({ query: "'fox'", graded: true });
+  expect(other).toMatchObject({ query: "'foxes'", graded: false });
+  expect(other?.weight).toBeCloseTo((own?.weight ?? 0) * 0.3);
+});
+
+test('for a word that is not there, only what may be meant stands in', () => {
+  const like = [
+    { ordinal: 1, word: 'return', passages: 50, likeness: 0.27 },
+    { ordinal: 1, word: 'retail', passages: 50, likeness: 0.3 },
+    { ordinal: 1, word: 'retrunning', passages: 50, likeness: 0.6 },
+  ];
+  expect(known('retrun', {}, ALL, 10_000, like)?.parts.map(({ query }) => query)).toEqual(["'return' | 'retrunning'"]);
+  expect(known('retrun', {}, ALL, 10_000, like.slice(1, 2))).toBeUndefined();
+});
+
+test('of a long query the rarest words count', () => {
+  const words = Array.from({ length: 60 }, (_, index) => `w${index}x`);
+  const counts = Object.fromEntries(words.map((word, index) => [word, 100 + index]));
+  const exact = known(words.join(' '), counts, ALL)?.parts.filter(({ graded }) => graded);
+  expect(exact?.map(({ query }) => query)).toEqual(words.slice(0, 16).map((word) => `'${word}'`));
+});
