@@ -6,6 +6,7 @@ import type { Runtime } from '../runtime/runtime.ts';
 /** Every kind of background work by the name of its queue, and what a job of it carries. */
 export interface JobData {
   'process-knowledge-source': { workspaceId: string; sourceId: string };
+  'embed-knowledge-source': { workspaceId: string; sourceId: string };
 }
 
 /** A kind of background work. */

@@ -1,6 +1,7 @@
 import { newId } from '../../core/ids.ts';
 import { connectDatabase } from '../../db/connect.ts';
-import { insertEmbeddings, insertVectors, nearestPassages } from '../../db/queries/knowledgePassages.ts';
+import { insertEmbeddings, insertVectors } from '../../db/queries/knowledgePassages.ts';
+import { nearestPassages } from '../../db/queries/knowledgeSearch.ts';
 import { createWorkspace } from '../../db/queries/workspaces.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { signsOf } from '../../runtime/knowledge/embeddings.ts';
