@@ -10,6 +10,7 @@ import {
 } from './outgoing/address.ts';
 import { asFailure, OutgoingFailed, OutgoingRefused } from './outgoing/failures.ts';
 import { redirectRefused, redirectTarget } from './outgoing/redirect.ts';
+import { webStream } from './outgoing/webStream.ts';
 import {
   decoderFor,
   headersForOtherOrigin,
@@ -95,28 +96,6 @@ interface Opened {
 
 type Opening = Omit<OutgoingRequest, 'accept'> & { redirect?: 'follow' | 'manual' | 'error' };
 
-/**
- * The body as a web stream. Cancelling it ends the connection first: a generator that was never entered runs no clean-up, and one
- * that waits for a chunk runs it only after the chunk.
- */
-function cancellable({ body, close }: Opened): ReadableStream<Uint8Array> {
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        try {
-          const { done, value } = await body.next();
-          if (done) controller.close();
-          else controller.enqueue(value);
-        } catch (error) {
-          controller.error(error);
-        }
-      },
-      cancel: close,
-    },
-    { highWaterMark: 0 },
-  );
-}
-
 /** Makes a client; the service uses the one below, tests bring a resolver and a dialler of their own. */
 export function createOutgoingClient(seams: OutgoingSeams = {}): OutgoingClient {
   const lookup = seams.lookup ?? systemLookup;
@@ -168,13 +147,15 @@ export function createOutgoingClient(seams: OutgoingSeams = {}): OutgoingClient 
     const clock = new AbortController();
     const timer = setTimeout(() => {
       clock.abort(new OutgoingFailed('timeout', `${firstHost} did not answer completely within ${timeoutMs} ms.`));
-      close();
     }, timeoutMs);
     const signal = request.signal ? AbortSignal.any([clock.signal, request.signal]) : clock.signal;
     const close = () => {
       clearTimeout(timer);
+      signal.removeEventListener('abort', close);
       void agent.destroy().catch(() => undefined);
     };
+    // Also where the body is never begun, so that nothing else would.
+    signal.addEventListener('abort', close);
     const explain = (error: unknown, host: string): unknown =>
       signal.aborted ? signal.reason : asFailure(error, host);
 
@@ -286,7 +267,7 @@ export function createOutgoingClient(seams: OutgoingSeams = {}): OutgoingClient 
         });
         const withoutBody = NULL_BODY.has(opened.status) || request.method === 'HEAD';
         if (withoutBody) opened.close();
-        const response = new Response(withoutBody ? null : cancellable(opened), {
+        const response = new Response(withoutBody ? null : webStream(opened.body, opened.close), {
           status: opened.status,
           headers: opened.headers,
         });

@@ -2247,7 +2247,7 @@ export interface components {
              * @enum {string}
              */
             key: "follow-up" | "message-splitting" | "message-delay" | "long-term-memory" | "sandbox" | "genui" | "audio" | "web-search";
-            /** @description Name to show to people. Its wording may change. */
+            /** @description Name to show to people. Its wording may change. Where the server has no search service, that of `web-search` is `Web search (not configured on this server)`. */
             label: string;
             /** @description Whether the feature is on. `audio` is on when listening or spoken answers are. */
             enabled: boolean;
@@ -4383,6 +4383,13 @@ export interface components {
             role: components["schemas"]["MessageRole"];
             /** @description Text of the message; empty when a user sent only attachments. */
             content: string;
+            /** @description Components that the agent shows with the reply, when it uses generative UI; else `null`. A client that does not draw them loses nothing that the text says. */
+            ui: components["schemas"]["MessageUi"] | null;
+            /**
+             * Format: uri
+             * @description Address of the reply as speech (MP3), when the agent answers with audio and a provider can speak; else `null`. Whoever has the address can fetch it, without a key.
+             */
+            audioUrl: string | null;
             /**
              * @description Name at its provider of the model that wrote the reply; `null` for a user's message.
              * @example gpt-4.1
@@ -4392,7 +4399,7 @@ export interface components {
             tokenUsage: components["schemas"]["TokenUsage"] | null;
             /** @description Model costs of the reply in US dollars, 0 when the price of the model is not known; `null` for a user's message. */
             costUsd: number | null;
-            /** @description Operations that the turn is counted as. 1 for a reply, 0 for a user's message. */
+            /** @description Operations that the turn is counted as: 1 for a reply (for the last message of one that is split), 0 for a user's message and for a reply that goes on after an operator's approval. */
             costOps: number;
             /**
              * Format: date-time
@@ -4509,6 +4516,39 @@ export interface components {
          *     content is that of one `data`.
          */
         MessageStream: string;
+        /**
+         * @description A component that the agent shows, with others in it: at most 200 in all, 8 above one another, 64 KiB as JSON. Each is an
+         *     object with its `type` and the fields of that type. `?`: the field may be missing. Addresses are https, without
+         *     credentials. Texts are plain, except for Markdown where it says so; draw it without HTML, and no link in it that is not
+         *     https. A client leaves out types that it does not know: more may come.
+         *
+         *     - `stack`: `children`, components below (`direction?`: `vertical`) or beside one another (`horizontal`)
+         *     - `card`: `children`, in a frame, `title?`
+         *     - `heading`: `text`, `level?` (1 to 3)
+         *     - `text`: `text`, `format?` (`plain`, or `markdown`)
+         *     - `list`: `items` (texts), `ordered?`
+         *     - `table`: `columns` (texts), `rows`, each with a text, number, boolean or `null` for each column
+         *     - `keyValue`: `items`, each `{key, value}`
+         *     - `image`: `url`, `alt`
+         *     - `link`: `url`, `text`
+         *     - `button`: `label`, and either `message`, which the client sends as the user's next message, or `url`, which it opens
+         *     - `divider`
+         *     - `progress`: `value` (0 to 100), `label?`
+         *     - `stat`: `label`, `value` (text or number), `change?`
+         *     - `chart`: `kind` (`bar` or `line`), `series`, each `{name, points: [{label, value}]}`, `title?`
+         *     - `form`: `inputs`, each `{name, label, kind, required?, options?}` with `kind` one of `text`, `multiline`, `number`,
+         *       `date`, `email`, `checkbox`, `select`; `title?`, `submitLabel?`. The client sends what was filled in as the user's
+         *       next message, a line `label: value` for each input.
+         */
+        MessageUi: {
+            /**
+             * @description What it is. The list may grow.
+             * @enum {string}
+             */
+            type: "stack" | "card" | "heading" | "text" | "list" | "table" | "keyValue" | "image" | "link" | "button" | "divider" | "progress" | "stat" | "chart" | "form";
+        } & {
+            [key: string]: unknown;
+        };
         /** @description What the turn used, over all its steps. */
         MessageUsage: {
             /** @description Tokens that the model read. */

@@ -206,12 +206,37 @@ export interface ApiKeys {
   workspace_id: string;
 }
 
+export interface Approvals {
+  agent_id: string;
+  conversation_id: string;
+  decided_at: Timestamp | null;
+  decided_by: "message" | "operator" | null;
+  id: string;
+  input: Json;
+  is_error: boolean | null;
+  origin: Json;
+  output: string | null;
+  requested_at: Generated<Timestamp>;
+  /**
+   * running under a turn that died: whether the call was made is not known, and it is not made again
+   */
+  status: Generated<"pending" | "approved" | "rejected" | "running" | "done">;
+  tool_name: string;
+  turn_id: string;
+  workspace_id: string;
+}
+
 export interface Conversations {
   agent_id: string;
   channel: Generated<"api" | "web_chat" | "whatsapp" | "z_api">;
   cost_usd: Generated<Numeric>;
   deleted_at: Timestamp | null;
   external_user_id: string;
+  /**
+   * When the agent writes again by itself; null = it does not
+   */
+  follow_up_at: Timestamp | null;
+  follow_ups_sent: Generated<number>;
   id: string;
   input_tokens: Generated<number>;
   is_ended: Generated<boolean>;
@@ -387,8 +412,22 @@ export interface KnowledgeWords {
   workspace_id: string;
 }
 
+export interface Memories {
+  agent_id: string;
+  created_at: Generated<Timestamp>;
+  external_user_id: string;
+  fact: string;
+  id: string;
+  updated_at: Generated<Timestamp>;
+  workspace_id: string;
+}
+
 export interface Messages {
   attachments: Generated<Json>;
+  /**
+   * The reply as speech, in the file store
+   */
+  audio_key: string | null;
   content: string;
   conversation_id: string;
   /**
@@ -402,6 +441,10 @@ export interface Messages {
    * What answered: null on user messages, as are provider, tokens and cost
    */
   model: string | null;
+  /**
+   * What models get in place of content: a slash command expanded, a voice message transcribed; null = the content itself
+   */
+  model_text: string | null;
   output_tokens: number | null;
   provider: string | null;
   role: "user" | "assistant";
@@ -414,6 +457,10 @@ export interface Messages {
    * Joins a user message with the replies to it
    */
   turn_id: string | null;
+  /**
+   * Components that the agent shows with the reply
+   */
+  ui: Json | null;
   workspace_id: string;
 }
 
@@ -485,6 +532,76 @@ export interface ToolVariables {
   workspace_id: string;
 }
 
+export interface Turns {
+  agent_id: string;
+  conversation_id: string;
+  cost_usd: Generated<Numeric>;
+  ended_at: Timestamp | null;
+  error_code: string | null;
+  error_message: string | null;
+  /**
+   * As in conversations.turn_id while it runs, and in messages.turn_id
+   */
+  id: string;
+  input_tokens: Generated<number>;
+  /**
+   * What it answers: a message; nobody, after a silence; or decisions on approvals that came by another way than a message
+   */
+  kind: "message" | "follow_up" | "continuation";
+  output_tokens: Generated<number>;
+  /**
+   * Where a turn goes on when its approvals are decided
+   */
+  paused: Json | null;
+  started_at: Generated<Timestamp>;
+  /**
+   * waiting = for approvals; interrupted = its process died
+   */
+  status: Generated<"running" | "done" | "waiting" | "failed" | "interrupted">;
+  /**
+   * Tool calls and their results between the message and the reply, as later turns show them to the model; null = there were none
+   */
+  transcript: Json | null;
+  version_number: number;
+  workspace_id: string;
+}
+
+export interface TurnSteps {
+  /**
+   * Whose step it is: the agent of the conversation, or a sub-agent
+   */
+  agent_id: string;
+  cost_usd: Numeric | null;
+  /**
+   * 0 = the agent of the conversation, 1 = its sub-agents, and so on
+   */
+  depth: Generated<number>;
+  duration_ms: number | null;
+  input: Json | null;
+  input_tokens: number | null;
+  kind: "model" | "tool";
+  /**
+   * Of the model at its provider, or of the tool as the model calls it
+   */
+  name: string;
+  output: Json | null;
+  output_tokens: number | null;
+  provider: string | null;
+  seq: number;
+  started_at: Generated<Timestamp>;
+  /**
+   * A tool is stored as running before it is called; running under a turn that ended means that its outcome is not known
+   */
+  status: "running" | "done" | "failed" | "waiting";
+  turn_id: string;
+  workspace_id: string;
+}
+
+export interface WorkspaceRevisions {
+  revision: Generated<number>;
+  workspace_id: string;
+}
+
 export interface Workspaces {
   /**
    * Most agents that are not deleted; null = no limit
@@ -499,6 +616,10 @@ export interface Workspaces {
    */
   operation_limit: number | null;
   /**
+   * IANA name; business hours are meant in it
+   */
+  time_zone: Generated<string>;
+  /**
    * Most HTTP tools that are not deleted; null = no limit
    */
   tool_limit: Generated<number | null>;
@@ -512,6 +633,7 @@ export interface DB {
   agents: Agents;
   ai_models: AiModels;
   api_keys: ApiKeys;
+  approvals: Approvals;
   conversations: Conversations;
   external_mcps: ExternalMcps;
   http_tools: HttpTools;
@@ -520,11 +642,15 @@ export interface DB {
   knowledge_sources: KnowledgeSources;
   knowledge_vectors: KnowledgeVectors;
   knowledge_words: KnowledgeWords;
+  memories: Memories;
   messages: Messages;
   native_connections: NativeConnections;
   operation_usage: OperationUsage;
   skill_files: SkillFiles;
   skills: Skills;
   tool_variables: ToolVariables;
+  turn_steps: TurnSteps;
+  turns: Turns;
+  workspace_revisions: WorkspaceRevisions;
   workspaces: Workspaces;
 }

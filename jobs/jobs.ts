@@ -7,6 +7,8 @@ import type { Runtime } from '../runtime/runtime.ts';
 export interface JobData {
   'process-knowledge-source': { workspaceId: string; sourceId: string };
   'embed-knowledge-source': { workspaceId: string; sourceId: string };
+  'continue-conversation': { workspaceId: string; conversationId: string };
+  'send-follow-up': { workspaceId: string; conversationId: string };
 }
 
 /** A kind of background work. */

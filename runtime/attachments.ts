@@ -12,7 +12,7 @@ export interface AttachmentInput {
   mediaType?: string;
 }
 
-/** An attachment whose content is at hand and of a kind that the model takes. */
+/** An attachment whose content is at hand and of a kind that the model takes, or audio for an agent that listens. */
 export interface ResolvedAttachment {
   kind: FileKind['kind'];
   mediaType: string;
@@ -30,11 +30,15 @@ export interface StoredAttachment {
   sizeBytes: number;
   sha256: string;
   url?: string;
+  /** What is said in a recording. */
+  transcript?: string;
 }
 
 /** For whom attachments are brought in, and how. */
 export interface AttachmentContext {
   model: { name: string; supportsImage: boolean; supportsDocument: boolean };
+  /** Whether the agent takes audio, whatever its model takes. */
+  listens?: boolean;
   allowPrivateNetwork: boolean;
   signal?: AbortSignal;
   /** Milliseconds for each download; 15 seconds when absent. */
@@ -51,6 +55,8 @@ export const MAX_INLINE_BYTES = 1_048_576;
 export const MAX_URL_BYTES = 10_485_760;
 /** Bytes of all attachments of a message: providers take 20 to 50 MB a request, base64 adds a third. */
 const MAX_TOTAL_BYTES = 20_971_520;
+const DEAF =
+  'The agent does not listen to audio. Switch its feature "audio" on (audioListeningEnabled) and publish it.';
 
 function invalidInput(index: number, field: string, message: string, keyword: string): ApiError {
   return invalid(`/body/attachments/${index}${field}`, message, keyword);
@@ -153,6 +159,7 @@ export function checkAttachments(inputs: readonly AttachmentInput[]): void {
  * - PNG, JPEG, WebP and GIF are images; PDF, plain text, CSV and Markdown are documents. The bytes decide. `mediaType`, the
  *   file name's extension and the server's Content-Type only tell the text kinds apart, and a `mediaType` that the bytes contradict
  *   is refused. DOCX is refused: no provider takes it.
+ * - MP3, WAV, OGG, WebM, MP4 and FLAC without pictures are audio, for agents that listen.
  * @throws VALIDATION_ERROR (400): none or both of base64 and url, broken base64, broken URL
  * @throws ATTACHMENT_TOO_LARGE, UNSUPPORTED_ATTACHMENT (422): size; kind, model, or an address that is refused or does not deliver
  */
@@ -165,9 +172,10 @@ export async function resolveAttachments(
   }
   // All that needs no network first: a message with a broken part must not make anybody's server work.
   const inline = decodeAll(inputs);
-  const { model } = context;
-  if (inputs.length > 0 && !model.supportsImage && !model.supportsDocument) {
-    throw fault('UNSUPPORTED_ATTACHMENT', `The model ${model.name} takes no attachments.`);
+  const { model, listens = false } = context;
+  if (inputs.length > 0 && !listens && !model.supportsImage && !model.supportsDocument) {
+    const why = (await hasAudio(inline)) ? DEAF : `The model ${model.name} takes no attachments.`;
+    throw fault('UNSUPPORTED_ATTACHMENT', why);
   }
 
   const resolved: ResolvedAttachment[] = [];
@@ -191,7 +199,9 @@ export async function resolveAttachments(
     const declared = isDeclared(input.mediaType) ? input.mediaType : undefined;
     const kind = await fileKind(bytes, { declared, served, filename: filenameOf(input, index, '') });
     if (typeof kind === 'string') throw fault('UNSUPPORTED_ATTACHMENT', `${title} ${kind}`);
-    if (!(kind.kind === 'image' ? model.supportsImage : model.supportsDocument)) {
+    if (kind.kind === 'audio') {
+      if (!listens) throw fault('UNSUPPORTED_ATTACHMENT', `${title} is ${kind.mediaType}. ${DEAF}`);
+    } else if (!(kind.kind === 'image' ? model.supportsImage : model.supportsDocument)) {
       throw fault(
         'UNSUPPORTED_ATTACHMENT',
         `${title} is ${kind.mediaType}, but the model ${model.name} takes no ${kind.kind}s.`,
@@ -210,16 +220,26 @@ export async function resolveAttachments(
   return resolved;
 }
 
+async function hasAudio(contents: readonly (Buffer | null)[]): Promise<boolean> {
+  for (const bytes of contents) {
+    const kind = bytes && (await fileKind(bytes, { filename: '' }));
+    if (kind && typeof kind !== 'string' && kind.kind === 'audio') return true;
+  }
+  return false;
+}
+
 function escapeAttribute(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
 /**
  * The attachments as content parts of the user message. Images and PDF go as files, which every provider of the AI SDK takes; text
- * kinds go as text between tags with the file's name, since of the providers only Anthropic and Google take them as files.
+ * kinds go as text between tags with the file's name, since of the providers only Anthropic and Google take them as files. Audio is
+ * none of them: it goes as its transcript (audio/transcribe.ts).
  */
 export function toModelParts(attachments: readonly ResolvedAttachment[]): UserPart[] {
-  return attachments.map(({ mediaType, filename, bytes }) => {
+  const seen = attachments.filter(({ kind }) => kind !== 'audio');
+  return seen.map(({ mediaType, filename, bytes }) => {
     if (!mediaType.startsWith('text/'))
       return { type: 'file', mediaType, filename, data: { type: 'data', data: bytes } };
     const text = new TextDecoder('utf-8').decode(bytes);
@@ -249,9 +269,11 @@ function sizeText(bytes: number): string {
 /**
  * The text of an earlier message as later turns show it to the model: its content, and a note for each attachment, such as
  * `[attachment: report.pdf, application/pdf, 20 KB]`. So the model knows what its earlier answers were about, and a
- * conversation does not pay for the same pages and pixels again in every turn. Who needs them again sends them again.
+ * conversation does not pay for the same pages and pixels again in every turn. Who needs them again sends them again. A recording
+ * with a transcript has no note: what it says is in the content.
  */
 export function withAttachmentNotes(content: string, attachments: readonly StoredAttachment[]): string {
-  const notes = attachments.map((one) => `[attachment: ${one.filename}, ${one.mediaType}, ${sizeText(one.sizeBytes)}]`);
+  const unread = attachments.filter(({ transcript }) => transcript === undefined);
+  const notes = unread.map((one) => `[attachment: ${one.filename}, ${one.mediaType}, ${sizeText(one.sizeBytes)}]`);
   return [content, ...notes].filter((line) => line !== '').join('\n');
 }

@@ -1,6 +1,8 @@
-/** A kind of file that models take. */
+import { hasOnlySound } from './audio/tracks.ts';
+
+/** A kind of file that models take; audio they get as its transcript. */
 export interface FileKind {
-  kind: 'image' | 'document';
+  kind: 'image' | 'document' | 'audio';
   mediaType: string;
   extension: string;
 }
@@ -23,6 +25,12 @@ const KINDS: readonly FileKind[] = [
   { kind: 'document', mediaType: 'text/plain', extension: 'txt' },
   { kind: 'document', mediaType: 'text/csv', extension: 'csv' },
   { kind: 'document', mediaType: 'text/markdown', extension: 'md' },
+  { kind: 'audio', mediaType: 'audio/mpeg', extension: 'mp3' },
+  { kind: 'audio', mediaType: 'audio/wav', extension: 'wav' },
+  { kind: 'audio', mediaType: 'audio/ogg', extension: 'ogg' },
+  { kind: 'audio', mediaType: 'audio/webm', extension: 'webm' },
+  { kind: 'audio', mediaType: 'audio/mp4', extension: 'm4a' },
+  { kind: 'audio', mediaType: 'audio/flac', extension: 'flac' },
 ];
 const BY_TYPE = new Map(KINDS.map((kind) => [kind.mediaType, kind]));
 const ALIASES = new Map([
@@ -34,6 +42,15 @@ const ALIASES = new Map([
   ['application/csv', 'text/csv'],
   ['text/x-csv', 'text/csv'],
   ['text/x-markdown', 'text/markdown'],
+  ['audio/mp3', 'audio/mpeg'],
+  ['audio/x-wav', 'audio/wav'],
+  ['audio/wave', 'audio/wav'],
+  ['audio/vnd.wave', 'audio/wav'],
+  ['audio/opus', 'audio/ogg'],
+  ['application/ogg', 'audio/ogg'],
+  ['audio/m4a', 'audio/mp4'],
+  ['audio/x-m4a', 'audio/mp4'],
+  ['audio/x-flac', 'audio/flac'],
 ]);
 const TEXT_BY_EXTENSION = new Map([
   ['txt', 'text/plain'],
@@ -43,7 +60,15 @@ const TEXT_BY_EXTENSION = new Map([
   ['md', 'text/markdown'],
   ['markdown', 'text/markdown'],
 ]);
-const ACCEPTED = 'Send PNG, JPEG, WebP, GIF, PDF, plain text, CSV or Markdown.';
+/** Containers of sound or of films; those without a picture are sound, whatever they are called. */
+const CONTAINERS = new Map([
+  ['video/webm', 'audio/webm'],
+  ['audio/webm', 'audio/webm'],
+  ['video/mp4', 'audio/mp4'],
+  ['audio/mp4', 'audio/mp4'],
+]);
+const ACCEPTED =
+  'Send PNG, JPEG, WebP, GIF, PDF, plain text, CSV or Markdown; to an agent that listens also audio as MP3, WAV, OGG, WebM, M4A or FLAC.';
 
 /** Lower case, without parameters, under its usual name. */
 function plainType(mediaType: string): string {
@@ -86,12 +111,19 @@ export async function fileKind(bytes: Uint8Array, hints: FileHints): Promise<Fil
   // Loaded at the first attachment; an idle service needs none of its tables.
   const { fileTypeFromBuffer } = await import('file-type');
   const found = await fileTypeFromBuffer(bytes);
-  const declared = hints.declared === undefined ? undefined : plainType(hints.declared);
+  let declared = hints.declared === undefined ? undefined : plainType(hints.declared);
   const hinted = textType(hints);
 
   let mediaType = found === undefined ? undefined : plainType(found.mime);
-  // Two ASCII letters are magic for some old formats ("BM", "MZ"): a text that happens to begin so is still a text.
-  const shadowed = mediaType !== undefined && !BY_TYPE.has(mediaType) && hinted !== undefined;
+  const sound = CONTAINERS.get(mediaType ?? '');
+  if (sound !== undefined && hasOnlySound(bytes, sound)) {
+    // Browsers call recordings of sound videos, too.
+    if (CONTAINERS.get(declared ?? '') === sound) declared = sound;
+    mediaType = sound;
+  } else if (sound !== undefined) return `is a video, which is not accepted. ${ACCEPTED}`;
+  // A few ASCII letters are magic for some formats ("BM", "MZ", "ID3"): a text that happens to begin so is still a text.
+  const shadowed =
+    mediaType !== undefined && hinted !== undefined && (BY_TYPE.get(mediaType)?.kind ?? 'audio') === 'audio';
   if ((mediaType === undefined || shadowed) && isText(bytes)) mediaType = hinted ?? 'text/plain';
   if (mediaType === undefined) {
     return hinted === undefined ? `is of no known type. ${ACCEPTED}` : `is not text in UTF-8, as ${hinted} must be.`;

@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 import { LRUCache } from 'lru-cache';
+import type { Logger } from 'pino';
 import type { Clock } from '../core/clock.ts';
 import type { SecretBox } from '../core/secrets.ts';
 import { findVersion } from '../db/queries/agentVersions.ts';
@@ -7,18 +8,15 @@ import { type AiModelRow, findCustomModel, listCustomModels } from '../db/querie
 import type { DB } from '../generated/db.ts';
 import type { FileStore } from '../integrations/storage/storage.ts';
 import type { Toolkits } from '../integrations/toolkits/toolkits.ts';
+import { ResourceCache } from './agent/loadResources.ts';
 import { McpPool } from './mcp/pool.ts';
-import {
-  type CatalogueModel,
-  findGlobalModel,
-  listGlobalModels,
-  type ModelDescriptor,
-  type ModelProvider,
-} from './models/catalogue.ts';
+import { type CatalogueModel, findGlobalModel, listGlobalModels, type ModelDescriptor } from './models/catalogue.ts';
+import { customModel } from './models/customModel.ts';
 import { isConfigured } from './models/providers.ts';
 import type { ModelSettings } from './models/settings.ts';
 import type { Snapshot } from './snapshot.ts';
-import { TurnRegistry } from './turnRegistry.ts';
+import { TurnRegistry } from './turn/turnRegistry.ts';
+import type { WebSearchSettings } from './webSearch/settings.ts';
 
 /** What the run-time stands on. */
 export interface RuntimeOptions {
@@ -29,6 +27,9 @@ export interface RuntimeOptions {
   files: FileStore;
   temporaryDir: string;
   toolkits: Toolkits;
+  webSearch: WebSearchSettings;
+  /** Hears of what a turn could do without. */
+  logger?: Pick<Logger, 'warn'>;
   /** The database across workspaces: renews the leases of running turns. */
   system: Kysely<DB>;
 }
@@ -51,9 +52,16 @@ export class Runtime {
   /** Absolute path of the folder for files that are needed while something is done. */
   readonly temporaryDir: string;
   readonly toolkits: Toolkits;
+  /** The services that search the web; none: web search says that it is not configured. */
+  readonly webSearch: WebSearchSettings;
   /** Connections to MCP servers of workspaces. */
   readonly mcp: McpPool;
   readonly turns: TurnRegistry;
+  /** Where the service is reached from outside, without a slash at its end; known once it listens. */
+  publicUrl = '';
+  readonly logger: Pick<Logger, 'warn'> | undefined;
+  /** What published versions are linked to, as it is now. */
+  readonly resources = new ResourceCache();
   readonly #snapshots = new LRUCache<string, Snapshot>({ max: SNAPSHOTS_KEPT });
 
   constructor(options: RuntimeOptions) {
@@ -64,8 +72,10 @@ export class Runtime {
     this.files = options.files;
     this.temporaryDir = options.temporaryDir;
     this.toolkits = options.toolkits;
+    this.webSearch = options.webSearch;
     this.mcp = new McpPool({ allowPrivateNetwork: options.allowPrivateNetwork });
     this.turns = new TurnRegistry(options.system);
+    this.logger = options.logger;
   }
 
   /** Ends what is open to the outside. The turns under way are not its concern. */
@@ -110,26 +120,14 @@ export class Runtime {
   }
 
   #listed(row: AiModelRow): ListedModel {
-    const provider = row.provider as ModelProvider;
+    const model = customModel(row);
     return {
-      publicId: row.id,
-      name: row.name,
-      provider,
-      modelId: row.model_id,
+      ...model,
       displayProvider: row.display_provider,
       description: row.description ?? '',
       iconUrl: row.icon_url,
-      contextWindow: row.context_window,
-      supportsImage: row.supports_image,
-      supportsDocument: row.supports_document,
-      supportsThinking: row.supports_thinking,
-      supportsTemperature: row.supports_temperature,
-      minTemperature: row.min_temperature ?? 0,
-      maxTemperature: row.max_temperature ?? 0,
-      inputCostPer1MTokens: row.input_cost_per_1m_tokens,
-      outputCostPer1MTokens: row.output_cost_per_1m_tokens,
       scope: 'workspace',
-      active: row.active && isConfigured(this.models, provider),
+      active: row.active && isConfigured(this.models, model.provider),
       createdAt: row.created_at,
       updatedAt: row.updated_at,
     };

@@ -8,6 +8,7 @@ import { readBody, readQuery } from './body.ts';
 import type { DocumentedOperation, ValidRequest } from './contract.ts';
 import { errorBody, sendError, toApiError } from './errors.ts';
 import { contextOf, type Exchange, type HandlerParts } from './exchange.ts';
+import { publicFiles } from './files.ts';
 import { operationalRoutes } from './operational.ts';
 import type { RateLimiter } from './rateLimit.ts';
 import { requestIdOf } from './requestId.ts';
@@ -102,7 +103,10 @@ export function createApp(parts: AppParts): Express {
   app.disable('x-powered-by');
   app.set('etag', false);
   app.enable('case sensitive routing');
-  if (parts.servesApi) app.use(API_PREFIX, serve);
+  if (parts.servesApi) {
+    app.use(API_PREFIX, serve);
+    app.use('/files', publicFiles(parts.runtime));
+  }
   app.use(operationalRoutes({ ...parts, document: contract.document, registry: telemetry.registry }));
   app.use((request: Request, response: Response) => {
     sendError(response, fault('NOT_FOUND'), identify(request, response));

@@ -2,11 +2,14 @@ import { parseSecretKeys } from '../core/secrets.ts';
 import { readStorageUrl, type S3Settings } from '../integrations/storage/s3.ts';
 import { type ToolkitSettings, toolkitSettingsFromEnv } from '../integrations/toolkits/settings.ts';
 import { type ModelSettings, modelSettingsFromEnv } from '../runtime/models/settings.ts';
+import { type WebSearchSettings, webSearchSettingsFromEnv } from '../runtime/webSearch/settings.ts';
 
 /** Everything the service reads from its environment, checked once at start. */
 export interface Config {
   host: string;
   port: number;
+  /** Where others reach the service, without a slash at its end; absent: at the address that it listens on. */
+  publicUrl?: string | undefined;
   /** Absent: the embedded PostgreSQL in `dataDir`. */
   databaseUrl: string | undefined;
   dataDir: string;
@@ -20,6 +23,7 @@ export interface Config {
   logLevel: string;
   models: ModelSettings;
   toolkits: ToolkitSettings;
+  webSearch: WebSearchSettings;
   /** Where uploaded files are kept; absent: the folder `files` of `dataDir`. */
   storage: S3Settings | undefined;
   /** Keys that encrypt stored credentials, the present one first; empty: the key file of `dataDir`. */
@@ -43,6 +47,16 @@ function flag(env: NodeJS.ProcessEnv, name: string): boolean {
   if (text === '' || text === 'false') return false;
   if (text === 'true') return true;
   throw new Error(`${name} must be true or false, not ${JSON.stringify(text)}.`);
+}
+
+function publicUrl(env: NodeJS.ProcessEnv): string | undefined {
+  const text = env.GUILDHALL_PUBLIC_URL?.trim() ?? '';
+  if (text === '') return undefined;
+  const url = URL.parse(text);
+  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || url.search || url.hash) {
+    throw new Error('GUILDHALL_PUBLIC_URL must be an address such as https://agents.example.com.');
+  }
+  return url.href.replace(/\/+$/, '');
 }
 
 const ROLES = ['all', 'api', 'worker'] as const;
@@ -74,6 +88,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   return {
     host: env.HOST || '127.0.0.1',
     port: integer(env, 'PORT', 3000, 0, 65535),
+    publicUrl: publicUrl(env),
     databaseUrl: databaseUrlOf(env),
     dataDir: env.GUILDHALL_DATA_DIR || './data',
     poolSize: integer(env, 'GUILDHALL_POOL_SIZE', 16, 2, 500),
@@ -83,6 +98,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     logLevel,
     models: modelSettingsFromEnv(env),
     toolkits: toolkitSettingsFromEnv(env),
+    webSearch: webSearchSettingsFromEnv(env),
     storage: env.GUILDHALL_STORAGE_URL ? readStorageUrl(env.GUILDHALL_STORAGE_URL, env) : undefined,
     secretKeys: parseSecretKeys(env.GUILDHALL_SECRETS_KEY ?? ''),
     role: role(env),

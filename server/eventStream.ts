@@ -2,11 +2,25 @@ import type { Response } from 'express';
 
 /** A comment line this often keeps proxies from closing a quiet stream. */
 const HEARTBEAT_MS = 15_000;
+/** Bytes that wait for a slow reader; beyond them the connection is dropped. */
+const MOST_WAITING = 1_048_576;
+/** How long a reader may take for what is left when the stream has ended. */
+const DRAIN_MS = 60_000;
 
-/** Begins a `text/event-stream` answer; each event leaves at once. */
+/** What tests may set, in milliseconds. */
+export interface EventStreamOptions {
+  heartbeatMs?: number;
+  drainMs?: number;
+}
+
+/**
+ * Begins a `text/event-stream` answer; each event leaves at once. Who reads so slowly that more than 1 MiB waits is cut off, and so is
+ * who has not read the rest a minute after the end: a stream costs no more memory than that and one event. Whoever sends is not
+ * held up, and need not know.
+ */
 export function openEventStream(
   response: Response,
-  heartbeatMs = HEARTBEAT_MS,
+  { heartbeatMs = HEARTBEAT_MS, drainMs = DRAIN_MS }: EventStreamOptions = {},
 ): { send(event: string, data: unknown): void; end(): void } {
   response.status(200);
   response.setHeader('Content-Type', 'text/event-stream; charset=utf-8');
@@ -16,16 +30,25 @@ export function openEventStream(
   response.socket?.setNoDelay(true);
   const heartbeat = setInterval(() => write(':\n\n'), heartbeatMs);
   heartbeat.unref();
-  response.once('close', () => clearInterval(heartbeat));
+  let draining: NodeJS.Timeout | undefined;
+  response.once('close', () => {
+    clearInterval(heartbeat);
+    clearTimeout(draining);
+  });
 
   function write(text: string): void {
-    if (!response.writableEnded && !response.destroyed) response.write(text);
+    if (response.writableEnded || response.destroyed) return;
+    // Looked at before: one large event is no sign of a slow reader.
+    if (response.writableLength > MOST_WAITING) response.destroy();
+    else response.write(text);
   }
   return {
     send: (event, data) => write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`),
     end: () => {
       clearInterval(heartbeat);
-      if (!response.writableEnded) response.end();
+      if (response.writableEnded || response.destroyed) return;
+      response.end();
+      draining = setTimeout(() => response.destroy(), drainMs).unref();
     },
   };
 }

@@ -90,12 +90,14 @@ async function serve(
   const address = server.address();
   const port = typeof address === 'object' && address ? address.port : config.port;
   const host = config.host.includes(':') ? `[${config.host}]` : config.host;
+  const origin = `http://${host}:${port}`;
+  service.runtime.publicUrl = config.publicUrl ?? origin;
   if (demo) {
     process.stdout.write(
       `demo workspace ${demo.workspaceId}\ndemo agent ${demo.agentId}\ndemo key (shown once) ${demo.apiKey}\n`,
     );
   }
-  process.stdout.write(`ready http://${host}:${port}\n`);
+  process.stdout.write(`ready ${origin}\n`);
   logger.info({ ms: Math.round(performance.now() - startedAt) }, 'ready');
   contract.warmUp().catch((error) => logger.error({ err: error }, 'the contract does not compile'));
   embedded?.onExit(() => {

@@ -6,6 +6,7 @@ import { SecretBox } from '../core/secrets.ts';
 import { removeLeftovers } from '../core/temporary.ts';
 import type { Database } from '../db/connect.ts';
 import { API_KEY_REVOKED } from '../db/queries/apiKeys.ts';
+import { APPROVAL_DECIDED } from '../db/queries/approvals.ts';
 import { handlers as everyHandler } from '../generated/handlers.ts';
 import type { Handlers } from '../handlers/handler.ts';
 import { draftsOf, folderStore } from '../integrations/storage/folder.ts';
@@ -67,7 +68,9 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     files: config.storage ? s3Store(config.storage) : folderStore(filesDir),
     temporaryDir,
     toolkits: new Toolkits({ ...config.toolkits, allowPrivateNetwork }),
+    webSearch: config.webSearch,
     system: database.system,
+    logger,
   });
   const queue = startQueue({
     url: databaseUrl,
@@ -104,6 +107,10 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     (id) => authenticator.forget(id),
     () => authenticator.forget(),
   );
+  // What is missed while the connection is lost is swept up by the workers.
+  const unlistenApprovals = await database.listen(APPROVAL_DECIDED, (payload) => {
+    void queue.send('continue-conversation', JSON.parse(payload));
+  });
   return {
     app,
     runtime,
@@ -114,6 +121,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     async close() {
       clearInterval(tidying);
       unlisten();
+      unlistenApprovals();
       await queue.stop(0);
       await runtime.close();
     },

@@ -1,5 +1,6 @@
-import { type Kysely, type Selectable, sql } from 'kysely';
+import type { Kysely, Selectable } from 'kysely';
 import type { AgentVersions, DB } from '../../generated/db.ts';
+import { type Page, type PageOf, selectPage } from './page.ts';
 
 /** A published version: frozen, so a copy never goes stale. */
 export type VersionRow = Selectable<AgentVersions>;
@@ -21,24 +22,21 @@ export function findVersion(
 }
 
 /** A page of published versions without their snapshots, newest first, and how many there are on all pages. */
-export async function listVersions(
+export function listVersions(
   db: Kysely<DB>,
   workspaceId: string,
   agentId: string,
-  page: { offset: number; limit: number },
-): Promise<{ rows: Pick<VersionRow, 'version_number' | 'notes' | 'created_at'>[]; total: number }> {
+  page: Page,
+): Promise<PageOf<Pick<VersionRow, 'version_number' | 'notes' | 'created_at'>>> {
   const matching = db
     .selectFrom('agent_versions')
     .where('workspace_id', '=', workspaceId)
     .where('agent_id', '=', agentId);
-  const rows = await matching
-    .select(['version_number', 'notes', 'created_at'])
-    .orderBy('version_number', 'desc')
-    .limit(page.limit)
-    .offset(page.offset)
-    .execute();
-  const { total } = await matching.select(sql<number>`count(*)`.as('total')).executeTakeFirstOrThrow();
-  return { rows, total };
+  return selectPage(
+    matching,
+    (query) => query.select(['version_number', 'notes', 'created_at']).orderBy('version_number', 'desc'),
+    page,
+  );
 }
 
 /** Freezes a snapshot under a new version number. */

@@ -2,6 +2,7 @@ import { type Insertable, type Kysely, type Selectable, sql, type Transaction, t
 import type { Agents, DB } from '../../generated/db.ts';
 import { compileOnce } from '../compiled.ts';
 import { likeContains } from './like.ts';
+import type { Page } from './page.ts';
 
 /** An agent with the display name of its model, when that is one of the workspace's own. */
 export type AgentRow = Selectable<Agents> & { custom_model_name: string | null };
@@ -87,7 +88,7 @@ function matchingAgents(db: Kysely<DB>, args: AgentListArgs) {
     .where(sql<boolean>`(${args.categories}::text[] is null or categories && ${args.categories}::text[])`);
 }
 
-const agentPage = compileOnce((db, args: AgentListArgs & { offset: number; limit: number }) =>
+const agentPage = compileOnce((db, args: AgentListArgs & Page) =>
   matchingAgents(db, args)
     .select([
       'id',
@@ -113,12 +114,7 @@ const agentCount = compileOnce((db, args: AgentListArgs) =>
 const EVERY_STATUS: readonly AgentStatus[] = ['draft', 'active', 'inactive', 'archived'];
 
 /** A page of agents, newest first, and how many there are on all pages. */
-export async function listAgents(
-  db: Kysely<DB>,
-  workspaceId: string,
-  filter: AgentFilter,
-  page: { offset: number; limit: number },
-) {
+export async function listAgents(db: Kysely<DB>, workspaceId: string, filter: AgentFilter, page: Page) {
   const { status, includeArchived, search, categories } = filter;
   const args: AgentListArgs = {
     workspaceId,

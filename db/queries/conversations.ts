@@ -1,5 +1,6 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { Conversations, DB } from '../../generated/db.ts';
+import { type Page, type PageOf, selectPage } from './page.ts';
 
 /** A conversation of an end user with an agent. */
 export type ConversationRow = Selectable<Conversations>;
@@ -32,12 +33,12 @@ export function findConversation(
 }
 
 /** A page of conversations, newest first, and how many there are on all pages. */
-export async function listConversations(
+export function listConversations(
   db: Kysely<DB>,
   workspaceId: string,
   filter: ConversationFilter,
-  page: { offset: number; limit: number },
-): Promise<{ rows: ConversationRow[]; total: number }> {
+  page: Page,
+): Promise<PageOf<ConversationRow>> {
   let matching = db.selectFrom('conversations').where('workspace_id', '=', workspaceId).where('deleted_at', 'is', null);
   if (filter.status === 'ended') matching = matching.where('is_ended', '=', true);
   if (filter.status === 'paused') matching = matching.where('is_ended', '=', false).where('is_paused', '=', true);
@@ -49,15 +50,7 @@ export async function listConversations(
   if (filter.isEnded !== undefined) matching = matching.where('is_ended', '=', filter.isEnded);
   if (filter.since !== undefined) matching = matching.where('last_message_at', '>=', filter.since);
   if (filter.until !== undefined) matching = matching.where('last_message_at', '<=', filter.until);
-  const rows = await matching
-    .selectAll()
-    .orderBy('started_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(page.limit)
-    .offset(page.offset)
-    .execute();
-  const { total } = await matching.select(sql<number>`count(*)`.as('total')).executeTakeFirstOrThrow();
-  return { rows, total };
+  return selectPage(matching, (query) => query.selectAll().orderBy('started_at', 'desc').orderBy('id', 'desc'), page);
 }
 
 /** Deletes the conversation for the API. Answers whether there was one. */

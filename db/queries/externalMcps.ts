@@ -2,6 +2,7 @@ import { type Insertable, type Kysely, type Selectable, sql, type Transaction, t
 import type { DB, ExternalMcps } from '../../generated/db.ts';
 import { notLinked } from './agentLinks.ts';
 import { likeContains } from './like.ts';
+import { type Page, type PageOf, selectPage } from './page.ts';
 
 /** An external MCP server with everything that is stored of it. */
 export type ExternalMcpRow = Selectable<ExternalMcps>;
@@ -49,25 +50,17 @@ export function lockExternalMcp(
 }
 
 /** A page of servers, newest first, and how many there are on all pages. */
-export async function listExternalMcps(
+export function listExternalMcps(
   db: Kysely<DB>,
   workspaceId: string,
   filter: { status: ExternalMcpStatus | undefined; search: string | undefined },
-  page: { offset: number; limit: number },
-): Promise<{ rows: ShownExternalMcp[]; total: number }> {
+  page: Page,
+): Promise<PageOf<ShownExternalMcp>> {
   const { status, search } = filter;
   let matching = db.selectFrom('external_mcps').where('workspace_id', '=', workspaceId).where('deleted_at', 'is', null);
   if (status !== undefined) matching = matching.where('status', '=', status);
   if (search !== undefined) matching = matching.where('name', 'ilike', likeContains(search));
-  const rows = await matching
-    .select(SHOWN)
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(page.limit)
-    .offset(page.offset)
-    .execute();
-  const { total } = await matching.select(sql<number>`count(*)`.as('total')).executeTakeFirstOrThrow();
-  return { rows, total };
+  return selectPage(matching, (query) => query.select(SHOWN).orderBy('created_at', 'desc').orderBy('id', 'desc'), page);
 }
 
 /** The connected servers that the agent is not linked to, newest first. */

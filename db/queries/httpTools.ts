@@ -2,12 +2,24 @@ import { type Insertable, type Kysely, type Selectable, sql, type Transaction, t
 import type { DB, HttpTools } from '../../generated/db.ts';
 import { notLinked } from './agentLinks.ts';
 import { likeContains } from './like.ts';
+import { type Page, type PageOf, selectPage } from './page.ts';
 
 /** A tool of a workspace. */
 export type HttpToolRow = Selectable<HttpTools>;
 
 /** What lists show of a tool. */
 export type ListedTool = Omit<HttpToolRow, 'workspace_id' | 'secrets' | 'operations' | 'deleted_at'>;
+
+const LISTED = [
+  'id',
+  'name',
+  'description',
+  'tool_type',
+  'requires_approval',
+  'configuration',
+  'created_at',
+  'updated_at',
+] as const;
 
 /** What narrows a list of tools; absent = no restriction. A type that no tool has gives an empty list. */
 export interface HttpToolFilter {
@@ -23,31 +35,18 @@ function matchingTools(db: Kysely<DB>, workspaceId: string, { toolType, search }
 }
 
 /** A page of tools, newest first, and how many there are on all pages. */
-export async function listHttpTools(
+export function listHttpTools(
   db: Kysely<DB>,
   workspaceId: string,
   filter: HttpToolFilter,
-  page: { offset: number; limit: number },
-): Promise<{ rows: ListedTool[]; total: number }> {
+  page: Page,
+): Promise<PageOf<ListedTool>> {
   const matching = matchingTools(db, workspaceId, filter);
-  const rows = await matching
-    .select([
-      'id',
-      'name',
-      'description',
-      'tool_type',
-      'requires_approval',
-      'configuration',
-      'created_at',
-      'updated_at',
-    ])
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(page.limit)
-    .offset(page.offset)
-    .execute();
-  const { total } = await matching.select(sql<number>`count(*)`.as('total')).executeTakeFirstOrThrow();
-  return { rows, total };
+  return selectPage(
+    matching,
+    (query) => query.select(LISTED).orderBy('created_at', 'desc').orderBy('id', 'desc'),
+    page,
+  );
 }
 
 /** The tools that are not linked to the agent's draft, newest first. */

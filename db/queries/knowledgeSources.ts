@@ -2,6 +2,7 @@ import { type Insertable, type Kysely, type Selectable, sql, type Transaction, t
 import type { DB, KnowledgeSources } from '../../generated/db.ts';
 import { notLinked } from './agentLinks.ts';
 import { likeContains } from './like.ts';
+import { type Page, type PageOf, selectPage } from './page.ts';
 
 /** A text or file that agents can draw on. */
 export type KnowledgeSourceRow = Selectable<KnowledgeSources>;
@@ -28,27 +29,19 @@ export function findKnowledgeSource(
 }
 
 /** A page of sources, newest first, and how many there are on all pages. */
-export async function listKnowledgeSources(
+export function listKnowledgeSources(
   db: Kysely<DB>,
   workspaceId: string,
   { status, search }: KnowledgeSourceFilter,
-  page: { offset: number; limit: number },
-): Promise<{ rows: KnowledgeSourceRow[]; total: number }> {
+  page: Page,
+): Promise<PageOf<KnowledgeSourceRow>> {
   let matching = db
     .selectFrom('knowledge_sources')
     .where('workspace_id', '=', workspaceId)
     .where('deleted_at', 'is', null);
   if (status !== undefined) matching = matching.where('processing_status', '=', status);
   if (search !== undefined) matching = matching.where('name', 'ilike', likeContains(search));
-  const rows = await matching
-    .selectAll()
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(page.limit)
-    .offset(page.offset)
-    .execute();
-  const { total } = await matching.select(sql<number>`count(*)`.as('total')).executeTakeFirstOrThrow();
-  return { rows, total };
+  return selectPage(matching, (query) => query.selectAll().orderBy('created_at', 'desc').orderBy('id', 'desc'), page);
 }
 
 /** The sources that are not linked to the agent, newest first. */

@@ -2,6 +2,7 @@ import { type Insertable, type Kysely, type Selectable, sql, type Transaction, t
 import type { DB, SkillFiles, Skills } from '../../generated/db.ts';
 import { notLinked } from './agentLinks.ts';
 import { likeContains } from './like.ts';
+import { countRows, type Page, type PageOf } from './page.ts';
 
 /** A file of a skill without its content. */
 export type SkillFileRow = Pick<Selectable<SkillFiles>, 'path' | 'size_bytes' | 'binary'>;
@@ -32,8 +33,8 @@ export async function listSkills(
   db: Kysely<DB>,
   workspaceId: string,
   filter: { search: string | undefined },
-  page: { offset: number; limit: number },
-): Promise<{ rows: SkillRow[]; total: number }> {
+  page: Page,
+): Promise<PageOf<SkillRow>> {
   let matching = db.selectFrom('skills').where('workspace_id', '=', workspaceId).where('deleted_at', 'is', null);
   if (filter.search !== undefined) matching = matching.where('name', 'ilike', likeContains(filter.search));
   const onPage = matching
@@ -50,8 +51,7 @@ export async function listSkills(
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
     .execute();
-  const { total } = await matching.select(sql<number>`count(*)`.as('total')).executeTakeFirstOrThrow();
-  return { rows, total };
+  return { rows, total: await countRows(matching) };
 }
 
 /** The skills of the workspace that are not linked to the agent, newest first. */

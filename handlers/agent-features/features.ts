@@ -1,7 +1,10 @@
 import { fault } from '../../core/errors.ts';
 import type { AgentRow } from '../../db/queries/agents.ts';
 import type { components } from '../../generated/api.ts';
+import type { Runtime } from '../../runtime/runtime.ts';
+import { canSearchWeb } from '../../runtime/webSearch/settings.ts';
 import { type AgentConfig, type ConfigField, configOf } from '../agents/agentBody.ts';
+import type { FieldPlace } from '../agents/rules.ts';
 
 type AgentFeature = components['schemas']['AgentFeature'];
 
@@ -78,17 +81,31 @@ export function findFeature(key: string): Feature {
   return feature;
 }
 
+/** How a change of the feature calls the agent's fields. */
+export function placeIn({ settings }: Feature): FieldPlace {
+  const names = new Map(Object.entries(settings).map(([name, { field }]) => [field, name]));
+  return (field) => {
+    const name = names.get(field);
+    return name === undefined ? { name: field, path: '/body' } : { name, path: `/body/config/${name}` };
+  };
+}
+
 /** Whether the feature is on. */
 export function isEnabled({ toggles }: Feature, config: AgentConfig): boolean {
   return toggles.some((toggle) => config[toggle]);
 }
 
+/** The label of a feature: that it can do nothing on this server is said there. */
+function labelOf({ key, label }: Feature, { webSearch }: Pick<Runtime, 'webSearch'>): string {
+  return key === 'web-search' && !canSearchWeb(webSearch) ? `${label} (not configured on this server)` : label;
+}
+
 /** The feature of an agent as the contract shows it. */
-export function featureBody(feature: Feature, agent: AgentRow): AgentFeature {
+export function featureBody(feature: Feature, agent: AgentRow, runtime: Pick<Runtime, 'webSearch'>): AgentFeature {
   const config = configOf(agent);
   return {
     key: feature.key,
-    label: feature.label,
+    label: labelOf(feature, runtime),
     enabled: isEnabled(feature, config),
     config: Object.fromEntries(Object.entries(feature.settings).map(([name, { field }]) => [name, config[field]])),
   };

@@ -4,11 +4,11 @@ import type { Handler } from '../handler.ts';
 import { FEATURES, featureBody } from './features.ts';
 
 /** List the features of an agent. Throws AGENT_NOT_FOUND. */
-export const listFeatures: Handler<'listFeatures'> = async ({ path, db, workspaceId, reply }) => {
+export const listFeatures: Handler<'listFeatures'> = async ({ path, db, workspaceId, runtime, reply }) => {
   const agent = await findAgent(db, workspaceId, path.agentPublicId);
   if (!agent) throw fault('AGENT_NOT_FOUND');
   return reply(
     200,
-    FEATURES.map((feature) => featureBody(feature, agent)),
+    FEATURES.map((feature) => featureBody(feature, agent, runtime)),
   );
 };

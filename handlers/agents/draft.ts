@@ -11,7 +11,7 @@ import type { Snapshot } from '../../runtime/snapshot.ts';
 import { variableBody } from '../agent-variables/variableBody.ts';
 import { type AgentConfig, CONFIG_COLUMNS, CONFIG_FIELDS, type ConfigField, configOf } from './agentBody.ts';
 import { linkSets } from './linkBodies.ts';
-import { checkFeatures, checkModelSettings } from './rules.ts';
+import { checkFeatures, checkModelSettings, type FieldPlace } from './rules.ts';
 
 /** A change of the editable state under way: the agent is locked, and everything is one transaction. */
 export interface DraftChange {
@@ -151,14 +151,15 @@ function columnsOf(
 /**
  * The one way to change an agent's editable fields, whichever operation asks for it. A `change` that depends on the fields
  * as they are is a function of them, called once nobody else can change them. `metadata` are columns outside the
- * editable state (name, description, …). Answers with the agent as it is then. Throws AGENT_NOT_FOUND,
- * AI_MODEL_NOT_FOUND, AGENT_NAME_TAKEN, TEMPERATURE_NOT_SUPPORTED, THINKING_NOT_SUPPORTED, FEATURE_VALIDATION_ERROR.
+ * editable state (name, description, …), `placeOf` is for a request that calls the fields otherwise than an agent does.
+ * Answers with the agent as it is then. Throws AGENT_NOT_FOUND, AI_MODEL_NOT_FOUND, AGENT_NAME_TAKEN,
+ * TEMPERATURE_NOT_SUPPORTED, THINKING_NOT_SUPPORTED, FEATURE_VALIDATION_ERROR.
  */
 export async function changeConfig(
   context: DraftContext,
   agentId: string,
   change: ConfigChange | ((present: AgentConfig) => ConfigChange),
-  metadata: Updateable<Agents> = {},
+  { metadata = {}, placeOf }: { metadata?: Updateable<Agents>; placeOf?: FieldPlace } = {},
 ): Promise<AgentRow> {
   const { db, workspaceId, runtime } = context;
   const given =
@@ -172,7 +173,7 @@ export async function changeConfig(
         if (wanted.aiModelPublicId && !model) throw fault('AI_MODEL_NOT_FOUND');
         if (model) checkModelSettings(config, model);
       }
-      checkFeatures(config);
+      checkFeatures(config, placeOf);
       const all = { ...columns, ...metadata };
       if (Object.keys(all).length > 0) await updateAgentRow(trx, workspaceId, agentId, all);
     });

@@ -1,17 +1,38 @@
 import { fault } from '../../core/errors.ts';
 import type { ModelDescriptor } from '../../runtime/models/catalogue.ts';
-import type { AgentConfig } from './agentBody.ts';
+import type { AgentConfig, ConfigField } from './agentBody.ts';
 
-/** Throws FEATURE_VALIDATION_ERROR when the feature settings of an agent contradict each other. */
-export function checkFeatures(config: AgentConfig): void {
-  const refuse = (message: string) => fault('FEATURE_VALIDATION_ERROR', message);
-  if (config.followUpEnabled && (config.followUpMaxAttempts === null || config.followUpIntervalMinutes === null)) {
-    throw refuse('Follow-ups need followUpMaxAttempts and followUpIntervalMinutes.');
-  }
+/** How a request calls a field of an agent, and where in it the field stands, as a JSON Pointer. */
+export type FieldPlace = (field: ConfigField) => { name: string; path: string };
+
+/** As the operations on agents do. */
+const AGENT_FIELD: FieldPlace = (field) => ({ name: field, path: `/body/${field}` });
+
+/** Throws FEATURE_VALIDATION_ERROR, in the terms of the request, when the feature settings of an agent contradict each other. */
+export function checkFeatures(config: AgentConfig, placeOf: FieldPlace = AGENT_FIELD): void {
+  const name = (field: ConfigField) => placeOf(field).name;
+  const refuse = (message: string, fields: readonly ConfigField[], wrong: string) => {
+    const details = fields.map((field) => ({ path: placeOf(field).path, message: wrong, keyword: 'rule' }));
+    return fault('FEATURE_VALIDATION_ERROR', message, { details });
+  };
+
+  const needed = ['followUpMaxAttempts', 'followUpIntervalMinutes'] as const;
+  const missing = needed.filter((field) => config[field] === null);
+  if (config.followUpEnabled && missing.length > 0)
+    throw refuse(`Follow-ups need ${needed.map(name).join(' and ')}.`, missing, 'is needed for follow-ups');
+
   const { followUpBusinessHoursStart: start, followUpBusinessHoursEnd: end } = config;
-  if ((start === null) !== (end === null)) throw refuse('Business hours come as a pair: give both, or neither.');
-  if (start !== null && end !== null && start >= end) throw refuse('Business hours must start before they end.');
-  if (config.audioResponseEnabled && !config.ttsVoice?.trim()) throw refuse('Audio responses need a ttsVoice.');
+  const [opens, closes] = ['followUpBusinessHoursStart', 'followUpBusinessHoursEnd'] as const;
+  if ((start === null) !== (end === null)) {
+    const [given, absent] = start === null ? [closes, opens] : [opens, closes];
+    const message = 'Business hours come as a pair: give both, or neither.';
+    throw refuse(message, [absent], `must be given with ${name(given)}`);
+  }
+  if (start !== null && end !== null && start >= end)
+    throw refuse('Business hours must start before they end.', [closes], `must be after ${name(opens)}`);
+
+  if (config.audioResponseEnabled && !config.ttsVoice?.trim())
+    throw refuse(`Audio responses need a ${name('ttsVoice')}.`, ['ttsVoice'], 'is needed for audio responses');
 }
 
 /** Throws TEMPERATURE_NOT_SUPPORTED or THINKING_NOT_SUPPORTED when the model cannot do what the agent asks of it. */

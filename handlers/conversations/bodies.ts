@@ -1,6 +1,8 @@
 import type { ConversationRow } from '../../db/queries/conversations.ts';
 import type { MessageRow } from '../../db/queries/messages.ts';
 import type { components } from '../../generated/api.ts';
+import { publicFileUrl } from '../../runtime/publicFiles.ts';
+import type { Runtime } from '../../runtime/runtime.ts';
 
 type Schemas = components['schemas'];
 
@@ -31,7 +33,7 @@ export function conversationListItem(row: ConversationRow): Schemas['Conversatio
 }
 
 /** A stored message as the contract shows it; a user's message used no model, so it has no usage. */
-export function messageBody(row: MessageRow): Schemas['Message'] {
+export function messageBody(row: MessageRow, runtime: Pick<Runtime, 'publicUrl'>): Schemas['Message'] {
   const fromAgent = row.role === 'assistant';
   const inputTokens = row.input_tokens ?? 0;
   const outputTokens = row.output_tokens ?? 0;
@@ -40,6 +42,8 @@ export function messageBody(row: MessageRow): Schemas['Message'] {
     conversationPublicId: row.conversation_id,
     role: row.role as Schemas['MessageRole'],
     content: row.content,
+    ui: row.ui as Schemas['Message']['ui'],
+    audioUrl: row.audio_key === null ? null : publicFileUrl(runtime.publicUrl, row.audio_key),
     model: row.model,
     tokenUsage: fromAgent ? { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens } : null,
     costUsd: fromAgent ? (row.cost_usd ?? 0) : null,

@@ -10,6 +10,7 @@ export const listConversationMessages: Handler<'listConversationMessages'> = asy
   query,
   db,
   workspaceId,
+  runtime,
   reply,
 }) => {
   const conversation = await findConversation(db, workspaceId, path.conversationPublicId);
@@ -17,5 +18,12 @@ export const listConversationMessages: Handler<'listConversationMessages'> = asy
   const window = windowOf(query);
   const { role, order = 'asc' } = query;
   const { rows, total } = await listMessages(db, workspaceId, conversation.id, { role, order }, window);
-  return reply(200, pageOf(rows.map(messageBody), total, window));
+  return reply(
+    200,
+    pageOf(
+      rows.map((row) => messageBody(row, runtime)),
+      total,
+      window,
+    ),
+  );
 };

@@ -1,6 +1,7 @@
 import type { components } from '../../generated/api.ts';
-import { prepareTurn } from '../../runtime/prepareTurn.ts';
+import { prepareTurn } from '../../runtime/turn/prepareTurn.ts';
 import type { Handler } from '../handler.ts';
+import { pendingApprovalBody } from './turnBodies.ts';
 import { turnRequestOf } from './turnRequest.ts';
 
 type Schemas = components['schemas'];
@@ -13,22 +14,22 @@ export const streamMessage: Handler<'streamMessage'> = async (context) => {
   const turn = await prepareTurn(context, turnRequestOf(path.agentPublicId, body));
   const stream = openEventStream();
   try {
-    const { message, model, answer, durationMs } = await turn.run({
+    const { last, model, usage, durationMs, toolCalls, pendingApprovals } = await turn.run({
       timeoutMs: LONGEST_TURN_MS,
       onConversation: (conversationId) =>
         stream.send('conversation-id', { conversationId } satisfies Schemas['StreamConversationId']),
       onText: (text) => stream.send('text-delta', { text } satisfies Schemas['StreamTextDelta']),
     });
     stream.send('debug-info', {
-      inputTokens: answer.usage.inputTokens,
-      outputTokens: answer.usage.outputTokens,
-      totalTokens: answer.usage.totalTokens,
-      totalCost: answer.costUsd,
+      inputTokens: usage.inputTokens,
+      outputTokens: usage.outputTokens,
+      totalTokens: usage.inputTokens + usage.outputTokens,
+      totalCost: usage.costUsd,
       model: model.modelId,
       durationMs,
-      messagePublicId: message.id,
-      toolCalls: [],
-      pendingApprovals: [],
+      messagePublicId: last.id,
+      toolCalls,
+      pendingApprovals: pendingApprovals.map(pendingApprovalBody),
     } satisfies Schemas['StreamDebugInfo']);
     return stream.end();
   } catch (error) {

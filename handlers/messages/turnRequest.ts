@@ -1,5 +1,5 @@
 import type { components } from '../../generated/api.ts';
-import type { TurnRequest } from '../../runtime/turn.ts';
+import type { TurnRequest } from '../../runtime/turn/types.ts';
 
 /** What the body of `sendMessage` and `streamMessage` asks for. */
 export function turnRequestOf(agentId: string, body: components['schemas']['MessageSend']): TurnRequest {

@@ -12,6 +12,7 @@ import type {
   ToolResult,
   TriggerType,
 } from './toolkit.ts';
+import { ToolLists } from './toolLists.ts';
 
 export type * from './toolkit.ts';
 
@@ -34,6 +35,9 @@ export const ACTIVE = 'ACTIVE';
 export class Toolkits {
   readonly #options: ToolkitOptions;
   #registry: Registry | undefined;
+  readonly #remoteTools = new ToolLists({ read: async (slug) => (await this.#remote()).tools(slug) });
+  /** They are part of this release. */
+  readonly #builtinTools = new Map<string, Promise<ToolkitTool[]>>();
 
   constructor(options: ToolkitOptions) {
     this.#options = options;
@@ -75,6 +79,21 @@ export class Toolkits {
   async listTools({ provider, toolkit_slug }: Connection): Promise<ToolkitTool[]> {
     if (provider === 'composio') return (await this.#remote()).tools(toolkit_slug);
     return (await import('./builtin/provider.ts')).listBuiltinTools(toolkit_slug);
+  }
+
+  /**
+   * The tools of a connection as far as they are known, for what cannot wait: those of the registry may be some minutes old, and one
+   * that does not answer is waited for two seconds once, and then not for fifteen. Throws TOOLKIT_REGISTRY_UNAVAILABLE.
+   */
+  async knownTools(connection: Connection): Promise<readonly ToolkitTool[]> {
+    const { provider, toolkit_slug: slug } = connection;
+    if (provider === 'composio') return this.#remoteTools.of(slug);
+    const known = this.#builtinTools.get(slug);
+    if (known) return known;
+    const listing = this.listTools(connection);
+    this.#builtinTools.set(slug, listing);
+    listing.catch(() => this.#builtinTools.delete(slug));
+    return listing;
   }
 
   /**

@@ -1,21 +1,27 @@
 import type {
-  LanguageModelV4,
   LanguageModelV4CallOptions,
   LanguageModelV4FinishReason,
+  LanguageModelV4FunctionTool,
   LanguageModelV4Prompt,
-  LanguageModelV4Usage,
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider';
-import { catalogueEntry, type ModelDescriptor } from './catalogue.ts';
+import { generate, type ModelToolCall, type RawAnswer, saidBy, stream } from './answer.ts';
+import { catalogueEntry, type ModelDescriptor, type ModelProvider } from './catalogue.ts';
 import { type CallUsage, costUsd } from './cost.ts';
-import { modelFault, UnfinishedAnswer } from './errors.ts';
-import { type ModelMessage, toPrompt } from './prompt.ts';
+import { MalformedCall, modelFault, UnfinishedAnswer } from './errors.ts';
+import { type AssistantPart, type ModelMessage, saidIn, toPrompt, withPlainIds } from './prompt.ts';
 import { languageModel } from './providers.ts';
 import { withRetries } from './retry.ts';
 import type { ModelSettings } from './settings.ts';
+import { usageOf } from './usage.ts';
+
+export type { ModelToolCall };
 
 /** How hard a model thinks before it answers. */
 export type Thinking = { enabled: boolean; effort?: 'low' | 'medium' | 'high' | undefined };
+
+/** A tool that a model may call. `inputSchema` is a JSON Schema, draft-07 or 2020-12, of an object. */
+export type ModelTool = { name: string; description: string; inputSchema: Record<string, unknown> };
 
 /** One question to a model. */
 export type ModelCall = {
@@ -23,6 +29,9 @@ export type ModelCall = {
   system?: string | undefined;
   /** Oldest first. Files are of kinds that the model takes. */
   messages: readonly ModelMessage[];
+  tools?: readonly ModelTool[] | undefined;
+  /** `none`: the tools are described, and the model has to answer with text; calls that it makes all the same are dropped. Default `auto`. */
+  toolChoice?: 'auto' | 'none' | undefined;
   /** Left out for models and modes that take none, and held within the model's range. */
   temperature?: number | undefined;
   thinking?: Thinking | undefined;
@@ -33,7 +42,12 @@ export type ModelCall = {
 
 /** A complete answer. */
 export type ModelAnswer = {
+  /** Empty when the model only called tools. */
   text: string;
+  /** What goes back to the same model with the results of its calls: `{ role: 'assistant', content }`. */
+  content: AssistantPart[];
+  /** In the order in which the model made them. */
+  toolCalls: ModelToolCall[];
   usage: CallUsage;
   /** USD. */
   costUsd: number;
@@ -58,83 +72,65 @@ function temperature({ model, temperature: wanted, thinking }: ModelCall): numbe
   return Math.min(Math.max(wanted, model.minTemperature), model.maxTemperature);
 }
 
-// Nothing is left at the provider.
-const OPENAI_OPTIONS: SharedV4ProviderOptions = { openai: { store: false } };
+const PROVIDER_OPTIONS: Partial<Record<ModelProvider, SharedV4ProviderOptions>> = {
+  // Nothing is left at the provider. Summaries of thoughts are shown to nobody, and refused to accounts that are not verified.
+  openai: { openai: { store: false, reasoningSummary: null } },
+  // Pieces of arguments are of no use here, and streamed as they are written they need not be JSON in the end.
+  anthropic: { anthropic: { toolStreaming: false } },
+};
+
+function described({ name, description, inputSchema }: ModelTool): LanguageModelV4FunctionTool {
+  // OpenAI refuses objects without `properties`, and all of them a schema that is no object. Google knows no `$schema`.
+  const { $schema, ...schema } = inputSchema;
+  const object = { ...schema, type: 'object', properties: schema.properties ?? {} };
+  return { type: 'function', name, description, inputSchema: object as LanguageModelV4FunctionTool['inputSchema'] };
+}
+
+/** Tools of calls in the conversation, for a call without any: several servers refuse to be shown calls of unknown tools. */
+function formerTools(prompt: LanguageModelV4Prompt): ModelTool[] {
+  const parts = prompt.flatMap((message) => (message.role === 'assistant' ? message.content : []));
+  const names = new Set(parts.flatMap((part) => (part.type === 'tool-call' ? [part.toolName] : [])));
+  return [...names].map((name) => ({ name, description: 'No longer available.', inputSchema: {} }));
+}
+
+const mayCall = ({ tools = [], toolChoice }: ModelCall): boolean => tools.length > 0 && toolChoice !== 'none';
 
 /** The provider-level options of a call. */
 function callOptions(call: ModelCall): LanguageModelV4CallOptions {
-  const options: LanguageModelV4CallOptions = { prompt: toPrompt(call.system, call.messages) };
+  const { provider } = call.model;
+  const prompt = toPrompt(call.system, call.messages);
+  // Compatible servers get their own ids back: the prompts of some models are made with them.
+  const options: LanguageModelV4CallOptions = {
+    prompt: provider === 'openai-compatible' ? prompt : withPlainIds(prompt),
+  };
+  const tools = call.tools !== undefined && call.tools.length > 0 ? call.tools : formerTools(prompt);
+  if (tools.length > 0) {
+    options.tools = tools.map(described);
+    if (!mayCall(call)) options.toolChoice = { type: 'none' };
+  }
   const effort = reasoning(call);
   const degree = temperature(call);
   if (effort !== undefined) options.reasoning = effort;
   if (degree !== undefined) options.temperature = degree;
   if (call.abortSignal !== undefined) options.abortSignal = call.abortSignal;
-  if (call.model.provider === 'openai') options.providerOptions = OPENAI_OPTIONS;
+  const own = PROVIDER_OPTIONS[provider];
+  if (own !== undefined) options.providerOptions = own;
   return options;
 }
 
-type Raw = { text: string; usage: LanguageModelV4Usage; finish: LanguageModelV4FinishReason };
-
-async function generate(model: LanguageModelV4, options: LanguageModelV4CallOptions): Promise<Raw> {
-  const result = await model.doGenerate(options);
-  let text = '';
-  for (const part of result.content) if (part.type === 'text') text += part.text;
-  return { text, usage: result.usage, finish: result.finishReason };
+/** The answer, if it is one. */
+function finished(raw: RawAnswer): RawAnswer {
+  // Google's models do this now and then; asked again they mostly do better.
+  if (raw.finish.raw === 'MALFORMED_FUNCTION_CALL') throw new MalformedCall();
+  // How the packages tell of a stream that just stopped.
+  if (raw.finish.unified === 'interrupted' || raw.finish.unified === 'error') throw new UnfinishedAnswer();
+  return raw;
 }
 
-async function stream(
-  model: LanguageModelV4,
-  options: LanguageModelV4CallOptions,
-  onText: NonNullable<ModelCall['onText']>,
-): Promise<Raw> {
-  const { stream: parts } = await model.doStream(options);
-  const reader = parts.getReader();
-  const raw: Partial<Raw> = {};
-  let text = '';
-  try {
-    for (;;) {
-      const { done, value: part } = await reader.read();
-      if (done) break;
-      if (part.type === 'text-delta' && part.delta !== '') {
-        text += part.delta;
-        const handed = onText(part.delta);
-        if (handed !== undefined) await handed;
-      } else if (part.type === 'error') throw part.error;
-      else if (part.type === 'finish') Object.assign(raw, { usage: part.usage, finish: part.finishReason });
-    }
-  } catch (error) {
-    // Ends the connection, so that the provider stops generating what nobody reads.
-    reader.cancel(error).catch(() => {});
-    throw error;
-  }
-  if (raw.usage === undefined || raw.finish === undefined) throw new UnfinishedAnswer();
-  return { text, usage: raw.usage, finish: raw.finish };
-}
-
-/** What the prompt says, to keep it out of error messages. */
-function saidIn(prompt: LanguageModelV4Prompt): string[] {
-  return prompt.flatMap((message) =>
-    message.role === 'system'
-      ? [message.content]
-      : message.content.flatMap((part) => (part.type === 'text' ? [part.text] : [])),
-  );
-}
-
-/** One token per four characters begun: for servers that report no usage. */
-const estimate = (texts: readonly string[]): number => Math.ceil(texts.reduce((sum, text) => sum + text.length, 0) / 4);
-
-/** Tokens are counted in whole ones, whatever a server writes: an answer that is paid for must not fail over its bill. */
-const whole = (tokens: number): number => Math.max(0, Math.round(tokens));
-
-function usageOf(raw: Raw, prompt: LanguageModelV4Prompt): CallUsage {
-  const inputTokens = whole(raw.usage.inputTokens.total ?? estimate(saidIn(prompt)));
-  const outputTokens = whole(raw.usage.outputTokens.total ?? estimate([raw.text]));
-  return {
-    inputTokens,
-    outputTokens,
-    totalTokens: inputTokens + outputTokens,
-    cachedInputTokens: Math.min(inputTokens, whole(raw.usage.inputTokens.cacheRead ?? 0)),
-  };
+/** What came of it: an answer with calls always says so, and one without never does. */
+function finishOf(unified: ModelAnswer['finishReason'], calls: number): ModelAnswer['finishReason'] {
+  if (calls > 0 && unified === 'stop') return 'tool-calls';
+  return calls === 0 && unified === 'tool-calls' ? 'stop' : unified;
 }
 
 /**
@@ -166,13 +162,15 @@ export async function callModel(settings: ModelSettings, call: ModelCall): Promi
   try {
     const language = await languageModel(settings, model);
     const raw = await withRetries(
-      () => (onText === undefined ? generate(language, options) : stream(language, options, hand)),
+      async () =>
+        finished(await (onText === undefined ? generate(language, options) : stream(language, options, hand))),
       { retries: settings.retries, begun: () => begun, abortSignal },
     );
-    // How the packages tell of a stream that just stopped.
-    if (raw.finish.unified === 'interrupted' || raw.finish.unified === 'error') throw new UnfinishedAnswer();
-    const usage = usageOf(raw, options.prompt);
-    return { text: raw.text, usage, costUsd: costUsd(model, usage), finishReason: raw.finish.unified };
+    const toolNames = new Set(mayCall(call) ? call.tools?.map(({ name }) => name) : []);
+    const said = saidBy(raw, toolNames);
+    const usage = usageOf(raw, options);
+    const finishReason = finishOf(raw.finish.unified, said.toolCalls.length);
+    return { ...said, usage, costUsd: costUsd(model, usage), finishReason };
   } catch (error) {
     if (abortSignal?.aborted) throw abortSignal.reason;
     if (listenerFailed) throw error;

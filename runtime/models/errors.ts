@@ -20,6 +20,9 @@ export class UnfinishedAnswer extends Error {
   }
 }
 
+/** An answer that the provider threw away, because the model had written a call of a tool that cannot be read. */
+export class MalformedCall extends UnfinishedAnswer {}
+
 // A compatible server's address is the operator's own business: consumers of the API do not get to see it.
 const LABELS = {
   openai: 'OpenAI',
@@ -161,8 +164,9 @@ export function modelFault(error: unknown, call: FailedCall): ApiError {
   return fault('MODEL_PROVIDER_ERROR', explain(error, call));
 }
 
-/** Whether trying the same call again can help: no answer, a rate limit, or a failure on the provider's side. */
+/** Whether trying the same call again can help: no answer, one without sense, a rate limit, or a failure on the provider's side. */
 export function isTransient(error: unknown): boolean {
+  if (error instanceof MalformedCall) return true;
   if (APICallError.isInstance(error)) {
     const { statusCode } = error;
     if (statusCode === 429) return !/quota|billing|credit|insufficient/i.test(error.message);

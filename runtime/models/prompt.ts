@@ -1,20 +1,85 @@
-import type { LanguageModelV4FilePart, LanguageModelV4Prompt, LanguageModelV4TextPart } from '@ai-sdk/provider';
+import type {
+  LanguageModelV4FilePart,
+  LanguageModelV4Message,
+  LanguageModelV4Prompt,
+  LanguageModelV4ReasoningPart,
+  LanguageModelV4TextPart,
+  LanguageModelV4ToolCallPart,
+  LanguageModelV4ToolResultPart,
+} from '@ai-sdk/provider';
 
 /** A part of what a user says. Files carry their content: the run-time fetches addresses itself, through the guarded client. */
 export type UserPart = LanguageModelV4TextPart | LanguageModelV4FilePart;
 
-/** A message of a conversation, as the run-time has it. */
+/**
+ * A part of what a model said. Reasoning and the parts' `providerOptions` are the provider's own: they go back to the same
+ * model within a turn, and nowhere else (`withoutProviderParts`).
+ */
+export type AssistantPart = LanguageModelV4TextPart | LanguageModelV4ReasoningPart | LanguageModelV4ToolCallPart;
+
+/** What came of a tool call, as the model reads it. */
+export type ToolResultPart = { toolCallId: string; toolName: string; text: string; isError: boolean };
+
+/** A message of a conversation, as the run-time has it. Plain JSON, but for the bytes of files. */
 export type ModelMessage =
   | { role: 'user'; content: string | readonly UserPart[] }
-  | { role: 'assistant'; content: string };
+  | { role: 'assistant'; content: string | readonly AssistantPart[] }
+  /** Follows the assistant message that made the calls, with a result for each. */
+  | { role: 'tool'; content: readonly ToolResultPart[] };
 
-/** The provider-level prompt of a conversation. Texts and messages without any content are dropped, because providers refuse them. */
+const BETWEEN_MESSAGES = '\n\n';
+
+const textPart = (text: string): LanguageModelV4TextPart => ({ type: 'text', text });
+
+/**
+ * Whether a part of an assistant's message says anything. Without a text it still does when the provider put something of
+ * its own with it: encrypted or withheld reasoning, or the signature that Google gives to an empty text at the end.
+ */
+export function isSaid(part: AssistantPart): boolean {
+  if (part.type === 'tool-call') return true;
+  if (part.type === 'reasoning') return part.text !== '' || part.providerOptions !== undefined;
+  return part.text.trim() !== '' || part.providerOptions?.google?.thoughtSignature !== undefined;
+}
+
+function toResult({ toolCallId, toolName, text, isError }: ToolResultPart): LanguageModelV4ToolResultPart {
+  const output = { type: isError ? ('error-text' as const) : ('text' as const), value: text };
+  return { type: 'tool-result', toolCallId, toolName, output };
+}
+
+type AssistantMessage = Extract<LanguageModelV4Message, { role: 'assistant' }>;
+
+const makesCalls = ({ content }: AssistantMessage): boolean => content.some(({ type }) => type === 'tool-call');
+
+/** Several messages in a row become one with the parts of all: models and servers with strict roles refuse such rows. */
+function joined(before: AssistantMessage, content: AssistantPart[]): AssistantMessage {
+  const last = before.content.at(-1);
+  const [first, ...rest] = content;
+  if (last?.type !== 'text' || first?.type !== 'text' || last.providerOptions || first.providerOptions) {
+    return { role: 'assistant', content: [...before.content, ...content] };
+  }
+  const text = textPart(last.text + BETWEEN_MESSAGES + first.text);
+  return { role: 'assistant', content: [...before.content.slice(0, -1), text, ...rest] };
+}
+
+/**
+ * The provider-level prompt of a conversation. Texts and messages without any content are dropped, because providers refuse
+ * them. Messages of the assistant in a row become one, and so do tool results: some providers want all results together.
+ */
 export function toPrompt(system: string | undefined, messages: readonly ModelMessage[]): LanguageModelV4Prompt {
   const prompt: LanguageModelV4Prompt = [];
   if (system !== undefined && system.trim() !== '') prompt.push({ role: 'system', content: system });
   for (const message of messages) {
-    if (message.role === 'assistant') {
-      if (message.content !== '') prompt.push({ role: 'assistant', content: [textPart(message.content)] });
+    const last = prompt.at(-1);
+    if (message.role === 'tool') {
+      const content = message.content.map(toResult);
+      if (last?.role === 'tool') prompt[prompt.length - 1] = { role: 'tool', content: [...last.content, ...content] };
+      else if (content.length > 0) prompt.push({ role: 'tool', content });
+    } else if (message.role === 'assistant') {
+      const parts = typeof message.content === 'string' ? [textPart(message.content)] : message.content;
+      const content = parts.filter(isSaid);
+      if (content.length === 0) continue;
+      if (last?.role === 'assistant' && !makesCalls(last)) prompt[prompt.length - 1] = joined(last, content);
+      else prompt.push({ role: 'assistant', content });
     } else {
       const parts = typeof message.content === 'string' ? [textPart(message.content)] : message.content;
       const content = parts.filter((part) => part.type === 'file' || part.text !== '');
@@ -24,4 +89,50 @@ export function toPrompt(system: string | undefined, messages: readonly ModelMes
   return prompt;
 }
 
-const textPart = (text: string): LanguageModelV4TextPart => ({ type: 'text', text });
+/** What Anthropic takes as the id of a call, and in length OpenAI. */
+const PLAIN_ID = /^[a-zA-Z0-9_-]{1,64}$/;
+
+/** Ids of calls that came from another model's server, as every provider takes them; the same id always becomes the same. */
+export function withPlainIds(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
+  const plain = <Part extends { toolCallId: string }>(part: Part): Part =>
+    PLAIN_ID.test(part.toolCallId)
+      ? part
+      : { ...part, toolCallId: part.toolCallId.replace(/[^a-zA-Z0-9_-]/g, '_').slice(-64) || 'call' };
+  return prompt.map((message) => {
+    if (message.role !== 'assistant' && message.role !== 'tool') return message;
+    const content = message.content.map((part) => ('toolCallId' in part ? plain(part) : part));
+    return { ...message, content } as LanguageModelV4Message;
+  });
+}
+
+function withoutOptions(part: AssistantPart): AssistantPart[] {
+  if (part.type === 'reasoning') return [];
+  const { providerOptions, ...rest } = part;
+  return isSaid(rest) ? [rest] : [];
+}
+
+/**
+ * The messages as any model may see them: without reasoning, and without what a provider put with its texts and calls. A message
+ * of which nothing is left is gone too. Calls and results stay, with their ids.
+ */
+export function withoutProviderParts(messages: readonly ModelMessage[]): ModelMessage[] {
+  return messages.flatMap((message): ModelMessage[] => {
+    if (message.role !== 'assistant' || typeof message.content === 'string') return [message];
+    const content = message.content.flatMap(withoutOptions);
+    return content.length > 0 ? [{ role: 'assistant', content }] : [];
+  });
+}
+
+type PromptPart = Exclude<LanguageModelV4Prompt[number], { role: 'system' }>['content'][number];
+
+function textOf(part: PromptPart): string[] {
+  if (part.type === 'text' || part.type === 'reasoning') return [part.text];
+  if (part.type === 'tool-call') return [JSON.stringify(part.input)];
+  if (part.type !== 'tool-result') return [];
+  return part.output.type === 'text' || part.output.type === 'error-text' ? [part.output.value] : [];
+}
+
+/** What a prompt says, each text for itself: also what goes into tools and comes out of them. */
+export function saidIn(prompt: LanguageModelV4Prompt): string[] {
+  return prompt.flatMap((message) => (message.role === 'system' ? [message.content] : message.content.flatMap(textOf)));
+}

@@ -1,6 +1,6 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { fault } from '../../core/errors.ts';
-import { builtinModel } from './builtin.ts';
+import { builtinModel } from './builtin/model.ts';
 import type { ModelDescriptor, ModelProvider } from './catalogue.ts';
 import type { ModelSettings } from './settings.ts';
 import { modelFetch } from './transport.ts';

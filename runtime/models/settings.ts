@@ -4,6 +4,9 @@ export type ProviderAccess = { apiKey: string; baseUrl?: string };
 /** A model for embeddings, of a provider that has such. */
 export type EmbeddingModelName = { provider: 'openai' | 'google' | 'openai-compatible'; modelId: string };
 
+/** A model that turns speech into text, or text into speech. */
+export type AudioModelName = EmbeddingModelName;
+
 /** Everything that the run-time must know to reach models. A provider that is absent has no key: its models are inactive. */
 export type ModelSettings = {
   openai?: ProviderAccess;
@@ -13,6 +16,10 @@ export type ModelSettings = {
   openaiCompatible?: { baseUrl: string; apiKey?: string; models: string[] };
   /** The model that turns texts into vectors, for search by meaning; its provider is configured. Absent: search by words alone. */
   embeddings?: EmbeddingModelName;
+  /** The model that hears voice messages; its provider is configured. Absent: one is chosen (audio/models.ts). */
+  transcription?: AudioModelName;
+  /** The model that speaks replies, likewise. */
+  speech?: AudioModelName;
   /** How often a call is tried again when nothing of its answer has arrived yet (0 = never). */
   retries: number;
 };
@@ -38,26 +45,28 @@ function checkedUrl(name: string, value: string): string {
   return value.replace(/\/+$/, '');
 }
 
-const EMBEDDING_MODEL = /^(openai|google|openai-compatible)\/(\S{1,200})$/;
+const NAMED_MODEL = /^(openai|google|openai-compatible)\/(\S{1,200})$/;
 
-function embeddingModel(name: string | undefined, settings: ModelSettings): EmbeddingModelName | undefined {
-  if (name === undefined) return undefined;
-  const [, provider, modelId] = EMBEDDING_MODEL.exec(name) ?? [];
+/** A model that is not for conversations, as a variable names it. */
+function namedModel(env: Env, name: string, example: string, settings: ModelSettings): EmbeddingModelName | undefined {
+  const value = given(env[name]);
+  if (value === undefined) return undefined;
+  const [, provider, modelId] = NAMED_MODEL.exec(value) ?? [];
   if (provider === undefined || modelId === undefined) {
     throw new Error(
-      'GUILDHALL_EMBEDDING_MODEL must be openai/<model>, google/<model> or openai-compatible/<model>, such as openai/text-embedding-3-small.',
+      `${name} must be openai/<model>, google/<model> or openai-compatible/<model>, such as openai/${example}.`,
     );
   }
   const found = { provider: provider as EmbeddingModelName['provider'], modelId };
   if (settings[found.provider === 'openai-compatible' ? 'openaiCompatible' : found.provider] === undefined) {
-    throw new Error(`GUILDHALL_EMBEDDING_MODEL names a model of ${provider}, and that provider is not configured.`);
+    throw new Error(`${name} names a model of ${provider}, and that provider is not configured.`);
   }
   return found;
 }
 
 /**
  * Reads the model settings from environment variables. Blank values count as absent. Throws an Error that names the
- * variable (never its value) when an address is no http(s) URL, or the model for embeddings cannot be used.
+ * variable (never its value) when an address is no http(s) URL, or a model for embeddings, transcription or speech cannot be used.
  */
 export function modelSettingsFromEnv(env: Env): ModelSettings {
   const openai = access(env, 'OPENAI_API_KEY', 'OPENAI_BASE_URL');
@@ -77,7 +86,11 @@ export function modelSettingsFromEnv(env: Env): ModelSettings {
     };
     if (apiKey !== undefined) settings.openaiCompatible.apiKey = apiKey;
   }
-  const embeddings = embeddingModel(given(env.GUILDHALL_EMBEDDING_MODEL), settings);
+  const embeddings = namedModel(env, 'GUILDHALL_EMBEDDING_MODEL', 'text-embedding-3-small', settings);
+  const transcription = namedModel(env, 'GUILDHALL_TRANSCRIPTION_MODEL', 'gpt-4o-mini-transcribe', settings);
+  const speech = namedModel(env, 'GUILDHALL_SPEECH_MODEL', 'gpt-4o-mini-tts', settings);
   if (embeddings !== undefined) settings.embeddings = embeddings;
+  if (transcription !== undefined) settings.transcription = transcription;
+  if (speech !== undefined) settings.speech = speech;
   return settings;
 }

@@ -12,13 +12,12 @@ export function modelFetch(): typeof globalThis.fetch {
     loading ??= loadAgent();
     const agent = await loading;
     const url = new URL(input instanceof Request ? input.url : input);
-    const { body } = init ?? {};
-    if (typeof body !== 'string') throw new TypeError('Model calls have a JSON text as their body.');
+    const { body, headers: form } = await bodyOf(init?.body);
     const answer = await agent.request({
       origin: url.origin,
       path: url.pathname + url.search,
       method: 'POST',
-      headers: plainHeaders(init?.headers),
+      headers: { ...plainHeaders(init?.headers), ...form },
       body,
       signal: init?.signal ?? null,
     });
@@ -43,6 +42,16 @@ async function loadAgent(): Promise<Agent> {
     headersTimeout: SILENCE_MS,
     bodyTimeout: SILENCE_MS,
   });
+}
+
+/** JSON as it is. A form, which carries audio, as bytes: the client knows no forms but those of its own class. */
+async function bodyOf(
+  body: RequestInit['body'],
+): Promise<{ body: string | Uint8Array; headers?: Record<string, string> }> {
+  if (typeof body === 'string') return { body };
+  if (!(body instanceof FormData)) throw new TypeError('Model calls have a JSON text or a form as their body.');
+  const encoded = new Response(body);
+  return { body: await encoded.bytes(), headers: { 'content-type': encoded.headers.get('content-type') ?? '' } };
 }
 
 function plainHeaders(headers: RequestInit['headers']): Record<string, string> {

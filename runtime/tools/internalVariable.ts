@@ -37,8 +37,12 @@ function isOfType(value: unknown, type: InternalVariableConfiguration['type']): 
   }
 }
 
+function notWritten(name: string, why: string): ToolFailure {
+  return new ToolFailure(`The variable ${name} was not written: ${why}.`);
+}
+
 function checkValue({ name, type }: InternalVariableConfiguration, value: unknown): void {
-  const refuse = (why: string) => new ToolFailure(`The variable ${name} was not written: the value must ${why}.`);
+  const refuse = (why: string) => notWritten(name, `the value must ${why}`);
   if (!isOfType(value, type)) throw refuse(`be of type ${type}`);
   if (isTooDeep(value)) throw refuse(`not be nested more than ${MAX_DEPTH} levels deep`);
   const json = JSON.stringify(value);
@@ -72,7 +76,7 @@ export async function readVariable(context: VariableContext, tool: VariableTool)
  * Writes a variable in its scope and answers with the value. In a test run a value of scope `conversation` is checked,
  * answered and kept for nobody.
  * @throws {ToolFailure} the variable is not writable, or the value is not of its type, larger than 64 KiB as JSON, nested
- *   deeper than 100 levels, or has characters that cannot be stored
+ *   deeper than 100 levels, or has characters that cannot be stored; or the tool was deleted meanwhile
  */
 export async function writeVariable(context: VariableContext, tool: VariableTool, value: unknown): Promise<unknown> {
   const configuration = tool.configuration as InternalVariableConfiguration;
@@ -81,6 +85,8 @@ export async function writeVariable(context: VariableContext, tool: VariableTool
   }
   checkValue(configuration, value);
   const place = placeOf(context, tool, configuration);
-  if (place) await saveToolVariable(context.db, place, value);
+  if (place && !(await saveToolVariable(context.db, place, value))) {
+    throw notWritten(configuration.name, 'its tool does not exist any more');
+  }
   return value;
 }

@@ -7,7 +7,7 @@ import { readVariable, writeVariable } from './internalVariable.ts';
 import { variableInputSchema } from './kinds/internalVariable.ts';
 import { requestOf } from './openapi/call.ts';
 import type { ImportedOperation } from './openapi/operation.ts';
-import { redactor } from './redact.ts';
+import { HIDE_LIMIT_MS, redactor } from './redact.ts';
 import { carriesSecret, fillBody, fillHeaders, headerValue } from './requestParts.ts';
 import { isTooDeep } from './response.ts';
 import { joinSecrets, openSecrets, type Secrets } from './secrets.ts';
@@ -25,8 +25,6 @@ import {
 } from './tool.ts';
 
 const DEFAULT_MAX_ROWS = 100;
-/** Milliseconds to hide secrets in an outcome. A tenant chooses both, and can make every place of the one nearly the other. */
-const HIDE_LIMIT_MS = 1_000;
 
 /** What came of one run, as the contract shows it. */
 export interface ToolResult extends ToolOutcome {

@@ -1,10 +1,14 @@
 import { parseArgs } from 'node:util';
 import { agentCommands } from './agent.ts';
+import { approvalCommands } from './approval.ts';
 import { type Command, CommandError, UsageError } from './command.ts';
 import { connectionCommands } from './connection.ts';
 import { keyCommands } from './key.ts';
+import { memoryCommands } from './memory.ts';
 import { modelCommands } from './model.ts';
 import { openDatabase } from './open.ts';
+import { turnCommands } from './turn.ts';
+import { usageCommands } from './usage.ts';
 import { workspaceCommands } from './workspace.ts';
 
 const nouns: Record<string, Record<string, Command>> = {
@@ -13,6 +17,10 @@ const nouns: Record<string, Record<string, Command>> = {
   agent: agentCommands,
   model: modelCommands,
   connection: connectionCommands,
+  memory: memoryCommands,
+  approval: approvalCommands,
+  turn: turnCommands,
+  usage: usageCommands,
 };
 
 const HELP = new Set(['help', '--help', '-h']);

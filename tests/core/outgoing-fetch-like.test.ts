@@ -80,6 +80,18 @@ describe('guardedFetchLike', () => {
     await closed.promise;
   });
 
+  test('an abort leaves nothing of a call whose body nobody has begun to read', async () => {
+    const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+    const before = timers();
+    routes.set('/unread', (_req, res) => res.end('x'));
+    const controller = new AbortController();
+    const { signal } = controller;
+    await guardedFetchLike({ ...PRIVATE, timeoutMs: 600_000 })(`${base}/unread`, { signal });
+    expect(timers()).toBe(before + 1);
+    controller.abort(new Error('enough'));
+    expect(timers()).toBe(before);
+  });
+
   test('keeps the guard, the size limit and the redirect modes', async () => {
     const like = guardedFetchLike(LIMITS);
     expect(await failureOf(like(`http://127.0.0.1:${trapPort}/`))).toBeInstanceOf(OutgoingRefused);
@@ -89,7 +101,9 @@ describe('guardedFetchLike', () => {
     routes.set('/none', (_req, res) => res.writeHead(204).end());
     const open = guardedFetchLike(PRIVATE);
     await expect(open(`${base}/big`)).rejects.toMatchObject({ reason: 'too_large' });
-    expect((await open(`${base}/moved`, { redirect: 'manual' })).status).toBe(302);
+    const moved = await open(`${base}/moved`, { redirect: 'manual' });
+    expect(moved.status).toBe(302);
+    await moved.body?.cancel();
     await expect(open(`${base}/moved`, { redirect: 'error' })).rejects.toMatchObject({ reason: 'redirect' });
     expect((await open(`${base}/none`)).body).toBeNull();
   });

@@ -10,6 +10,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { Handlers } from '../../handlers/handler.ts';
 import type { ToolkitSettings } from '../../integrations/toolkits/settings.ts';
 import type { ModelSettings } from '../../runtime/models/settings.ts';
+import type { WebSearchSettings } from '../../runtime/webSearch/settings.ts';
 import { API_PREFIX } from '../../server/app.ts';
 import { answerClientError } from '../../server/clientError.ts';
 import { createContract } from '../../server/contract.ts';
@@ -37,6 +38,7 @@ export interface TestAppOptions {
   rateLimit?: number;
   allowPrivateNetwork?: boolean;
   toolkits?: ToolkitSettings;
+  webSearch?: WebSearchSettings;
   handlers?: Handlers;
   /** Gets what the service logs; nobody does without it. */
   logger?: Logger;
@@ -78,6 +80,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
       secretKeys: [randomBytes(32)],
       role: options.jobs ? 'all' : 'api',
       toolkits: options.toolkits ?? {},
+      webSearch: options.webSearch ?? {},
       storage: undefined,
       rateLimit: options.rateLimit ?? 0,
       allowPrivateNetwork: options.allowPrivateNetwork ?? false,
@@ -98,6 +101,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   });
   server.on('clientError', answerClientError);
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  service.runtime.publicUrl = origin;
   const raw = supertest(origin);
   const workspace = await database.seedWorkspace();
   const stranger = await database.seedWorkspace();

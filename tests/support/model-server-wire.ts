@@ -9,6 +9,8 @@ export type ScriptedToolCall = { id: string; name: string; arguments: string };
 export type Answer = {
   model: string;
   thinking: string;
+  /** The thoughts are not shown: what goes back of them is encrypted alone. */
+  withheld: boolean;
   toolCalls: readonly ScriptedToolCall[];
   usage: { input: number; output: number; cached: number; reasoning: number };
   /** `length` = cut by the provider's own limit. */
@@ -30,9 +32,28 @@ export function wireOf(path: string): Wire | undefined {
 /** One streamed answer as the pieces in which it leaves: `open`, `text` for each delta, then `close`. */
 export type Encoder = { open: string; text: (delta: string) => string; close: (whole: string) => string };
 
+/** What the providers put with thoughts, to be given back unchanged: a signature, or the thoughts encrypted. */
+export const SIGNATURES = {
+  'openai-responses': 'gAAAAA-encrypted-thoughts',
+  anthropic: 'c2lnbmVk',
+  'anthropic withheld': 'cmVkYWN0ZWQ=',
+  google: 'dGhvdWdodA==',
+} as const;
+
 const CREATED = 1_790_000_000;
 const data = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`;
 const event = (value: { type: string; [field: string]: unknown }): string => `event: ${value.type}\n${data(value)}`;
+const thinks = ({ thinking, withheld }: Answer): boolean => thinking !== '' || withheld;
+
+/** Providers that send arguments as JSON have no other way to send what is none. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}
+
 const halves = (text: string): string[] => [text.slice(0, text.length >> 1), text.slice(text.length >> 1)];
 
 function chatUsage({ usage }: Answer) {
@@ -63,7 +84,7 @@ function chatEncoder(answer: Answer): Encoder {
   return {
     open:
       delta({ role: 'assistant', content: '' }) +
-      (answer.thinking ? delta({ reasoning_content: answer.thinking }) : ''),
+      (answer.thinking && !answer.withheld ? delta({ reasoning_content: answer.thinking }) : ''),
     text: (text) => delta({ content: text }),
     close: () =>
       answer.toolCalls
@@ -88,7 +109,12 @@ function chatBody(answer: Answer, text: string) {
     type: 'function',
     function: { name: call.name, arguments: call.arguments },
   }));
-  const message = { role: 'assistant', content: text, ...(calls.length > 0 ? { tool_calls: calls } : {}) };
+  const message = {
+    role: 'assistant',
+    content: text === '' && calls.length > 0 ? null : text,
+    ...(answer.thinking && !answer.withheld ? { reasoning_content: answer.thinking } : {}),
+    ...(calls.length > 0 ? { tool_calls: calls } : {}),
+  };
   return {
     id: 'chatcmpl-1',
     object: 'chat.completion',
@@ -99,12 +125,13 @@ function chatBody(answer: Answer, text: string) {
   };
 }
 
+function responseReasoning(answer: Answer) {
+  const encrypted_content = SIGNATURES['openai-responses'];
+  const summary = answer.withheld ? [] : [{ type: 'summary_text', text: answer.thinking }];
+  return { id: 'rs_1', type: 'reasoning', summary, encrypted_content };
+}
+
 function responseOutput(answer: Answer, text: string): unknown[] {
-  const reasoning = {
-    id: 'rs_1',
-    type: 'reasoning',
-    summary: [{ type: 'summary_text', text: answer.thinking }],
-  };
   const message = {
     id: 'msg_1',
     type: 'message',
@@ -120,7 +147,8 @@ function responseOutput(answer: Answer, text: string): unknown[] {
     name: call.name,
     arguments: call.arguments,
   }));
-  return [...(answer.thinking ? [reasoning] : []), message, ...calls];
+  const said = text === '' && calls.length > 0 ? [] : [message];
+  return [...(thinks(answer) ? [responseReasoning(answer)] : []), ...said, ...calls];
 }
 
 function responseObject(answer: Answer, status: string, output: unknown[]) {
@@ -151,34 +179,51 @@ function responseObject(answer: Answer, status: string, output: unknown[]) {
 function responsesEncoder(answer: Answer): Encoder {
   let sequence = 0;
   const send = (type: string, value: Record<string, unknown>) => event({ type, sequence_number: sequence++, ...value });
-  const shift = answer.thinking ? 1 : 0;
+  const shift = thinks(answer) ? 1 : 0;
+  let said = false;
   const at = { item_id: 'msg_1', output_index: shift, content_index: 0 };
   const thinking = () => {
     const here = { item_id: 'rs_1', output_index: 0, summary_index: 0 };
     const part = { type: 'summary_text', text: answer.thinking };
-    return (
-      send('response.output_item.added', { output_index: 0, item: { id: 'rs_1', type: 'reasoning', summary: [] } }) +
+    const shown =
       send('response.reasoning_summary_part.added', { ...here, part: { type: 'summary_text', text: '' } }) +
       send('response.reasoning_summary_text.delta', { ...here, delta: answer.thinking }) +
-      send('response.reasoning_summary_part.done', { ...here, part }) +
-      send('response.output_item.done', { output_index: 0, item: { id: 'rs_1', type: 'reasoning', summary: [part] } })
+      send('response.reasoning_summary_part.done', { ...here, part });
+    return (
+      send('response.output_item.added', { output_index: 0, item: { id: 'rs_1', type: 'reasoning', summary: [] } }) +
+      (answer.withheld ? '' : shown) +
+      send('response.output_item.done', { output_index: 0, item: responseReasoning(answer) })
     );
   };
   const message = { id: 'msg_1', type: 'message', role: 'assistant' };
-  return {
-    open:
-      send('response.created', { response: responseObject(answer, 'in_progress', []) }) +
-      (answer.thinking ? thinking() : '') +
+  const begin = () => {
+    said = true;
+    return (
       send('response.output_item.added', {
         output_index: shift,
         item: { ...message, status: 'in_progress', content: [] },
-      }) +
-      send('response.content_part.added', { ...at, part: { type: 'output_text', text: '', annotations: [] } }),
-    text: (delta) => send('response.output_text.delta', { ...at, delta }),
+      }) + send('response.content_part.added', { ...at, part: { type: 'output_text', text: '', annotations: [] } })
+    );
+  };
+  return {
+    open:
+      send('response.created', { response: responseObject(answer, 'in_progress', []) }) +
+      (thinks(answer) ? thinking() : ''),
+    text: (delta) => (said ? '' : begin()) + send('response.output_text.delta', { ...at, delta }),
     close: (whole) => {
       const content = [{ type: 'output_text', text: whole, annotations: [] }];
+      const beginning = said || answer.toolCalls.length > 0 ? '' : begin();
+      const ending = said
+        ? send('response.output_text.done', { ...at, text: whole }) +
+          send('response.content_part.done', { ...at, part: content[0] }) +
+          send('response.output_item.done', {
+            output_index: shift,
+            item: { ...message, status: 'completed', content },
+          })
+        : '';
+      const first = shift + (said ? 1 : 0);
       const calls = answer.toolCalls.map((call, index) => {
-        const place = { item_id: `fc_${index}`, output_index: shift + 1 + index };
+        const place = { item_id: `fc_${index}`, output_index: first + index };
         const item = { id: place.item_id, type: 'function_call', call_id: call.id, name: call.name };
         return (
           send('response.output_item.added', { ...place, item: { ...item, status: 'in_progress', arguments: '' } }) +
@@ -193,13 +238,8 @@ function responsesEncoder(answer: Answer): Encoder {
         );
       });
       const last = answer.finish === 'length' ? 'incomplete' : 'completed';
-      return (
-        send('response.output_text.done', { ...at, text: whole }) +
-        send('response.content_part.done', { ...at, part: content[0] }) +
-        send('response.output_item.done', { output_index: shift, item: { ...message, status: 'completed', content } }) +
-        calls.join('') +
-        send(`response.${last}`, { response: responseObject(answer, last, responseOutput(answer, whole)) })
-      );
+      const end = send(`response.${last}`, { response: responseObject(answer, last, responseOutput(answer, whole)) });
+      return beginning + ending + calls.join('') + end;
     },
   };
 }
@@ -215,10 +255,28 @@ function anthropicUsage({ usage }: Answer) {
   };
 }
 
+function anthropicThinking({ thinking, withheld }: Answer) {
+  return withheld
+    ? { type: 'redacted_thinking', data: SIGNATURES['anthropic withheld'] }
+    : { type: 'thinking', thinking, signature: SIGNATURES.anthropic };
+}
+
 // https://docs.anthropic.com/en/api/messages-streaming
 function anthropicEncoder(answer: Answer): Encoder {
   const usage = anthropicUsage(answer);
-  const first = answer.thinking ? 1 : 0;
+  const first = thinks(answer) ? 1 : 0;
+  let said = false;
+  const begin = () => {
+    said = true;
+    return event({ type: 'content_block_start', index: first, content_block: { type: 'text', text: '' } });
+  };
+  const thinking = () =>
+    answer.withheld
+      ? block(0, anthropicThinking(answer), [])
+      : block(0, { type: 'thinking', thinking: '', signature: '' }, [
+          { type: 'thinking_delta', thinking: answer.thinking },
+          { type: 'signature_delta', signature: SIGNATURES.anthropic },
+        ]);
   const message = { id: 'msg_1', type: 'message', role: 'assistant', model: answer.model, content: [] };
   const block = (index: number, content_block: unknown, deltas: unknown[]) =>
     event({ type: 'content_block_start', index, content_block }) +
@@ -231,20 +289,16 @@ function anthropicEncoder(answer: Answer): Encoder {
         message: { ...message, stop_reason: null, stop_sequence: null, usage: { ...usage, output_tokens: 1 } },
       }) +
       event({ type: 'ping' }) +
-      (answer.thinking
-        ? block(0, { type: 'thinking', thinking: '', signature: '' }, [
-            { type: 'thinking_delta', thinking: answer.thinking },
-            { type: 'signature_delta', signature: 'c2lnbmVk' },
-          ])
-        : '') +
-      event({ type: 'content_block_start', index: first, content_block: { type: 'text', text: '' } }),
-    text: (text) => event({ type: 'content_block_delta', index: first, delta: { type: 'text_delta', text } }),
+      (thinks(answer) ? thinking() : ''),
+    text: (text) =>
+      (said ? '' : begin()) + event({ type: 'content_block_delta', index: first, delta: { type: 'text_delta', text } }),
     close: () =>
-      event({ type: 'content_block_stop', index: first }) +
+      (said || answer.toolCalls.length > 0 ? '' : begin()) +
+      (said ? event({ type: 'content_block_stop', index: first }) : '') +
       answer.toolCalls
         .map((call, index) =>
           block(
-            first + 1 + index,
+            first + (said ? 1 : 0) + index,
             { type: 'tool_use', id: call.id, name: call.name, input: {} },
             halves(call.arguments).map((partial_json) => ({ type: 'input_json_delta', partial_json })),
           ),
@@ -266,13 +320,13 @@ function anthropicBody(answer: Answer, text: string) {
     role: 'assistant',
     model: answer.model,
     content: [
-      ...(answer.thinking ? [{ type: 'thinking', thinking: answer.thinking, signature: 'c2lnbmVk' }] : []),
-      { type: 'text', text },
+      ...(thinks(answer) ? [anthropicThinking(answer)] : []),
+      ...(text === '' && answer.toolCalls.length > 0 ? [] : [{ type: 'text', text }]),
       ...answer.toolCalls.map((call) => ({
         type: 'tool_use',
         id: call.id,
         name: call.name,
-        input: JSON.parse(call.arguments) as unknown,
+        input: parsed(call.arguments),
       })),
     ],
     stop_reason: ANTHROPIC_FINISH[answer.finish],
@@ -303,17 +357,26 @@ function googleBody(answer: Answer, parts: unknown[], last: boolean) {
   };
 }
 
+// The signature of the thoughts stands with the first call alone, or else with the last text.
+// https://ai.google.dev/gemini-api/docs/thought-signatures
 const googleCalls = (answer: Answer) =>
-  answer.toolCalls.map((call) => ({ functionCall: { name: call.name, args: JSON.parse(call.arguments) as unknown } }));
+  answer.toolCalls.map(({ id, name, arguments: args }, index) => ({
+    functionCall: { ...(id === '' ? {} : { id }), name, args: parsed(args) },
+    ...(index === 0 && thinks(answer) ? { thoughtSignature: SIGNATURES.google } : {}),
+  }));
 
-const googleThought = (answer: Answer) => (answer.thinking ? [{ text: answer.thinking, thought: true }] : []);
+const googleThought = (answer: Answer) =>
+  answer.thinking && !answer.withheld ? [{ text: answer.thinking, thought: true }] : [];
+
+const googleEnd = (answer: Answer) =>
+  answer.toolCalls.length === 0 && thinks(answer) ? [{ text: '', thoughtSignature: SIGNATURES.google }] : [];
 
 function googleEncoder(answer: Answer): Encoder {
   const thought = googleThought(answer);
   return {
     open: thought.length > 0 ? data(googleBody(answer, thought, false)) : '',
     text: (text) => data(googleBody(answer, [{ text }], false)),
-    close: () => data(googleBody(answer, [{ text: '' }, ...googleCalls(answer)], true)),
+    close: () => data(googleBody(answer, [{ text: '' }, ...googleCalls(answer), ...googleEnd(answer)], true)),
   };
 }
 
@@ -345,7 +408,11 @@ export function wholeBody(wire: Wire, answer: Answer, text: string): unknown {
     case 'anthropic':
       return anthropicBody(answer, text);
     case 'google':
-      return googleBody(answer, [...googleThought(answer), { text }, ...googleCalls(answer)], true);
+      return googleBody(
+        answer,
+        [...googleThought(answer), { text }, ...googleCalls(answer), ...googleEnd(answer)],
+        true,
+      );
   }
 }
 

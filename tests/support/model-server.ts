@@ -34,6 +34,8 @@ export type Step =
       /** The text, whole or in the deltas to stream; an async iterable is sent as it comes (see `gatedReply`). */
       reply: string | readonly string[] | AsyncIterable<string>;
       thinking?: string;
+      /** The thoughts are not shown: only what has to be given back of them is sent. */
+      withheld?: boolean;
       toolCalls?: readonly ScriptedToolCall[];
       /** Tokens. `output` includes `reasoning`, `input` includes `cached`. Default 11 and 4. */
       usage?: { input?: number; output?: number; cached?: number; reasoning?: number };
@@ -140,6 +142,7 @@ function answerOf(step: ReplyStep, model: string): Answer {
   return {
     model,
     thinking: step.thinking ?? '',
+    withheld: step.withheld ?? false,
     toolCalls,
     usage: {
       input: usage.input ?? 11,

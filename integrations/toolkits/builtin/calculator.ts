@@ -1,5 +1,5 @@
-import { Worker } from 'node:worker_threads';
 import { z } from 'zod';
+import { Thread, ThreadStopped } from '../../../core/thread.ts';
 import { type RegisterTools, registerTool, ToolRefusal } from './tool.ts';
 
 /** Calculates one expression. Throws ToolRefusal when it cannot be calculated, or not within the limits. */
@@ -9,7 +9,6 @@ const MOST_CHARACTERS = 1000;
 const LIMITS = { maxOldGenerationSizeMb: 96, maxYoungGenerationSizeMb: 16, stackSizeMb: 2 };
 /** The library takes its time to load: it is kept this long after the last calculation. */
 const KEPT_MS = 60_000;
-const START_MS = 30_000;
 
 interface Options {
   /** Milliseconds that a calculation may take. */
@@ -22,38 +21,24 @@ interface Options {
  * Calculates in one thread, one expression after the other. A thread that takes longer than its time, or more memory than is
  * allowed, is ended with what it does; the next calculation starts another one.
  */
-export function createCalculator(options: Options): Calculate {
-  let current: { worker: Worker; ready: Promise<unknown> } | undefined;
+export function createCalculator({ timeLimitMs, script }: Options): Calculate {
+  const thread = new Thread({ script, limits: LIMITS, keptMs: KEPT_MS });
   let queue: Promise<unknown> = Promise.resolve();
-  let leaving: NodeJS.Timeout | undefined;
-
-  function start(): { worker: Worker; ready: Promise<unknown> } {
-    // No flags of this process: those of a test runner, say, are not for the thread.
-    const worker = new Worker(options.script, { resourceLimits: LIMITS, execArgv: [], env: {} });
-    worker.unref();
-    return { worker, ready: nextMessage(worker, START_MS) };
-  }
-
-  function end(): void {
-    void current?.worker.terminate();
-    current = undefined;
-  }
 
   async function run(expression: string): Promise<string> {
-    clearTimeout(leaving);
-    current ??= start();
+    let answer: { result: string } | { error: string };
     try {
-      await current.ready;
-      const answered = nextMessage(current.worker, options.timeLimitMs);
-      current.worker.postMessage(expression);
-      const answer = (await answered) as { result: string } | { error: string };
-      leaving = setTimeout(end, KEPT_MS).unref();
-      if ('error' in answer) throw new ToolRefusal(answer.error);
-      return answer.result;
+      answer = (await thread.ask(expression, { limitMs: timeLimitMs })) as typeof answer;
     } catch (error) {
-      if (!(error instanceof ToolRefusal) || error instanceof Stopped) end();
-      throw error;
+      if (!(error instanceof ThreadStopped)) throw error;
+      throw new ToolRefusal(
+        error.reason === 'late'
+          ? `The calculation takes longer than ${timeLimitMs / 1000} s.`
+          : 'The calculation takes too much memory.',
+      );
     }
+    if ('error' in answer) throw new ToolRefusal(answer.error);
+    return answer.result;
   }
 
   return (expression) => {
@@ -61,25 +46,6 @@ export function createCalculator(options: Options): Calculate {
     queue = turn.catch(() => undefined);
     return turn;
   };
-}
-
-/** The thread was too slow, or ended: it is of no more use. */
-class Stopped extends ToolRefusal {}
-
-/** The next message of the thread. Rejects with Stopped when it ends first, or the time is up. Keeps the process alive meanwhile. */
-function nextMessage(worker: Worker, limitMs: number): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    const settle = (act: () => void) => {
-      clearTimeout(timer);
-      worker.off('message', heard).off('error', ended).off('exit', ended);
-      act();
-    };
-    const heard = (message: unknown) => settle(() => resolve(message));
-    const ended = () => settle(() => reject(new Stopped('The calculation takes too much memory.')));
-    const late = () => settle(() => reject(new Stopped(`The calculation takes longer than ${limitMs / 1000} s.`)));
-    const timer = setTimeout(late, limitMs);
-    worker.on('message', heard).on('error', ended).on('exit', ended);
-  });
 }
 
 const calculate = createCalculator({

@@ -38,7 +38,7 @@ export const KEYS: [key: string, label: string, toggle: keyof components['schema
   ['sandbox', 'Sandbox', 'sandboxEnabled'],
   ['genui', 'Generative UI', 'genuiEnabled'],
   ['audio', 'Audio', 'audioListeningEnabled'],
-  ['web-search', 'Web search', 'webSearchEnabled'],
+  ['web-search', 'Web search (not configured on this server)', 'webSearchEnabled'],
 ];
 
 /** What follow-ups need to be switched on. */

@@ -1,7 +1,7 @@
-import { newId } from '../../../core/ids.ts';
 import { softDeleteConnection } from '../../../db/queries/nativeConnections.ts';
-import { makeAgent, withoutRequestId } from '../../support/agents.ts';
+import { makeAgent } from '../../support/agents.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
+import { describeMissingAgent } from '../../support/missing.ts';
 import { startToolkitRegistry, type ToolkitRegistry } from '../../support/toolkit-registry.ts';
 import { connectBuiltin, connectRemote, linkNative } from '../../support/toolkits.ts';
 
@@ -75,15 +75,10 @@ describe('200', () => {
   });
 });
 
-describe('404', () => {
-  test('AGENT_NOT_FOUND: no such agent, or one of another workspace', async () => {
-    const theirs = await makeAgent(app, {}, app.stranger.apiKey);
-    const foreign = await list(theirs.publicId);
-    const missing = await list(newId());
-    expect(foreign.body.code).toBe('AGENT_NOT_FOUND');
-    expect(withoutRequestId(foreign.body)).toEqual(withoutRequestId(missing.body));
-  });
-});
+describeMissingAgent(
+  () => app,
+  (agentId) => list(agentId),
+);
 
 describe('502', () => {
   test('TOOLKIT_REGISTRY_UNAVAILABLE: the states cannot be asked for', async () => {

@@ -1,6 +1,6 @@
-import { newId } from '../../../core/ids.ts';
-import { makeAgent, setStatus, withoutRequestId } from '../../support/agents.ts';
+import { makeAgent, setStatus } from '../../support/agents.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
+import { describeMissingAgent } from '../../support/missing.ts';
 import { startToolkitRegistry, type ToolkitRegistry } from '../../support/toolkit-registry.ts';
 import { connectBuiltin, connectRemote, linkedIds, linkNative } from '../../support/toolkits.ts';
 
@@ -76,16 +76,10 @@ describe('200', () => {
   });
 });
 
-describe('404', () => {
-  test('AGENT_NOT_FOUND: no such agent, or one of another workspace', async () => {
-    const theirs = await makeAgent(app, {}, app.stranger.apiKey);
-    const foreign = await list(theirs.publicId);
-    const missing = await list(newId());
-    expect(foreign.status).toBe(404);
-    expect(foreign.body.code).toBe('AGENT_NOT_FOUND');
-    expect(withoutRequestId(foreign.body)).toEqual(withoutRequestId(missing.body));
-  });
-});
+describeMissingAgent(
+  () => app,
+  (agentId) => list(agentId),
+);
 
 describe('502', () => {
   test.each([

@@ -1,6 +1,7 @@
 import { newId } from '../../../core/ids.ts';
 import { makeAgent, readAgent, withoutRequestId } from '../../support/agents.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
+import { describeMissingAgent } from '../../support/missing.ts';
 import { startToolkitRegistry, type ToolkitRegistry } from '../../support/toolkit-registry.ts';
 import { connectBuiltin, connectRemote, linkedIds, linkNative } from '../../support/toolkits.ts';
 
@@ -56,15 +57,12 @@ describe('204', () => {
   });
 });
 
-describe('404', () => {
-  test('AGENT_NOT_FOUND: no such agent, or one of another workspace', async () => {
-    const theirs = await makeAgent(app, {}, app.stranger.apiKey);
-    const foreign = await unlink(theirs.publicId, time);
-    const missing = await unlink(newId(), time);
-    expect(foreign.body.code).toBe('AGENT_NOT_FOUND');
-    expect(withoutRequestId(foreign.body)).toEqual(withoutRequestId(missing.body));
-  });
+describeMissingAgent(
+  () => app,
+  (agentId) => unlink(agentId, time),
+);
 
+describe('404', () => {
   test('NATIVE_MCP_CONNECTION_NOT_FOUND: not linked, not there, of another workspace, or unlinked before', async () => {
     const agent = await makeAgent(app);
     const foreign = await connectBuiltin(app.stranger, 'calculator');

@@ -1,16 +1,9 @@
 import { newId } from '../../../core/ids.ts';
 import { BUILTIN_MODEL } from '../../../runtime/models/catalogue.ts';
 import { askForSubAgent, chain, linkSubAgent, subAgentIds, subAgents } from '../../support/agent-sub-agents.ts';
-import {
-  addModel,
-  makeAgent,
-  makeReadyAgent,
-  publish,
-  readAgent,
-  setStatus,
-  withoutRequestId,
-} from '../../support/agents.ts';
+import { addModel, makeAgent, readAgent, setStatus } from '../../support/agents.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
+import { describeLinking } from '../../support/linkSuites.ts';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -35,6 +28,8 @@ async function expectRefused(
   expect(await subAgents(app, agentId)).toEqual(linked);
 }
 
+describeLinking(() => app, 'sub_agent');
+
 describe('201', () => {
   test('the agent alone is enough', async () => {
     const [agent, other] = [await make(), await makeAgent(app)];
@@ -56,13 +51,6 @@ describe('201', () => {
     const fields = { description: 'd'.repeat(500), aiModelPublicId: BUILTIN_MODEL.publicId, sortOrder: 2_147_483_647 };
     const link = await linkSubAgent(app, agent as string, other as string, fields);
     expect(link).toMatchObject({ ...fields, aiModelName: BUILTIN_MODEL.name });
-  });
-
-  test('ids in upper case are the same ids', async () => {
-    const [agent, other] = [await make(), await make()];
-    const link = await linkSubAgent(app, agent.toUpperCase(), other.toUpperCase());
-    expect(link.subAgentPublicId).toBe(other);
-    await expectRefused(agent, { subAgentPublicId: other.toUpperCase() }, 409, 'ALREADY_LINKED');
   });
 
   test('null is as left out', async () => {
@@ -118,18 +106,6 @@ describe('201', () => {
     await app.api('delete', `/agents/${b}`);
     expect((await askForSubAgent(app, c, { subAgentPublicId: a })).status).toBe(201);
   });
-
-  test('it belongs to the draft', async () => {
-    const agent = (await makeReadyAgent(app)).publicId;
-    const published = await publish(app, agent);
-    const other = await make();
-    expect(published.hasUnpublishedChanges).toBe(false);
-    await linkSubAgent(app, agent, other);
-    expect((await readAgent(app, agent)).hasUnpublishedChanges).toBe(true);
-    expect((await app.api('get', `/agents/${agent}/versions/1`)).body.subAgents).toEqual([]);
-    await publish(app, agent);
-    expect((await app.api('get', `/agents/${agent}/versions/2`)).body.subAgents).toEqual(await subAgents(app, agent));
-  });
 });
 
 describe('400', () => {
@@ -151,35 +127,6 @@ describe('400', () => {
 });
 
 describe('404', () => {
-  test('AGENT_NOT_FOUND: an agent that is not there, is deleted, or is of another workspace', async () => {
-    const other = await make();
-    const deleted = await make();
-    await app.api('delete', `/agents/${deleted}`);
-    const foreign = (await makeAgent(app, {}, app.stranger.apiKey)).publicId;
-    const answers = [];
-    for (const id of [newId(), deleted, foreign]) {
-      const { status, body } = await askForSubAgent(app, id, { subAgentPublicId: other });
-      answers.push([status, withoutRequestId(body)]);
-    }
-    expect(answers[0]).toEqual([404, expect.objectContaining({ code: 'AGENT_NOT_FOUND' })]);
-    expect(answers).toEqual(Array(3).fill(answers[0]));
-  });
-
-  test('SUB_AGENT_NOT_FOUND: a sub-agent that is not there, is deleted, or is of another workspace', async () => {
-    const agent = await make();
-    const deleted = await make();
-    await app.api('delete', `/agents/${deleted}`);
-    const foreign = (await makeAgent(app, {}, app.stranger.apiKey)).publicId;
-    const answers = [];
-    for (const subAgentPublicId of [newId(), deleted, foreign]) {
-      const { status, body } = await askForSubAgent(app, agent, { subAgentPublicId });
-      answers.push([status, withoutRequestId(body)]);
-    }
-    expect(answers[0]).toEqual([404, expect.objectContaining({ code: 'SUB_AGENT_NOT_FOUND' })]);
-    expect(answers).toEqual(Array(3).fill(answers[0]));
-    expect(await subAgents(app, agent)).toEqual([]);
-  });
-
   test('AI_MODEL_NOT_FOUND: a model that is not there, is deleted, or is of another workspace', async () => {
     const [agent = '', other = ''] = await makeMany(2);
     const foreign = await addModel(app.stranger);
@@ -201,15 +148,6 @@ describe('409', () => {
       409,
       'ALREADY_LINKED',
     );
-  });
-
-  test('ALREADY_LINKED: of five at the same time one is taken', async () => {
-    const [agent = '', other = ''] = await makeMany(2);
-    const answers = await Promise.all(
-      Array.from({ length: 5 }, () => askForSubAgent(app, agent, { subAgentPublicId: other })),
-    );
-    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409]);
-    expect(await subAgentIds(app, agent)).toEqual([other]);
   });
 
   test('NO_DRAFT_VERSION: an archived agent has none, whether or not the sub-agent is there', async () => {

@@ -1,7 +1,7 @@
-import { newId } from '../../../core/ids.ts';
 import { askForSubAgent, chain, linkSubAgent } from '../../support/agent-sub-agents.ts';
-import { makeAgent, setStatus, withoutRequestId } from '../../support/agents.ts';
+import { makeAgent, setStatus } from '../../support/agents.ts';
 import { startTestApp, type TestApp, TestClock } from '../../support/app.ts';
+import { describeMissingAgent } from '../../support/missing.ts';
 
 let app: TestApp;
 let clock: TestClock;
@@ -88,15 +88,4 @@ describe('200', () => {
   });
 });
 
-describe('404', () => {
-  test('AGENT_NOT_FOUND: an agent that is deleted or of another workspace is as one that is not there', async () => {
-    const foreign = (await makeAgent(app, {}, app.stranger.apiKey)).publicId;
-    const deleted = await make();
-    await app.api('delete', `/agents/${deleted}`);
-    const missing = await available(newId());
-    expect([missing.status, missing.body.code]).toEqual([404, 'AGENT_NOT_FOUND']);
-    for (const id of [foreign, deleted]) {
-      expect(withoutRequestId((await available(id)).body)).toEqual(withoutRequestId(missing.body));
-    }
-  });
-});
+describeMissingAgent(() => app, available);

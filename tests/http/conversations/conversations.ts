@@ -1,7 +1,9 @@
 import { newId } from '../../../core/ids.ts';
-import { beginConversation, claimConversation, finishTurn } from '../../../db/queries/turns.ts';
+import { finishTurn } from '../../../db/queries/finishTurn.ts';
+import { beginConversation, claimConversation } from '../../../db/queries/turns.ts';
 import type { TestApp } from '../../support/app.ts';
 import type { SeededWorkspace } from '../../support/database.ts';
+import { turnEnd, turnStart } from '../../support/storedTurns.ts';
 
 /** What a test may choose of a conversation; times as in JSON. */
 export interface Given {
@@ -17,32 +19,18 @@ export interface Given {
   lastMessageAt?: string;
 }
 
-const usage = {
-  model: 'gpt-4.1',
-  provider: 'openai',
-  inputTokens: 100,
-  outputTokens: 20,
-  costUsd: 0.0012345678,
-  costOps: 1,
-};
-
 /** Stores a conversation with the question `Hello` and the answer `Hi there.`, as sending a message would. Answers its id. */
 export async function makeConversation(app: TestApp, given: Given): Promise<string> {
   const { workspaceId, db } = given.workspace ?? app.workspace;
   const conversationId = newId();
   const turn = { workspaceId, conversationId, turnId: newId() };
   const now = new Date(given.startedAt ?? '2026-03-01T12:00:00Z');
-  await beginConversation(
-    db,
-    {
-      ...turn,
-      agentId: given.agentId,
-      now,
-      message: { id: newId(), content: 'Hello', attachments: [], snippet: 'Hello' },
-    },
-    { externalUserId: given.externalUserId ?? 'user-1', isTest: given.isTest ?? false, metadata: given.metadata ?? {} },
-  );
-  await finishTurn(db, turn, { ...usage, id: newId(), content: 'Hi there.', snippet: 'Hi there.', now });
+  await beginConversation(db, turnStart({ ...turn, agentId: given.agentId, now }), {
+    externalUserId: given.externalUserId ?? 'user-1',
+    isTest: given.isTest ?? false,
+    metadata: given.metadata ?? {},
+  });
+  await finishTurn(db, turn, turnEnd('Hi there.', { now }));
   await db
     .updateTable('conversations')
     .set({
@@ -66,12 +54,8 @@ export async function addTurn(
   const { workspaceId, db } = app.workspace;
   const ids = { workspaceId, conversationId: of.conversationId, turnId: newId() };
   const { question, answer } = turn;
-  await claimConversation(db, {
-    ...ids,
-    agentId: of.agentId,
-    now: new Date(turn.askedAt),
-    message: { id: newId(), content: question, attachments: [], snippet: question },
-  });
+  const start = turnStart({ ...ids, agentId: of.agentId, now: new Date(turn.askedAt) }, question);
+  await claimConversation(db, start, { historyBytes: 0 });
   const now = new Date(turn.answeredAt ?? turn.askedAt);
-  await finishTurn(db, ids, { ...usage, id: newId(), content: answer, snippet: answer, now });
+  await finishTurn(db, ids, turnEnd(answer, { now }));
 }

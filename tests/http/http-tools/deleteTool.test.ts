@@ -1,6 +1,6 @@
 import { makeAgent, makeReadyAgent, publish, readAgent } from '../../support/agents.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
-import { makeTool } from '../../support/httpTools.ts';
+import { makeTool, tryTool } from '../../support/httpTools.ts';
 import { allNotFound, answersForMissing } from './tools.ts';
 
 let app: TestApp;
@@ -42,6 +42,32 @@ describe('204', () => {
     const { db, workspaceId } = app.workspace;
     const row = db.selectFrom('http_tools').select('secrets').where('workspace_id', '=', workspaceId);
     expect(await row.where('id', '=', publicId).executeTakeFirst()).toEqual({ secrets: null });
+  });
+});
+
+describe('204 of an INTERNAL_VARIABLE', () => {
+  const variable = { name: 'stage', type: 'number', scope: 'workspace', writable: true } as const;
+  const makeVariableTool = () => makeTool(app, { toolType: 'INTERNAL_VARIABLE', configuration: variable });
+  const values = () => app.workspace.db.selectFrom('tool_variables').select(['tool_id', 'value']).execute();
+
+  test('the values of its variable are erased, those of others stay', async () => {
+    const [tool, other] = [await makeVariableTool(), await makeVariableTool()];
+    for (const { publicId } of [tool, other]) await tryTool(app, publicId, { value: 7 });
+    expect(await values()).toHaveLength(2);
+    expect((await remove(tool.publicId)).status).toBe(204);
+    expect(await values()).toEqual([{ tool_id: other.publicId, value: 7 }]);
+    await remove(other.publicId);
+  });
+
+  test('a write at the same time leaves no value', async () => {
+    const tools = await Promise.all(Array.from({ length: 5 }, makeVariableTool));
+    await Promise.all(
+      tools.flatMap(({ publicId }) => [
+        ...[1, 2, 3].map((value) => app.api('post', `/http-tools/${publicId}/test`).send({ inputs: { value } })),
+        remove(publicId).expect(204),
+      ]),
+    );
+    expect(await values()).toEqual([]);
   });
 });
 

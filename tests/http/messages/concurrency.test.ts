@@ -1,7 +1,7 @@
-import { newId } from '../../../core/ids.ts';
 import { claimConversation } from '../../../db/queries/turns.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { gatedReply, type ModelServer, startModelServer } from '../../support/model-server.ts';
+import { turnStart } from '../../support/storedTurns.ts';
 import { begun, conversation, publishedAgent, said, send, transcript } from './turns.ts';
 
 let server: ModelServer;
@@ -165,15 +165,11 @@ describe('a conversation that is deleted while its turn runs', () => {
 });
 
 describe('the lease of a turn', () => {
-  const claim = (conversationId: string) =>
-    claimConversation(app.workspace.db, {
-      workspaceId: app.workspace.workspaceId,
-      conversationId,
-      agentId,
-      turnId: newId(),
-      now: app.clock.now(),
-      message: { id: newId(), content: 'From the dead.', attachments: [], snippet: 'From the dead.' },
-    });
+  const claim = async (conversationId: string) => {
+    const { workspaceId, db } = app.workspace;
+    const start = turnStart({ workspaceId, conversationId, agentId, now: app.clock.now() }, 'From the dead.');
+    return (await claimConversation(db, start, { historyBytes: 0 })).conversation;
+  };
   const expire = (conversationId: string) =>
     app.workspace.db
       .updateTable('conversations')

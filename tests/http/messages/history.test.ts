@@ -1,4 +1,4 @@
-import { loadHistory } from '../../../db/queries/messages.ts';
+import { loadHistory } from '../../../db/queries/history.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { type ModelServer, startModelServer } from '../../support/model-server.ts';
 import { begun, customModel, publishedAgent, said, send, stored } from './turns.ts';

@@ -19,7 +19,7 @@ type NewVariable = Pick<Schemas['AgentVariableCreate'], 'name' | 'label' | 'type
   Partial<Schemas['AgentVariableCreate']>;
 
 /** What an agent is published with. */
-type AgentSetup = Partial<Schemas['AgentUpdate']> & { variables?: NewVariable[] };
+export type AgentSetup = Partial<Schemas['AgentUpdate']> & { variables?: NewVariable[] };
 
 /** An agent on `local-model` unless told otherwise, made and published through the API. Answers with its id. */
 export async function publishedAgent(

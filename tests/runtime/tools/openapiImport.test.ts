@@ -1,46 +1,5 @@
-import { importOperations } from '../../../runtime/tools/openapi/import.ts';
 import { importDocument } from '../../../runtime/tools/openapi/importDocument.ts';
-import type { ImportOrder } from '../../../runtime/tools/openapi/operation.ts';
-
-const ADDRESS = 'https://api.example.com/v1/openapi.json';
-
-/** A document of one path, `/orders/{id}`, with one operation, `op`. */
-function documentOf(operation: object = {}, more: object = {}): Record<string, unknown> {
-  const parameters = [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }];
-  return {
-    openapi: '3.0.3',
-    servers: [{ url: 'https://api.example.com/v1/' }],
-    paths: { '/orders/{id}': { parameters, get: { operationId: 'op', ...operation } } },
-    ...more,
-  };
-}
-
-function importFrom(document: object, options: Partial<ImportOrder> & { address?: string } = {}) {
-  const { address = ADDRESS, ...rest } = options;
-  const source = { text: '', address };
-  return importOperations(document, { source, wanted: ['op'], baseUrl: undefined, authHeader: undefined, ...rest });
-}
-
-/** The one operation, of which nothing may be wrong. */
-function imported(document: object, options: Parameters<typeof importFrom>[1] = {}) {
-  const { operations, faults } = importFrom(document, options);
-  expect(faults).toEqual([]);
-  const [operation] = operations;
-  if (!operation) throw new Error('nothing was imported');
-  return operation;
-}
-
-/** Where the faults are. */
-function faultsOf(document: object, options: Parameters<typeof importFrom>[1] = {}): string[] {
-  return importFrom(document, options).faults.map(({ field, steps }) => [field, ...steps].join(' '));
-}
-
-const withBody = (schema: object, more: object = {}) =>
-  documentOf({ requestBody: { required: true, content: { 'application/json': { schema } } } }, more);
-const bodyOf = (schema: object, more: object = {}) => {
-  const { properties, $defs } = imported(withBody(schema, more)).inputSchema as Record<string, Record<string, unknown>>;
-  return { body: properties?.body, $defs };
-};
+import { documentOf, faultsOf, imported } from '../../support/openapiDocuments.ts';
 
 describe('an operation', () => {
   test('keeps all that a call needs', () => {
@@ -145,74 +104,6 @@ describe('the address of the API', () => {
   test('an operation that lives elsewhere is not called here', () => {
     expect(faultsOf(documentOf({ servers: [{ url: 'https://upload.example' }] }))).toEqual([
       'openapi paths /orders/{id} get servers',
-    ]);
-  });
-});
-
-describe('schemas', () => {
-  test('what they refer to comes along, recursion included', () => {
-    const Node = { type: 'object', properties: { next: { $ref: '#/components/schemas/Node' } } };
-    const { body, $defs } = bodyOf(
-      { $ref: '#/components/schemas/Node' },
-      { components: { schemas: { Node, Unused: {} } } },
-    );
-    expect(body).toEqual({ $ref: '#/$defs/Node' });
-    expect($defs).toEqual({ Node: { type: 'object', properties: { next: { $ref: '#/$defs/Node' } } } });
-  });
-
-  test('OpenAPI 3.0 becomes JSON Schema 2020-12', () => {
-    const schema = {
-      type: 'object',
-      required: ['id', 'a'],
-      properties: {
-        id: { type: 'integer', readOnly: true },
-        a: { type: 'string', nullable: true, enum: ['x'], example: 'x', xml: {} },
-        b: { type: 'number', minimum: 1, exclusiveMinimum: true, maximum: 9, exclusiveMaximum: false },
-        c: { allOf: [{ type: 'object' }], nullable: true },
-        d: { type: 'string', pattern: '[a-z' },
-      },
-    };
-    expect(bodyOf(schema).body).toEqual({
-      type: 'object',
-      required: ['a'],
-      properties: {
-        a: { type: ['string', 'null'], enum: ['x', null] },
-        b: { type: 'number', exclusiveMinimum: 1, maximum: 9 },
-        c: { anyOf: [{ allOf: [{ type: 'object' }] }, { type: 'null' }] },
-        d: { type: 'string' },
-      },
-    });
-  });
-
-  test('properties called like keywords stay properties', () => {
-    const properties = { example: { type: 'string' }, $ref: { type: 'string' }, nullable: { type: 'boolean' }, id: {} };
-    expect(bodyOf({ type: 'object', properties }).body).toEqual({ type: 'object', properties });
-  });
-
-  test('a large document gives a schema that a model can read', () => {
-    const schemas: Record<string, object> = {};
-    for (let level = 0; level < 200; level += 1) {
-      const properties = {
-        next: { $ref: `#/components/schemas/S${level + 1}` },
-        note: { type: 'string', description: 'x'.repeat(500) },
-      };
-      schemas[`S${level}`] = { type: 'object', properties };
-    }
-    schemas.S200 = {};
-    const { body, $defs } = bodyOf({ $ref: '#/components/schemas/S0' }, { components: { schemas } });
-    expect(body).toEqual({ $ref: '#/$defs/S0' });
-    expect(Object.keys($defs ?? {})).toEqual(['S0', 'S1', 'S2', 'S3']);
-  });
-
-  test.each([
-    ['a document elsewhere', { $ref: 'https://example.com/schema.json' }],
-    ['a file', { $ref: './order.yaml#/Order' }],
-    ['a name', { $ref: '#Order' }],
-    ['nothing', { $ref: '#/components/schemas/No' }],
-    ['what a prototype has', { $ref: '#/constructor' }],
-  ])('a reference to %s is refused', (_what, schema) => {
-    expect(faultsOf(withBody({ properties: { a: schema } }))).toEqual([
-      'openapi paths /orders/{id} get requestBody content application/json schema properties a $ref',
     ]);
   });
 });

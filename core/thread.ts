@@ -1,0 +1,116 @@
+import { type ResourceLimits, Worker } from 'node:worker_threads';
+
+/** A thread did not answer: it took too long, more memory than it may have, or came to an end. It is gone with what it did. */
+export class ThreadStopped extends Error {
+  override readonly name = 'ThreadStopped';
+  readonly reason: 'late' | 'memory' | 'ended';
+
+  constructor(reason: ThreadStopped['reason'], cause?: unknown) {
+    super(`The thread was stopped: ${reason}.`, { cause });
+    this.reason = reason;
+  }
+}
+
+/** What a thread runs, and what it may take. */
+export interface ThreadOptions {
+  /** Says `ready` when it has loaded, then answers each message with one message. */
+  script: URL;
+  limits: ResourceLimits;
+  /** Milliseconds that the thread stays after its last answer, so that it need not load again. */
+  keptMs: number;
+}
+
+const START_MS = 30_000;
+
+/**
+ * Work in a thread of its own, for what blocks or may never end: it is ended hard when it is late. The thread starts with the first
+ * question and starts again after it was ended; it keeps the process alive only while it works. Without the environment and
+ * flags of this process: those of a test runner, say, are not for the thread.
+ */
+export class Thread {
+  readonly #options: ThreadOptions;
+  #current: { worker: Worker; ready: Promise<unknown> } | undefined;
+  #leaving: NodeJS.Timeout | undefined;
+
+  constructor(options: ThreadOptions) {
+    this.#options = options;
+  }
+
+  /** Whether it has loaded, or is about to. */
+  get isStarted(): boolean {
+    return this.#current !== undefined;
+  }
+
+  /**
+   * The thread's answer; one question at a time. `limitMs` does not count the time that it takes to load. Throws ThreadStopped, or the
+   * reason of `signal`; either way the thread is ended.
+   */
+  async ask(question: unknown, { limitMs, signal }: { limitMs: number; signal?: AbortSignal }): Promise<unknown> {
+    signal?.throwIfAborted();
+    clearTimeout(this.#leaving);
+    this.#current ??= this.#start();
+    const { worker, ready } = this.#current;
+    try {
+      await (signal ? untilAborted(ready, signal) : ready);
+      const answered = nextMessage(worker, limitMs, signal);
+      worker.postMessage(question);
+      const answer = await answered;
+      this.#leaving = setTimeout(() => this.end(), this.#options.keptMs).unref();
+      return answer;
+    } catch (error) {
+      this.end();
+      throw error;
+    }
+  }
+
+  /** Ends the thread with whatever it does. */
+  end(): void {
+    clearTimeout(this.#leaving);
+    void this.#current?.worker.terminate();
+    this.#current = undefined;
+  }
+
+  #start(): { worker: Worker; ready: Promise<unknown> } {
+    const { script, limits } = this.#options;
+    const worker = new Worker(script, { resourceLimits: limits, execArgv: [], env: {} });
+    worker.unref();
+    // Errors of a thread that nobody asks anything must not become the process's.
+    worker.on('error', () => undefined);
+    const ready = nextMessage(worker, START_MS);
+    ready.catch(() => undefined);
+    return { worker, ready };
+  }
+}
+
+/** The next message of a thread. Keeps the process alive meanwhile. */
+function nextMessage(worker: Worker, limitMs: number, signal?: AbortSignal): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const settle = (act: () => void) => {
+      clearTimeout(timer);
+      worker.off('message', heard).off('error', failed).off('exit', ended);
+      signal?.removeEventListener('abort', aborted);
+      act();
+    };
+    const heard = (message: unknown) => settle(() => resolve(message));
+    const stopped = (reason: ThreadStopped['reason'], cause?: unknown) =>
+      settle(() => reject(new ThreadStopped(reason, cause)));
+    const failed = (error: NodeJS.ErrnoException) =>
+      stopped(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'memory' : 'ended', error);
+    const ended = () => stopped('ended');
+    const aborted = () => settle(() => reject(signal?.reason));
+    const timer = setTimeout(() => stopped('late'), limitMs);
+    worker.on('message', heard).on('error', failed).on('exit', ended);
+    signal?.addEventListener('abort', aborted, { once: true });
+  });
+}
+
+async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const stop = () => reject(signal.reason);
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}

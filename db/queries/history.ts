@@ -1,0 +1,60 @@
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { DB } from '../../generated/db.ts';
+
+/** One earlier message, as a model gets to see it. */
+export interface HistoryRow {
+  role: 'user' | 'assistant';
+  content: string;
+  attachments: unknown[];
+  /** Joins a user's message with the replies to it. */
+  turn_id: string | null;
+  /** On the first reply of a recent turn that called tools: the calls and their results, which came before it. */
+  transcript: unknown[] | null;
+}
+
+/** More messages than this are not looked at, however short: beyond it a prompt is history and little else. */
+const MOST_MESSAGES = 2000;
+/** Of so many newest messages the tool calls are shown as well: results of long ago cost much and are seldom asked for. */
+const WITH_TRANSCRIPTS = 20;
+
+/**
+ * SQL value: the newest messages of a conversation as JSON of HistoryRow, oldest first, as far back as `maxBytes` of text reach;
+ * null when there are none. The caller counts tokens; this only spares it a conversation that cannot fit anyway.
+ */
+export function historyJson(
+  workspaceId: string,
+  conversationId: string,
+  maxBytes: number,
+  before: RawBuilder<boolean> = sql`true`,
+): RawBuilder<HistoryRow[] | null> {
+  return sql`(
+    select json_agg(json_build_object('role', role, 'content', content, 'attachments', attachments, 'turn_id', turn_id,
+      'transcript', case when role = 'assistant' and place <= ${sql.lit(WITH_TRANSCRIPTS)} and first_of_turn then (
+        select transcript from turns where turns.workspace_id = ${workspaceId} and turns.id = turn_id) end) order by seq)
+    from (
+      select role, content, attachments, turn_id, seq, sum(octet_length(content)) over newest_first as bytes,
+        row_number() over newest_first as place, row_number() over (partition by turn_id, role order by seq) = 1 as first_of_turn
+      from (
+        select role, coalesce(model_text, content) as content, attachments, turn_id, seq from messages
+        where workspace_id = ${workspaceId} and conversation_id = ${conversationId} and ${before}
+        order by seq desc limit ${sql.lit(MOST_MESSAGES)}
+      ) newest
+      window newest_first as (order by seq desc)
+    ) sized
+    where bytes <= ${maxBytes})`;
+}
+
+/** The history before a message, read by itself: see `historyJson`. Without a message, the whole of it. */
+export async function loadHistory(
+  db: Kysely<DB>,
+  workspaceId: string,
+  conversationId: string,
+  beforeMessageId: string | null,
+  maxBytes: number,
+): Promise<HistoryRow[]> {
+  const before = sql<boolean>`(${beforeMessageId}::uuid is null or seq < (
+    select seq from messages where workspace_id = ${workspaceId} and id = ${beforeMessageId}::uuid))`;
+  const { rows } = await sql<{ history: HistoryRow[] | null }>`
+    select ${historyJson(workspaceId, conversationId, maxBytes, before)} as history`.execute(db);
+  return rows[0]?.history ?? [];
+}

@@ -1,0 +1,154 @@
+import type { JsonSchema } from '../tools/tool.ts';
+
+/*
+ * A provider refuses the whole request when one schema in it is not to its liking, so one tool of a stranger's server could silence an
+ * agent. What models are told is therefore made to fit all of them; the tool, or its server, still checks the inputs against the
+ * schema itself.
+ * - OpenAI wants `properties` in an object and `items` in an array.
+ * - OpenAI and Anthropic refuse anyOf, oneOf, allOf, enum and not at the top.
+ * - Anthropic refuses names of properties that do not match ^[a-zA-Z0-9_.-]{1,64}$.
+ * - Google refuses `required` names that are no properties.
+ */
+
+const KEY = /^[a-zA-Z0-9_.-]{1,64}$/;
+const MAX_KEY = 64;
+/** Schemas of tools nest less: they are refused beyond when they are stored. */
+const MAX_DEPTH = 33;
+/** Schemas whose properties stand at the top together. */
+const MAX_GATHERED = 200;
+
+interface Made {
+  schema: JsonSchema;
+  /** Names of inputs as the model says them, with what the tool calls them; those that are the same are not among them. */
+  renamed: ReadonlyMap<string, string>;
+}
+
+const made = new WeakMap<JsonSchema, Made>();
+
+/** The schema of a tool's inputs as a model is told of it. */
+export function schemaForModel(schema: JsonSchema): JsonSchema {
+  return madeOf(schema).schema;
+}
+
+/** Inputs of a model that was told `schemaForModel`, by the names that the tool knows. */
+export function fromModel(schema: JsonSchema, input: Record<string, unknown>): Record<string, unknown> {
+  const { renamed } = madeOf(schema);
+  if (renamed.size === 0) return input;
+  return Object.fromEntries(Object.entries(input).map(([key, value]) => [renamed.get(key) ?? key, value]));
+}
+
+function madeOf(schema: JsonSchema): Made {
+  const known = made.get(schema);
+  if (known) return known;
+  const fresh = make(schema);
+  made.set(schema, fresh);
+  return fresh;
+}
+
+function make(schema: JsonSchema): Made {
+  const found: Found = { properties: new Map(), required: new Set(), seen: new Set() };
+  gather(schema, schema, found, true);
+  const { $ref, allOf, anyOf, oneOf, not, enum: values, const: value, required, ...rest } = schema;
+  const renamed = new Map<string, string>();
+  const properties: Record<string, unknown> = {};
+  const newNames = new Map<string, string>();
+  // Those that may stay as they are go first: no other name may become one of them.
+  const names = [...found.properties.keys()];
+  const safe = new Set(names.filter((name) => KEY.test(name)));
+  for (const name of names) {
+    const newName = KEY.test(name) ? name : safeKey(name, safe);
+    if (newName !== name) renamed.set(newName, name);
+    newNames.set(name, newName);
+    Object.defineProperty(properties, newName, {
+      value: tidy(found.properties.get(name), 1),
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    });
+  }
+  const needed = [...found.required].flatMap((name) => newNames.get(name) ?? []);
+  const top = tidy({ ...rest, properties: {} }, 0) as JsonSchema;
+  return {
+    schema: { ...top, type: 'object', properties, ...(needed.length > 0 ? { required: needed } : {}) },
+    renamed,
+  };
+}
+
+interface Found {
+  properties: Map<string, unknown>;
+  required: Set<string>;
+  /** References can lead in circles, and to one place by very many ways. */
+  seen: Set<JsonSchema>;
+}
+
+/** The properties that an object of the schema may have, whichever way; `always`: whether all that is said here holds for it. */
+function gather(root: JsonSchema, node: unknown, found: Found, always: boolean): void {
+  if (!isSchema(node) || found.seen.has(node) || found.seen.size > MAX_GATHERED) return;
+  found.seen.add(node);
+  const { $ref, properties, required, allOf, anyOf, oneOf } = node;
+  for (const [name, inner] of Object.entries(isSchema(properties) ? properties : {})) {
+    if (!found.properties.has(name) && inner !== false) found.properties.set(name, inner);
+  }
+  if (always && Array.isArray(required)) {
+    for (const name of required) if (typeof name === 'string') found.required.add(name);
+  }
+  if (typeof $ref === 'string') gather(root, at(root, $ref), found, always);
+  for (const each of Array.isArray(allOf) ? allOf : []) gather(root, each, found, always);
+  for (const each of [anyOf, oneOf].flatMap((list) => (Array.isArray(list) ? list : []))) {
+    gather(root, each, found, false);
+  }
+}
+
+/** What a reference within the schema refers to (RFC 6901, as a URI fragment). */
+function at(root: JsonSchema, reference: string): unknown {
+  if (!reference.startsWith('#/')) return undefined;
+  const steps = reference.slice(2).split('/');
+  return steps.reduce<unknown>((node, step) => {
+    const key = step.replaceAll('~1', '/').replaceAll('~0', '~');
+    return isSchema(node) && Object.hasOwn(node, key) ? node[key] : undefined;
+  }, root);
+}
+
+function safeKey(name: string, taken: Set<string>): string {
+  const plain = name.replace(/[^a-zA-Z0-9_.-]+/g, '_').slice(0, MAX_KEY);
+  for (let count = 1; ; count += 1) {
+    const suffix = count === 1 ? '' : `_${count}`;
+    const key = plain.slice(0, MAX_KEY - suffix.length) + suffix;
+    if (taken.has(key)) continue;
+    taken.add(key);
+    return key;
+  }
+}
+
+function isSchema(value: unknown): value is JsonSchema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+const INNER = ['items', 'additionalProperties', 'not', 'contains', 'if', 'then', 'else', 'propertyNames'];
+const INNER_LISTS = ['allOf', 'anyOf', 'oneOf', 'prefixItems'];
+const INNER_MAPS = ['properties', '$defs', 'definitions', 'patternProperties', 'dependentSchemas'];
+
+/** A schema with `items` in every array and `properties` in every object. */
+function tidy(schema: unknown, depth: number): unknown {
+  if (schema === true || depth > MAX_DEPTH) return {};
+  if (!isSchema(schema)) return schema;
+  const copy: JsonSchema = { ...schema };
+  for (const key of INNER) if (isSchema(copy[key])) copy[key] = tidy(copy[key], depth + 1);
+  for (const key of INNER_LISTS) {
+    const list = copy[key];
+    if (Array.isArray(list)) copy[key] = list.map((each) => tidy(each, depth + 1));
+  }
+  for (const key of INNER_MAPS) {
+    const map = copy[key];
+    if (isSchema(map)) {
+      copy[key] = Object.fromEntries(Object.entries(map).map(([name, each]) => [name, tidy(each, depth + 1)]));
+    }
+  }
+  if (hasType(copy, 'array') && !Object.hasOwn(copy, 'items')) copy.items = {};
+  if (hasType(copy, 'object') && !isSchema(copy.properties)) copy.properties = {};
+  return copy;
+}
+
+function hasType({ type }: JsonSchema, wanted: string): boolean {
+  return type === wanted || (Array.isArray(type) && type.includes(wanted));
+}

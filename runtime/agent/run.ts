@@ -1,0 +1,312 @@
+import { newId } from '../../core/ids.ts';
+import { type ApprovalRequest, storeApprovedOutput, takeApproved } from '../../db/queries/approvals.ts';
+import { callModel, type ModelAnswer } from '../models/call.ts';
+import type { ModelDescriptor } from '../models/catalogue.ts';
+import type { ModelMessage } from '../models/prompt.ts';
+import { withoutProviderParts } from '../models/prompt.ts';
+import { fitResults } from './fitResults.ts';
+import type { PausedCall, PausedRun, Resumption } from './paused.ts';
+import type { StepLog } from './stepLog.ts';
+import type { AgentScope, Suspension, ToolOutput } from './tool.ts';
+import { runTool, type Toolset, type ToolsetEntry } from './toolset.ts';
+
+/** What the agents that work on one turn share. */
+export interface TurnWork {
+  steps: StepLog;
+  /** Ends the turn. */
+  signal: AbortSignal;
+  /** Nobody is asked: every call is made. */
+  autoApprove: boolean;
+  /** Approvals that the turn asks for, to be stored with it. */
+  approvals: ApprovalRequest[];
+  /** Components that are shown with the reply. */
+  ui: Record<string, unknown> | null;
+  /** Calls of models that the turn may still make. */
+  modelCallsLeft: number;
+}
+
+/** An agent at work on one message. */
+export interface AgentRun {
+  scope: AgentScope;
+  /** 0 = the agent of the conversation. */
+  depth: number;
+  /** What a sub-agent was asked; '' for the agent of the conversation. */
+  task: string;
+  model: ModelDescriptor;
+  system: string;
+  toolset: Toolset;
+  /** What was said before, and the message that is answered. */
+  before: readonly ModelMessage[];
+  work: TurnWork;
+  /** Given: the text is streamed, piece by piece. */
+  onText?: ((delta: string) => void) | undefined;
+}
+
+/** What an agent came to. */
+export interface RunOutcome {
+  /** Everything that it said, over all steps. */
+  text: string;
+  /** Calls and their results, as the model was shown them; without the last text. */
+  messages: ModelMessage[];
+  /** Given: it waits for approvals. */
+  paused: PausedRun | null;
+}
+
+/** Steps that one agent takes for one message: the last one must be an answer. */
+export const MAX_STEPS = 24;
+/** Calls of models in one turn, over all its agents. */
+export const MAX_MODEL_CALLS = 100;
+/** Calls that a model may ask for in one step; it is told that the rest were not made. */
+const MAX_PARALLEL = 32;
+const BETWEEN_STEPS = '\n\n';
+
+const REJECTED = 'A person rejected this call. Do not make it again unless you are asked to.';
+const WITHDRAWN = 'This call was not approved: the person wrote the last message instead. Act on that message.';
+const UNKNOWN = 'The call was approved and begun, and then the service stopped. Whether it was made is not known.';
+const GONE = 'The call was approved, but the tool is no longer available.';
+const TOO_MANY = `The call was not made: at most ${MAX_PARALLEL} calls are made at once. Ask for it in the next step.`;
+
+const modelKey = ({ provider, modelId }: ModelDescriptor): string => `${provider}/${modelId}`;
+const failed = (text: string): ToolOutput => ({ text, isError: true });
+
+/** One agent, from the message to its answer: a call of the model, the tools that it asks for, and so on until it asks for none. */
+class Loop {
+  readonly #run: AgentRun;
+  readonly #messages: ModelMessage[];
+  #text = '';
+  /** Text of earlier steps was streamed: the next piece begins a new paragraph. */
+  #paragraph = false;
+  /** A model of another kind wrote the last calls: it cannot be shown its own thoughts, which thinking ones insist on. */
+  readonly #unthinking: boolean;
+
+  constructor(run: AgentRun, messages: readonly ModelMessage[], unthinking: boolean) {
+    this.#run = run;
+    this.#messages = [...messages];
+    this.#unthinking = unthinking;
+  }
+
+  async go(): Promise<RunOutcome> {
+    const { toolset } = this.#run;
+    for (let step = 1; ; step += 1) {
+      const last = step >= MAX_STEPS || this.#run.work.modelCallsLeft <= 1;
+      const answer = await this.#ask(last);
+      this.#text += `${this.#text !== '' && answer.text !== '' ? BETWEEN_STEPS : ''}${answer.text}`;
+      this.#paragraph = this.#text !== '';
+      if (answer.toolCalls.length === 0 || last) return this.#outcome(null);
+      this.#messages.push({ role: 'assistant', content: answer.content });
+      const calls = await this.#perform(answer, toolset);
+      const paused = this.#take(calls);
+      if (paused) return this.#outcome(paused);
+    }
+  }
+
+  /** Goes on where the run was paused. */
+  async resume(calls: readonly PausedCall[], resumption: Resumption): Promise<RunOutcome> {
+    const settled = await settleAll(calls.map((call) => this.#settle(call, resumption)));
+    const paused = this.#take(settled);
+    return paused ? this.#outcome(paused) : this.go();
+  }
+
+  #outcome(paused: PausedRun | null): RunOutcome {
+    return { text: this.#text, messages: this.#messages, paused };
+  }
+
+  /** Hands the results to the model when all are there. */
+  #take(calls: PausedCall[]): PausedRun | null {
+    if (calls.some(({ state }) => state.kind !== 'done')) {
+      const { scope, model, task } = this.#run;
+      return { agentId: scope.agentId, task, model: modelKey(model), messages: this.#messages, calls };
+    }
+    const content = calls.map(({ toolCallId, toolName, state }) => ({
+      toolCallId,
+      toolName,
+      ...(state.kind === 'done' ? state.output : failed('')),
+    }));
+    this.#messages.push({ role: 'tool', content });
+    return null;
+  }
+
+  async #ask(last: boolean): Promise<ModelAnswer> {
+    const { scope, model, system, toolset, before, work, onText } = this.#run;
+    const { snapshot, runtime } = scope;
+    const own = fitResults(this.#messages, model.contextWindow);
+    const messages = [...before, ...own];
+    const startedAt = runtime.clock.now();
+    const started = performance.now();
+    const input = { messages: messages.length, tools: toolset.definitions.length };
+    const step = { name: model.modelId, provider: model.provider, input, startedAt };
+    work.modelCallsLeft -= 1;
+    try {
+      const answer = await callModel(runtime.models, {
+        model,
+        system,
+        messages,
+        tools: toolset.definitions,
+        toolChoice: last ? 'none' : 'auto',
+        temperature: snapshot.temperature ?? undefined,
+        thinking: {
+          enabled: snapshot.thinkingEnabled && !this.#unthinking,
+          effort: snapshot.thinkingEffort ?? undefined,
+        },
+        abortSignal: work.signal,
+        onText: onText && ((delta) => this.#stream(delta, onText)),
+      });
+      work.steps.model(this.#agent, {
+        ...step,
+        status: 'done',
+        output: { text: answer.text, toolCalls: answer.toolCalls, finishReason: answer.finishReason },
+        durationMs: performance.now() - started,
+        usage: { ...answer.usage, costUsd: answer.costUsd },
+      });
+      return answer;
+    } catch (error) {
+      const output = { error: Error.isError(error) ? error.message : String(error) };
+      work.steps.model(this.#agent, {
+        ...step,
+        status: 'failed',
+        output,
+        durationMs: performance.now() - started,
+        usage: null,
+      });
+      throw error;
+    }
+  }
+
+  #stream(delta: string, onText: (delta: string) => void): void {
+    if (this.#paragraph) {
+      this.#paragraph = false;
+      onText(BETWEEN_STEPS);
+    }
+    onText(delta);
+  }
+
+  get #agent() {
+    return { agentId: this.#run.scope.agentId, depth: this.#run.depth };
+  }
+
+  /** Makes the calls of a step side by side; those that a person decides wait. */
+  async #perform(answer: ModelAnswer, toolset: Toolset): Promise<PausedCall[]> {
+    const { work } = this.#run;
+    const wanted = answer.toolCalls.map((call, place) => {
+      const entry = toolset.byName(call.name);
+      const refusal =
+        place >= MAX_PARALLEL
+          ? TOO_MANY
+          : !entry
+            ? `There is no tool ${call.name}. There are: ${toolset.definitions.map(({ name }) => name).join(', ') || 'none'}.`
+            : call.problem;
+      const waits = refusal === null && entry?.tool.requiresApproval === true && !work.autoApprove;
+      return { ...call, entry, refusal, waits };
+    });
+    const enders = await work.steps.tools(
+      this.#agent,
+      wanted.map(({ name, input, waits }) => ({ name, input, waits })),
+    );
+    return settleAll(
+      wanted.map(async ({ id, name, input, entry, refusal, waits }, place): Promise<PausedCall> => {
+        const call = { toolCallId: id, toolName: name, origin: entry?.tool.origin ?? null };
+        if (waits && entry) return { ...call, state: this.#request(entry, input) };
+        const end = enders[place];
+        const output = refusal !== null || !entry ? failed(refusal ?? '') : await this.#runTool(entry, input);
+        return { ...call, state: this.#note(output, end) };
+      }),
+    );
+  }
+
+  #note(
+    output: ToolOutput | Suspension,
+    end: ((outcome: { ok: boolean; output: unknown; waits?: boolean }) => void) | undefined,
+  ): PausedCall['state'] {
+    if ('paused' in output) {
+      end?.({ ok: true, output: null, waits: true });
+      return { kind: 'delegated', paused: output.paused };
+    }
+    end?.({ ok: !output.isError, output });
+    return { kind: 'done', output };
+  }
+
+  /** Asks for the approval of a call. */
+  #request({ name, tool }: ToolsetEntry, input: Record<string, unknown>): PausedCall['state'] {
+    const { scope, work } = this.#run;
+    const id = newId();
+    work.approvals.push({ id, agent_id: scope.agentId, tool_name: name, origin: tool.origin, input });
+    return { kind: 'waiting', approvalId: id, input, requestedAt: scope.runtime.clock.now().toISOString() };
+  }
+
+  #call() {
+    const { work } = this.#run;
+    return {
+      signal: work.signal,
+      showUi: (ui: Record<string, unknown>) => {
+        work.ui = ui;
+      },
+    };
+  }
+
+  #runTool(entry: ToolsetEntry, input: Record<string, unknown>): Promise<ToolOutput | Suspension> {
+    return runTool(entry, input, this.#call());
+  }
+
+  /** Brings a call of a paused run as far as the decisions allow. */
+  async #settle(call: PausedCall, resumption: Resumption): Promise<PausedCall> {
+    const { state } = call;
+    if (state.kind === 'done') return call;
+    const entry = call.origin ? this.#run.toolset.byOrigin(call.origin) : undefined;
+    if (state.kind === 'delegated') {
+      if (!entry?.tool.resume) return { ...call, state: { kind: 'done', output: failed(GONE) } };
+      const [end] = await this.#run.work.steps.tools(this.#agent, [{ name: call.toolName, input: {}, waits: false }]);
+      const output = await entry.tool.resume(state.paused, this.#call(), resumption);
+      return { ...call, state: this.#note(output, end) };
+    }
+    const output = await this.#decided(call.toolName, state, entry, resumption);
+    return output ? { ...call, state: { kind: 'done', output } } : call;
+  }
+
+  /** What came of a call that waited; undefined while it still does. */
+  async #decided(
+    name: string,
+    { approvalId, input }: Extract<PausedCall['state'], { kind: 'waiting' }>,
+    entry: ToolsetEntry | undefined,
+    { approvals, withdrawn }: Resumption,
+  ): Promise<ToolOutput | undefined> {
+    const approval = approvals.get(approvalId);
+    if (approval?.status === 'pending') return undefined;
+    if (approval?.status === 'done') return { text: approval.output ?? '', isError: approval.is_error === true };
+    if (approval?.status === 'rejected') return failed(withdrawn.has(approvalId) ? WITHDRAWN : REJECTED);
+    if (approval?.status !== 'approved') return failed(UNKNOWN);
+    const { db, workspaceId } = this.#run.scope;
+    if (!entry) return failed(GONE);
+    const [end] = await this.#run.work.steps.tools(this.#agent, [{ name, input, waits: false }]);
+    // From here on a process that dies leaves the call as begun: it is never made a second time.
+    if (!(await takeApproved(db, workspaceId, approvalId))) return failed(UNKNOWN);
+    const output = await this.#runTool(entry, input);
+    if ('paused' in output) return failed(GONE);
+    await storeApprovedOutput(db, workspaceId, approvalId, output);
+    end?.({ ok: !output.isError, output });
+    return output;
+  }
+}
+
+/** All results, once all are there; throws the first failure only then, so that nothing goes on behind the caller's back. */
+async function settleAll<T>(promises: readonly Promise<T>[]): Promise<T[]> {
+  const results = await Promise.allSettled(promises);
+  return results.map((result) => {
+    if (result.status === 'rejected') throw result.reason;
+    return result.value;
+  });
+}
+
+/**
+ * Lets an agent answer. Throws what ends the turn: MODEL_PROVIDER_ERROR, the signal's reason, or a fault of this service itself.
+ * What its tools cannot do is told to the model.
+ */
+export function runAgent(run: AgentRun): Promise<RunOutcome> {
+  return new Loop(run, [], false).go();
+}
+
+/** Lets an agent go on where it was paused, with what has been decided since. Approved calls are made, each once. */
+export function resumeAgent(run: AgentRun, paused: PausedRun, resumption: Resumption): Promise<RunOutcome> {
+  const same = paused.model === modelKey(run.model);
+  const messages = same ? paused.messages : withoutProviderParts(paused.messages);
+  return new Loop(run, messages, !same).resume(paused.calls, resumption);
+}

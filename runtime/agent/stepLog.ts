@@ -1,0 +1,143 @@
+import type { Kysely } from 'kysely';
+import type { Clock } from '../../core/clock.ts';
+import type { TurnUsage } from '../../db/queries/finishTurn.ts';
+import { endStep, insertSteps, type StepOutcome, type StepRow } from '../../db/queries/turnSteps.ts';
+import type { DB } from '../../generated/db.ts';
+import { storableJson, storableText } from '../mcp/text.ts';
+
+/** A tool call of the turn, as its caller is told of it. */
+export interface CalledTool {
+  name: string;
+  durationMs: number;
+  ok: boolean;
+}
+
+/** Whose step it is. */
+export interface StepAgent {
+  agentId: string;
+  depth: number;
+}
+
+/** A call of a model that is over. */
+export interface ModelStep {
+  name: string;
+  provider: string;
+  status: 'done' | 'failed';
+  input: unknown;
+  output: unknown;
+  durationMs: number;
+  usage: TurnUsage | null;
+  startedAt: Date;
+}
+
+const MAX_DEPTH = 100;
+const MAX_NAME = 200;
+
+const storable = (value: unknown): unknown => storableJson(value, MAX_DEPTH) ?? null;
+
+/**
+ * What a turn does, stored while it does it. Calls of tools are stored before they are made, with the model's step that asked for
+ * them; a model's last step waits for the statement that ends the turn, which spares a round trip.
+ */
+export class StepLog {
+  readonly usage: TurnUsage = { inputTokens: 0, outputTokens: 0, costUsd: 0 };
+  /** Calls of the agent itself, those of its sub-agents are within them. In the order in which they began. */
+  readonly toolCalls: CalledTool[] = [];
+  readonly #db: Kysely<DB>;
+  readonly #turn: { workspaceId: string; turnId: string };
+  readonly #clock: Clock;
+  #next = 0;
+  #unstored: StepRow[] = [];
+  readonly #writing = new Set<Promise<void>>();
+  #failure: unknown;
+
+  constructor(db: Kysely<DB>, turn: { workspaceId: string; turnId: string }, clock: Clock) {
+    this.#db = db;
+    this.#turn = turn;
+    this.#clock = clock;
+  }
+
+  /** Notes a call of a model. */
+  model(agent: StepAgent, step: ModelStep): void {
+    const { usage } = step;
+    if (usage) {
+      this.usage.inputTokens += usage.inputTokens;
+      this.usage.outputTokens += usage.outputTokens;
+      this.usage.costUsd += usage.costUsd;
+    }
+    this.#unstored.push({
+      ...this.#row(agent, 'model', step.name),
+      provider: step.provider,
+      status: step.status,
+      input: storable(step.input),
+      output: storable(step.output),
+      duration_ms: Math.round(step.durationMs),
+      input_tokens: usage?.inputTokens ?? null,
+      output_tokens: usage?.outputTokens ?? null,
+      cost_usd: usage?.costUsd ?? null,
+      started_at: step.startedAt,
+    } as StepRow);
+  }
+
+  /** Stores calls of tools that are about to be made, or wait for a person; each answers with the function that notes its outcome. */
+  async tools(
+    agent: StepAgent,
+    calls: readonly { name: string; input: unknown; waits: boolean }[],
+  ): Promise<((outcome: { ok: boolean; output: unknown; waits?: boolean }) => void)[]> {
+    const started = performance.now();
+    const enders = calls.map(({ name, input, waits }) => {
+      const row = this.#row(agent, 'tool', name);
+      this.#unstored.push({ ...row, status: waits ? 'waiting' : 'running', input: storable(input) } as StepRow);
+      const called: CalledTool = { name, durationMs: 0, ok: false };
+      if (agent.depth === 0 && !waits) this.toolCalls.push(called);
+      return ({ ok, output, waits: paused = false }: { ok: boolean; output: unknown; waits?: boolean }) => {
+        called.durationMs = Math.round(performance.now() - started);
+        called.ok = ok;
+        const status = paused ? 'waiting' : ok ? 'done' : 'failed';
+        this.#end(row.seq, { status, output: storable(output), duration_ms: called.durationMs });
+      };
+    });
+    await this.#store();
+    return enders;
+  }
+
+  /** Waits for what is being written, and hands over the steps that are not stored. Throws when a write failed. */
+  async settle(): Promise<StepRow[]> {
+    await Promise.all(this.#writing);
+    if (this.#failure !== undefined) throw this.#failure;
+    return this.#unstored.splice(0);
+  }
+
+  #row({ agentId, depth }: StepAgent, kind: 'model' | 'tool', name: string) {
+    return {
+      seq: this.#next++,
+      agent_id: agentId,
+      depth,
+      kind,
+      name: storableText(name, MAX_NAME),
+      provider: null,
+      output: null,
+      duration_ms: null,
+      input_tokens: null,
+      output_tokens: null,
+      cost_usd: null,
+      started_at: this.#clock.now(),
+    };
+  }
+
+  async #store(): Promise<void> {
+    const { workspaceId, turnId } = this.#turn;
+    await insertSteps(this.#db, workspaceId, turnId, this.#unstored.splice(0));
+  }
+
+  /** The next call of the model need not wait for this. */
+  #end(seq: number, outcome: StepOutcome): void {
+    const { workspaceId, turnId } = this.#turn;
+    const write: Promise<void> = endStep(this.#db, workspaceId, turnId, seq, outcome)
+      .catch((error: unknown) => {
+        this.#failure ??= error;
+      })
+      .finally(() => this.#writing.delete(write));
+    this.#writing.add(write);
+  }
+}

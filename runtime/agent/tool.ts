@@ -1,0 +1,75 @@
+import type { Kysely } from 'kysely';
+import type { Logger } from 'pino';
+import type { DB } from '../../generated/db.ts';
+import type { Runtime } from '../runtime.ts';
+import type { Snapshot } from '../snapshot.ts';
+import type { JsonSchema } from '../tools/tool.ts';
+import type { PausedRun, Resumption } from './paused.ts';
+import type { Resources } from './resources.ts';
+
+/** The agent that runs, and for whom: what its tools work with. */
+export interface AgentScope {
+  /** Bound to the workspace. */
+  db: Kysely<DB>;
+  workspaceId: string;
+  runtime: Runtime;
+  logger: Pick<Logger, 'warn'> | undefined;
+  agentId: string;
+  conversationId: string;
+  externalUserId: string;
+  /** The published version that runs. */
+  snapshot: Snapshot;
+  /** What its links stand for now; what is gone, inactive or unusable is not among it. */
+  resources: Resources;
+}
+
+/**
+ * Which tool it is, whatever it is called in a turn: approvals are kept by this. `operation` is the operationId of a
+ * CUSTOM_INTEGRATION (null for the other kinds of HTTP tool), or the name of the tool on its server.
+ */
+export type ToolOrigin =
+  | { kind: 'http_tool'; id: string; operation: string | null }
+  | { kind: 'external_mcp'; id: string; operation: string }
+  | { kind: 'native_mcp'; id: string; operation: string }
+  | { kind: 'sub_agent'; id: string }
+  | { kind: 'capability'; name: string };
+
+/** What came of a call, for the model to read. A failure that the model can act on is a result, not an exception. */
+export interface ToolOutput {
+  text: string;
+  isError: boolean;
+}
+
+/** Only of sub-agents: the call waits for approvals of what the sub-agent wants to do. */
+export interface Suspension {
+  paused: PausedRun;
+}
+
+/** One call. */
+export interface ToolCallContext {
+  /** Ends the call: the tool may throw the signal's reason then. */
+  signal: AbortSignal;
+  /** Shows components with the reply; the last ones shown count. */
+  showUi(ui: Record<string, unknown>): void;
+}
+
+/** One thing that the model can call. */
+export interface AgentTool {
+  /** What the model calls it, unless another tool has the name too (see toolset.ts). */
+  name: string;
+  /** Whose tool it is, such as the name of an MCP server: tells apart tools of one name. Null for the run-time's own. */
+  owner: string | null;
+  description: string;
+  /** JSON Schema of an object. */
+  inputSchema: JsonSchema;
+  origin: ToolOrigin;
+  /** A person decides each call. */
+  requiresApproval: boolean;
+  /**
+   * Does it. `input` is an object and nothing more is known of it. What the tool cannot do is an output with `isError`;
+   * thrown is the signal's reason, or a fault of this service itself.
+   */
+  run(input: Record<string, unknown>, call: ToolCallContext): Promise<ToolOutput | Suspension>;
+  /** Of sub-agents alone: goes on where `run` was suspended. */
+  resume?(paused: PausedRun, call: ToolCallContext, resumption: Resumption): Promise<ToolOutput | Suspension>;
+}

@@ -1,0 +1,132 @@
+import type { Logger } from 'pino';
+import type { ModelTool } from '../models/call.ts';
+import { checkInputs } from '../tools/inputSchema.ts';
+import { isTooDeep } from '../tools/response.ts';
+import { fromModel, schemaForModel } from './modelSchema.ts';
+import type { AgentTool, Suspension, ToolCallContext, ToolOrigin, ToolOutput } from './tool.ts';
+import { originKey, uniqueNames } from './toolNames.ts';
+
+/** A tool under the name by which the model knows it in this turn. */
+export interface ToolsetEntry {
+  name: string;
+  tool: AgentTool;
+  /** Hears of faults of the tool that the model is told of without saying what they are. */
+  logger: Pick<Logger, 'warn'> | undefined;
+}
+
+/** Every tool of an agent in one turn. */
+export interface Toolset {
+  /** What the model is told: at most 128 tools, the run-time's own before all others. */
+  definitions: readonly ModelTool[];
+  /** Also finds tools that were too many to be told of. */
+  byName(name: string): ToolsetEntry | undefined;
+  /** The same tool again, whatever it is called now. */
+  byOrigin(origin: ToolOrigin): ToolsetEntry | undefined;
+}
+
+/** OpenAI takes no more (platform.openai.com/docs/api-reference, `tools`). */
+const MOST_TOOLS = 128;
+/** OpenAI took no more for long, and a model reads all of them in each step. */
+const MAX_DESCRIPTION = 1024;
+const MAX_OUTPUT = 40_000;
+/** The kinds whose inputs nobody else checks. */
+const CHECKED_HERE: ReadonlySet<ToolOrigin['kind']> = new Set(['capability', 'sub_agent']);
+
+/** Puts tools together: gives each its name (see toolNames.ts), in the given order. Of two tools of one origin the first counts. */
+export function makeToolset(
+  tools: readonly AgentTool[],
+  { logger }: { logger?: Pick<Logger, 'warn'> | undefined } = {},
+): Toolset {
+  const seen = new Set<string>();
+  const distinct = tools.filter(({ origin }) => !seen.has(originKey(origin)) && seen.add(originKey(origin)));
+  const entries = [...uniqueNames(distinct)].map(([tool, name]): ToolsetEntry => ({ name, tool, logger }));
+  const byName = new Map(entries.map((entry) => [entry.name, entry]));
+  const byOrigin = new Map(entries.map((entry) => [originKey(entry.tool.origin), entry]));
+  const own = entries.filter(({ tool }) => tool.origin.kind === 'capability');
+  const others = entries.filter(({ tool }) => tool.origin.kind !== 'capability');
+  const ordered = [...own, ...others];
+  if (ordered.length > MOST_TOOLS) {
+    const leftOut = ordered.slice(MOST_TOOLS).map(({ name }) => name);
+    logger?.warn({ leftOut: leftOut.slice(0, 50), count: leftOut.length }, 'an agent has more tools than models take');
+  }
+  return {
+    definitions: ordered.slice(0, MOST_TOOLS).map(({ name, tool }) => ({
+      name,
+      description: cut(storable(tool.description), MAX_DESCRIPTION),
+      inputSchema: schemaForModel(tool.inputSchema),
+    })),
+    byName: (name) => byName.get(name),
+    byOrigin: (origin) => byOrigin.get(originKey(origin)),
+  };
+}
+
+/**
+ * Runs a tool. Whatever goes wrong is an output with `isError` that the model can act on; what is a fault of this service, and not the
+ * tool's answer, is logged. The output has at most 40,000 characters, none of which PostgreSQL could not store. Throws the reason of
+ * `call.signal` as soon as it is aborted, also when the tool takes no notice, and what a sub-agent throws: it has told apart already
+ * what its parent can live with.
+ */
+export async function runTool(
+  { name, tool, logger }: ToolsetEntry,
+  given: Record<string, unknown>,
+  call: ToolCallContext,
+): Promise<ToolOutput | Suspension> {
+  try {
+    const output = await untilAborted(call.signal, async () => await tool.run(checkedInput(tool, given), call));
+    return 'paused' in output ? output : bounded(output);
+  } catch (error) {
+    call.signal.throwIfAborted();
+    if (error instanceof WrongInput) return bounded({ text: error.message, isError: true });
+    if (tool.origin.kind === 'sub_agent') throw error;
+    logger?.warn({ err: error, tool: name, origin: tool.origin }, 'a tool could not be run');
+    return { text: `${name} could not be used because of a fault in this service. It may work later.`, isError: true };
+  }
+}
+
+class WrongInput extends Error {}
+
+/** The input as the tool knows it. Throws WrongInput. */
+function checkedInput({ origin, inputSchema }: AgentTool, given: Record<string, unknown>): Record<string, unknown> {
+  // Whatever walks over it does so by recursion.
+  if (isTooDeep(given)) throw new WrongInput('The inputs nest too deeply.');
+  const input = fromModel(inputSchema, given);
+  if (!CHECKED_HERE.has(origin.kind)) return input;
+  const checked = checkInputs(inputSchema, input);
+  if ('problem' in checked) throw new WrongInput(checked.problem);
+  return checked.inputs;
+}
+
+/** What the work comes to, or the signal's reason as soon as it is aborted. */
+async function untilAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  signal.throwIfAborted();
+  const aborted = Promise.withResolvers<never>();
+  const stop = () => aborted.reject(signal.reason);
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    const result = await Promise.race([work(), aborted.promise]);
+    // A tool may answer that it was stopped.
+    signal.throwIfAborted();
+    return result;
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+function bounded({ text, isError }: ToolOutput): ToolOutput {
+  const clean = storable(text);
+  if (clean.length <= MAX_OUTPUT) return { text: clean, isError };
+  const note = `\n[cut off here: the result has ${clean.length} characters]`;
+  return { text: cut(clean, MAX_OUTPUT - note.length) + note, isError };
+}
+
+/** Neither NUL nor half of a surrogate pair can be stored. */
+function storable(text: string): string {
+  return text.replaceAll('\0', '').toWellFormed();
+}
+
+/** The beginning of a well-formed text, which is well-formed too. */
+function cut(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const insidePair = /[\uD800-\uDBFF]/.test(text.charAt(most - 1));
+  return text.slice(0, insidePair ? most - 1 : most);
+}

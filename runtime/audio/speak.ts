@@ -1,0 +1,120 @@
+import { randomBytes } from 'node:crypto';
+import type { Logger } from 'pino';
+import type { FileStore } from '../../integrations/storage/storage.ts';
+import { fileKind } from '../fileKinds.ts';
+import type { ModelDescriptor } from '../models/catalogue.ts';
+import { modelFault } from '../models/errors.ts';
+import { withRetries } from '../models/retry.ts';
+import type { AudioModelName, ModelSettings } from '../models/settings.ts';
+import { speechKey } from '../publicFiles.ts';
+import { audioModelName, audioModels } from './models.ts';
+import { speakable } from './speakable.ts';
+
+/** A reply waits no longer for its sound. */
+const TIMEOUT_MS = 60_000;
+
+/** What speaking stands on; a Runtime has it. */
+export interface SpeechParts {
+  models: ModelSettings;
+  files: FileStore;
+  logger?: Pick<Logger, 'warn'> | undefined;
+}
+
+/** A reply to be spoken. */
+export interface Utterance {
+  workspaceId: string;
+  text: string;
+  /** As the agent has it; a name that only another provider knows stands for the provider's usual voice. */
+  voice: string | null;
+  /** The agent's own model: its provider is asked first. */
+  model: Pick<ModelDescriptor, 'provider'>;
+  signal: AbortSignal;
+  /** 60,000 when absent. */
+  timeoutMs?: number;
+}
+
+/**
+ * Speaks a reply and keeps the sound under a key that cannot be guessed (see publicFiles.ts). Null when there is nothing to say, no
+ * configured provider speaks, or it fails or takes too long, which is logged: a reply must not fail over its sound. Never rejects.
+ */
+export async function speak(parts: SpeechParts, utterance: Utterance): Promise<{ key: string } | null> {
+  const { workspaceId, signal, timeoutMs = TIMEOUT_MS } = utterance;
+  const text = speakable(utterance.text);
+  if (text === '' || signal.aborted) return null;
+  const name = audioModelName(parts.models, 'speech', utterance.model);
+  if (!name) {
+    parts.logger?.warn({ workspaceId }, 'a reply was not spoken: no model provider that is configured can speak');
+    return null;
+  }
+  try {
+    const limited = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+    const audio = await say(parts.models, name, { text, voice: voiceFor(name, utterance.voice), signal: limited });
+    const kind = await fileKind(audio, { filename: '' });
+    if (typeof kind === 'string' || kind.kind !== 'audio') throw new Error('What the provider sent is no audio.');
+    const key = speechKey(workspaceId, randomBytes(24).toString('base64url'), kind.extension);
+    await parts.files.put(key, audio);
+    return { key };
+  } catch (error) {
+    const { message } = modelFault(error, { settings: parts.models, model: name, said: [text] });
+    parts.logger?.warn(
+      { workspaceId, model: `${name.provider}/${name.modelId}`, reason: message },
+      'a reply was not spoken',
+    );
+    return null;
+  }
+}
+
+interface Saying {
+  text: string;
+  voice: string | undefined;
+  signal: AbortSignal;
+}
+
+async function say(
+  settings: ModelSettings,
+  name: AudioModelName,
+  { text, voice, signal }: Saying,
+): Promise<Uint8Array> {
+  const speaking = (await audioModels(settings, name.provider)).speech(name.modelId);
+  // Google has no MP3 and would say so in a warning each time.
+  const format = name.provider === 'google' ? {} : { outputFormat: 'mp3' };
+  const options = { text, ...format, ...(voice === undefined ? {} : { voice }), abortSignal: signal };
+  const { audio } = await withRetries(async () => speaking.doGenerate(options), {
+    retries: settings.retries,
+    begun: () => false,
+    abortSignal: signal,
+  });
+  return typeof audio === 'string' ? Buffer.from(audio, 'base64') : audio;
+}
+
+/** https://platform.openai.com/docs/guides/text-to-speech and https://ai.google.dev/gemini-api/docs/speech-generation */
+const VOICES = {
+  openai: words('alloy ash ballad cedar coral echo fable marin nova onyx sage shimmer verse'),
+  google: words(
+    'Zephyr Puck Charon Kore Fenrir Leda Orus Aoede Callirrhoe Autonoe Enceladus Iapetus Umbriel Algieba Despina Erinome ' +
+      'Algenib Rasalgethi Laomedeia Achernar Alnilam Schedar Gacrux Pulcherrima Achird Zubenelgenubi Vindemiatrix ' +
+      'Sadachbia Sadaltager Sulafat',
+  ),
+};
+
+/** The voice as the provider knows it. What is in neither list may be new, or of a compatible server, and is passed on. */
+function voiceFor({ provider }: AudioModelName, voice: string | null): string | undefined {
+  const wanted = voice?.trim() ?? '';
+  if (wanted === '') return undefined;
+  if (provider === 'openai-compatible') return wanted;
+  const known = VOICES[provider].get(wanted.toLowerCase());
+  const foreign = VOICES[provider === 'openai' ? 'google' : 'openai'].has(wanted.toLowerCase());
+  return known ?? (foreign ? undefined : wanted);
+}
+
+function words(text: string): Map<string, string> {
+  return new Map(text.split(' ').map((word) => [word.toLowerCase(), word]));
+}
+
+/** What the prompt says of replies that are spoken. */
+export function audioSection(): string {
+  return `# Voice
+
+Your reply is also read aloud. Write as people speak: short sentences and plain words, in the language of the user. Use no Markdown, tables, code, \
+emoji or web addresses unless the user asks for them; they are not read aloud. Put numbers, dates and units the way they are said.`;
+}

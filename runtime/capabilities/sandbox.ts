@@ -1,0 +1,78 @@
+import { ThreadStopped } from '../../core/thread.ts';
+import type { AgentScope, AgentTool, ToolOutput } from '../agent/tool.ts';
+import { LIMITS, type SandboxAnswer } from '../sandbox/limits.ts';
+import { SandboxBusy, sandbox } from '../sandbox/pool.ts';
+import type { JsonSchema } from '../tools/tool.ts';
+
+const SECONDS = LIMITS.timeMs / 1000;
+const MEGABYTES = LIMITS.memoryBytes / 1024 / 1024;
+
+/** The section of the system prompt of an agent with a sandbox. */
+export function sandboxSection(): string {
+  return [
+    '# Sandbox',
+    'Use `run_javascript` for what is better calculated than guessed: arithmetic, dates, counting, sorting, text and data that must be exact. Put the data into the code: it reaches nothing outside, and nothing is kept from one call to the next. When it fails, mend the code by the error and run it again.',
+  ].join('\n\n');
+}
+
+const SCHEMA: JsonSchema = {
+  type: 'object',
+  properties: {
+    code: {
+      type: 'string',
+      minLength: 1,
+      description:
+        'A script. The value of its last expression is the result (no `return`); a promise is awaited, and `await` works at the top. `console.log` is shown too.',
+    },
+  },
+  required: ['code'],
+  additionalProperties: false,
+};
+
+/** `run_javascript`, when the version has a sandbox. */
+export function sandboxTools(scope: AgentScope): AgentTool[] {
+  if (!scope.snapshot.sandboxEnabled) return [];
+  return [
+    {
+      name: 'run_javascript',
+      owner: null,
+      description: `Runs JavaScript (ECMAScript 2023) in a sandbox and answers with its result. There is no network, no file, no module, no DOM, nothing of Node.js, and no Intl. At most ${SECONDS} s and ${MEGABYTES} MiB; timers do not wait.`,
+      inputSchema: SCHEMA,
+      origin: { kind: 'capability', name: 'run_javascript' },
+      requiresApproval: false,
+      async run({ code }, { signal }) {
+        signal.throwIfAborted();
+        if (typeof code !== 'string' || code.trim() === '') return failure('There is no code to run.');
+        const bytes = Buffer.byteLength(code);
+        if (bytes > LIMITS.codeBytes) return failure(`The code has ${bytes} bytes: at most ${LIMITS.codeBytes}.`);
+        try {
+          return outputOf(await sandbox.run(scope.workspaceId, code, signal));
+        } catch (error) {
+          if (error instanceof SandboxBusy) return failure(error.message);
+          if (error instanceof ThreadStopped) return stopped(error, scope);
+          throw error;
+        }
+      },
+    },
+  ];
+}
+
+function failure(text: string): ToolOutput {
+  return { text, isError: true };
+}
+
+/** The thread had to be ended from outside, and with it went what was logged. */
+function stopped(error: ThreadStopped, { logger }: AgentScope): ToolOutput {
+  if (error.reason === 'late') return failure(`The code ran longer than ${SECONDS} s and was stopped.`);
+  if (error.reason === 'memory') return failure('The code took too much memory and was stopped.');
+  logger?.warn({ err: error }, 'the sandbox ended by itself');
+  return failure('The sandbox ended before the code did. It may work when it is run again.');
+}
+
+function outputOf({ logs, result, error }: SandboxAnswer): ToolOutput {
+  const logged = logs.length > 0 ? `Logged:\n${logs.join('\n')}\n\n` : '';
+  if (error !== undefined) return failure(`${logged}${error}`);
+  const nothing =
+    result === 'undefined' && logs.length === 0 ? ' (the code ends with no expression and logs nothing)' : '';
+  return { text: `${logged}Result: ${result}${nothing}`, isError: false };
+}

@@ -1,0 +1,158 @@
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import { COMPONENT_TYPES, isHttpsAddress, UI_SCHEMA } from './schema.ts';
+
+/** Components above one another. */
+export const MAX_DEPTH = 8;
+/** Components of a tree. */
+export const MAX_NODES = 200;
+/** Bytes of a tree as JSON. */
+export const MAX_BYTES = 65_536;
+/** Levels of objects and lists that a tree within MAX_DEPTH can have: two a component, four in a chart. */
+const MAX_LEVELS = 2 * MAX_DEPTH + 4;
+/** Errors that are named at once: the rest often follows from them. */
+const SHOWN = 5;
+
+/** A tree that can be shown and stored, or what is wrong with it, a sentence for each place. */
+export type CheckedUi = { ui: Record<string, unknown> } | { problems: string[] };
+
+let validate: ValidateFunction | undefined;
+
+function validator(): ValidateFunction {
+  if (!validate) {
+    const ajv = new Ajv2020({
+      allErrors: true,
+      strict: false,
+      discriminator: true,
+      ownProperties: true,
+      verbose: true,
+    });
+    ajv.addFormat('https-address', isHttpsAddress);
+    validate = ajv.compile(UI_SCHEMA);
+  }
+  return validate;
+}
+
+/** Checks a tree of components. What comes out has no character that PostgreSQL could not store, and nothing in common with `given`. */
+export function checkUi(given: unknown): CheckedUi {
+  if (isDeeper(given, MAX_LEVELS)) return { problems: [`ui nests too deeply: at most ${MAX_DEPTH} components`] };
+  const ui = cleaned(given) as Record<string, unknown>;
+  // Before the validator, whose errors grow with the tree.
+  const bytes = Buffer.byteLength(JSON.stringify(ui) ?? '');
+  if (bytes > MAX_BYTES) return { problems: [`ui has ${bytes} bytes as JSON: at most ${MAX_BYTES}`] };
+  const check = validator();
+  if (!check(ui)) return { problems: problemsOf(check.errors ?? []) };
+  const { depth, nodes } = sizeOf(ui, 1);
+  const problems = [
+    ...(depth > MAX_DEPTH ? [`ui has ${depth} components above one another: at most ${MAX_DEPTH}`] : []),
+    ...(nodes > MAX_NODES ? [`ui has ${nodes} components: at most ${MAX_NODES}`] : []),
+    ...mismatches(ui, 'ui'),
+  ];
+  return problems.length > 0 ? { problems: problems.slice(0, SHOWN) } : { ui };
+}
+
+/** Level by level, because recursion over what a model wrote has no bound. */
+function isDeeper(value: unknown, levels: number): boolean {
+  let level: unknown[] = [value];
+  for (let count = 0; count <= levels; count += 1) {
+    level = level.flatMap((each) => (typeof each === 'object' && each !== null ? Object.values(each) : []));
+    if (level.length === 0) return false;
+  }
+  return true;
+}
+
+function cleaned(value: unknown): unknown {
+  if (typeof value === 'string') return value.replaceAll('\0', '').toWellFormed();
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(cleaned);
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, cleaned(inner)]));
+}
+
+type Node = Record<string, unknown>;
+
+function childrenOf({ children }: Node): Node[] {
+  return (children ?? []) as Node[];
+}
+
+function sizeOf(node: Node, depth: number): { depth: number; nodes: number } {
+  const below = childrenOf(node).map((child) => sizeOf(child, depth + 1));
+  return {
+    depth: Math.max(depth, ...below.map((one) => one.depth)),
+    nodes: below.reduce((sum, one) => sum + one.nodes, 1),
+  };
+}
+
+/** What JSON Schema cannot say: rows as long as the head of their table, options where there is a choice. */
+function mismatches(node: Node, path: string): string[] {
+  const found = childrenOf(node).flatMap((child, index) => mismatches(child, `${path}.children[${index}]`));
+  if (node.type === 'table') {
+    const columns = (node.columns as unknown[]).length;
+    (node.rows as unknown[][]).forEach((row, index) => {
+      if (row.length !== columns) found.push(`${path}.rows[${index}] must have ${columns} cells, one for each column`);
+    });
+  }
+  if (node.type === 'form') {
+    const names = new Set<unknown>();
+    (node.inputs as Node[]).forEach(({ name, kind, options }, index) => {
+      const here = `${path}.inputs[${index}]`;
+      if (kind === 'select' && options === undefined) found.push(`${here}.options is required for kind select`);
+      if (kind !== 'select' && options !== undefined) found.push(`${here}.options is for kind select only`);
+      if (names.has(name)) found.push(`${here}.name is that of another input`);
+      names.add(name);
+    });
+  }
+  return found;
+}
+
+function problemsOf(errors: readonly ErrorObject[]): string[] {
+  const problems = new Set(errors.flatMap((error) => problemOf(error) ?? []));
+  const rest = problems.size - SHOWN;
+  return [...[...problems].slice(0, SHOWN), ...(rest > 0 ? [`and ${rest} more`] : [])];
+}
+
+/** What an error says to whoever wrote the tree; undefined when another error of the same place says it better. */
+function problemOf({ instancePath, keyword, params, message, parentSchema }: ErrorObject): string | undefined {
+  const path = placeOf(instancePath);
+  const types = COMPONENT_TYPES.join(', ');
+  switch (keyword) {
+    case 'discriminator': {
+      const { tagValue } = params as { tagValue: unknown };
+      if (typeof tagValue === 'string') {
+        return `${path}.type: there is no component "${tagValue.slice(0, 50)}"; there are ${types}`;
+      }
+      return `${path}.type must be one of ${types}`;
+    }
+    case 'required': {
+      // Said by `oneOf` of the button, and by `discriminator`.
+      if (isChoice(parentSchema) || params.missingProperty === 'type') return undefined;
+      return `${path}.${params.missingProperty} is required`;
+    }
+    case 'additionalProperties': {
+      const known = Object.keys(parentSchema?.properties ?? {});
+      return `${path} has no field "${String(params.additionalProperty).slice(0, 50)}"; it has ${known.join(', ')}`;
+    }
+    case 'minLength':
+      return `${path} must not be empty`;
+    case 'maxLength':
+      return `${path} must not have more than ${params.limit} characters`;
+    case 'oneOf':
+      return `${path} must have either message or url`;
+    case 'enum':
+      return `${path} must be one of ${(params.allowedValues as unknown[]).join(', ')}`;
+    case 'format':
+      return `${path} must be an address that begins with https://, without credentials or spaces`;
+    case 'type':
+      return `${path} must be ${String(params.type).replace('object', 'an object').replace('array', 'a list')}`;
+    default:
+      return `${path} ${message}`;
+  }
+}
+
+/** Whether it is a branch of a choice between fields. */
+function isChoice(schema: unknown): boolean {
+  return Object.keys(schema as object).join() === 'required';
+}
+
+/** A JSON Pointer as a path of JavaScript: `/children/0/text` is `ui.children[0].text`. */
+function placeOf(pointer: string): string {
+  return `ui${pointer.replace(/\/(\d+)(?=\/|$)/g, '[$1]').replaceAll('/', '.')}`;
+}

@@ -1,0 +1,111 @@
+import { findAnswer, passagesIn } from './knowledge.ts';
+import { type RequestedCall, type Requests, requestsIn } from './requests.ts';
+import type { Seen } from './seen.ts';
+
+/** What the model does next: it calls tools, or it says something. */
+export type Answer = { calls: RequestedCall[] } | { text: string };
+
+const INSTRUCTIONS_SHOWN = 200;
+const MESSAGE_SHOWN = 1_000;
+const RESULT_SHOWN = 2_000;
+const TOOLS_SHOWN = 30;
+
+const NO_LLM = "I am Guildhall's built-in model, and not an LLM.";
+
+/** On one line, cut at a length in characters. */
+function cut(text: string, length: number): string {
+  const flat = text.trim().replace(/\s+/g, ' ');
+  return flat.length <= length ? flat : `${flat.slice(0, length).toWellFormed().trimEnd()}…`;
+}
+
+const counted = (count: number, one: string): string => `${count} ${one}${count === 1 ? '' : 's'}`;
+
+function listed(names: readonly string[]): string {
+  const more = names.length - TOOLS_SHOWN;
+  return names.slice(0, TOOLS_SHOWN).join(', ') + (more > 0 ? ` and ${more} more` : '');
+}
+
+const toolsLine = (tools: readonly string[]): string =>
+  tools.length === 0 ? 'I have no tools.' : `I can call ${counted(tools.length, 'tool')}: ${listed(tools)}.`;
+
+/** Says what reached the model. */
+function plain(seen: Seen, tools: readonly string[], passages: number): string {
+  const last = seen.said.at(-1) ?? '';
+  const { system, attachments, others } = seen;
+  const lines = [
+    "I am Guildhall's built-in model. I am not an LLM: I tell you what reached me, so that you can try every feature without an account anywhere.",
+    last.trim() === '' ? 'Your message has no text.' : `You wrote: “${cut(last, MESSAGE_SHOWN)}”`,
+    system.trim() === '' ? 'I have no instructions.' : `My instructions begin: “${cut(system, INSTRUCTIONS_SHOWN)}”`,
+    others === 0
+      ? 'This is the first message that I see of this conversation.'
+      : `I see ${counted(others, 'earlier message')} of this conversation.`,
+  ];
+  if (attachments.length > 0) {
+    lines.push(`With it came ${counted(attachments.length, 'attachment')} (${attachments.join('; ')}).`);
+  }
+  if (tools.length > 0) lines.push(`${toolsLine(tools)} Write “call ${tools[0]} {…}” with its input, and I do.`);
+  if (passages > 0) lines.push(`${counted(passages, 'passage')} of knowledge reached me.`);
+  lines.push('For real answers, set a provider key such as OPENAI_API_KEY and choose one of its models for the agent.');
+  return lines.join('\n\n');
+}
+
+/** The plan that the calls made so far belong to: a message that only approves a call has none of its own. */
+function planOf(seen: Seen, tools: ReadonlySet<string>): Requests {
+  const own = requestsIn(seen.said.at(-1) ?? '', tools);
+  if (own.steps.length > 0 || seen.steps.length === 0) return own;
+  for (const earlier of seen.said.slice(0, -1).reverse()) {
+    const plan = requestsIn(earlier, tools);
+    if (plan.steps.length > 0) return plan;
+  }
+  return own;
+}
+
+/** How many steps of the plan are done, and whether something failed in the last of them. */
+function progress({ steps }: Requests, made: Seen['steps']): { done: number; failed: boolean } {
+  let done = 0;
+  let failed = false;
+  for (const calls of made) {
+    const names = (step: readonly { name: string }[] | undefined) => step?.map(({ name }) => name).join(' ');
+    if (names(steps[done]) !== names(calls)) continue;
+    done += 1;
+    failed = calls.some(({ result }) => result === undefined || result.isError);
+  }
+  return { done, failed };
+}
+
+function report(seen: Seen, left: RequestedCall[]): string {
+  const lines = seen.steps.flat().map(({ name, result }) => {
+    if (result === undefined) return `${name} has not answered.`;
+    return `${name} ${result.isError ? 'failed' : 'answered'}: “${cut(result.text, RESULT_SHOWN)}”`;
+  });
+  if (left.length > 0) lines.push(`So I did not go on to call ${listed(left.map(({ name }) => name))}.`);
+  return [`${NO_LLM} This came of my calls:`, ...lines].join('\n\n');
+}
+
+/**
+ * What the model answers: the calls that the user's message asks for, step by step, until they are made or one fails, and
+ * then what came of them; what the knowledge in the prompt says on the question, with its sources; or else what reached it.
+ */
+export function answer(seen: Seen, tools: readonly string[], mayCall: boolean): Answer {
+  const offered = new Set(tools);
+  const plan = planOf(seen, offered);
+  const { done, failed } = progress(plan, seen.steps);
+  const left = plan.steps.slice(done).flat();
+  if (seen.steps.length === 0 && plan.unknown.length > 0) {
+    const none = `There is no tool ${listed(plan.unknown)}.`;
+    return { text: [NO_LLM, `${none} ${toolsLine(tools)}`].join('\n\n') };
+  }
+  const next = plan.steps[done];
+  if (next !== undefined && mayCall && !failed) return { calls: next };
+  if (seen.steps.length > 0) return { text: report(seen, left) };
+  const passages = passagesIn(seen.system);
+  const found = findAnswer(seen.said.at(-1) ?? '', passages);
+  if (next !== undefined || found.length === 0) {
+    const refused = next === undefined ? [] : ['I may not call tools now.'];
+    return { text: [...refused, plain(seen, tools, passages.length)].join('\n\n') };
+  }
+  const quoted = found.map(({ source, text }) => `${text}\n\nSource: ${source}`);
+  return {
+    text: [...quoted, `(${NO_LLM} These are the sentences that have most words of your question.)`].join('\n\n'),
+  };
+}

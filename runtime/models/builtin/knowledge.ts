@@ -1,0 +1,105 @@
+import { likeness, type Meaning, meaningOf } from './words.ts';
+
+/** A passage that reached the model. */
+export type Passage = { source: string; text: string };
+
+/** An answer out of passages: each source with what it says. */
+export type Found = { source: string; text: string }[];
+
+const OPENING = /^<passage source="([^"]*)">$/;
+const ENTITIES: Readonly<Record<string, string>> = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"' };
+
+/** The passages in a system prompt: those of its section `# Knowledge`, which ends at the next heading of the first level. */
+export function passagesIn(system: string): Passage[] {
+  const passages: Passage[] = [];
+  let inSection = false;
+  let open: { source: string; lines: string[] } | undefined;
+  for (const line of system.split('\n')) {
+    const trimmed = line.trimEnd();
+    if (open !== undefined) {
+      if (trimmed === '</passage>') {
+        passages.push({ source: open.source, text: open.lines.join('\n') });
+        open = undefined;
+      } else open.lines.push(line);
+    } else if (trimmed.startsWith('# ')) inSection = trimmed === '# Knowledge';
+    else if (inSection) {
+      const source = OPENING.exec(trimmed)?.[1];
+      if (source !== undefined) {
+        open = { source: source.replace(/&(?:amp|lt|gt|quot);/g, (entity) => ENTITIES[entity] ?? entity), lines: [] };
+      }
+    }
+  }
+  return passages;
+}
+
+/** The first line of a passage that says where it stands in its source. */
+const PLACE = /^\[[^\]\n]*\]\n/;
+/** Lines are wrapped anywhere; these begin something new, as a blank line does. */
+const ITEM = /^\s{0,20}(?:[-*•#|>]|\\#|\d{1,3}[.)]\s)/;
+const SENTENCES = new Intl.Segmenter('en', { granularity: 'sentence' });
+const LONGEST_SENTENCE = 600;
+const MOST_SENTENCES = 3;
+/** Characters that are read of a question, and of each passage: every word of one is compared with every word of the other. */
+const QUESTION_READ = 2_000;
+const PASSAGE_READ = 8_000;
+const MOST_PASSAGES = 20;
+/** This share of the question's words, by weight, must be in a sentence. */
+const ENOUGH = 0.35;
+/** A sentence that has this share of what the best one has is told as well. */
+const AS_GOOD = 0.8;
+
+function blocksOf(text: string): string[] {
+  const blocks: string[] = [];
+  let isOpen = false;
+  for (const line of text.split('\n')) {
+    const isBlank = line.trim() === '';
+    if (isOpen && !isBlank && !ITEM.test(line)) blocks[blocks.length - 1] += ` ${line.trim()}`;
+    else if (!isBlank) blocks.push(line.trim());
+    isOpen = !isBlank;
+  }
+  return blocks;
+}
+
+function sentencesOf(text: string): string[] {
+  return blocksOf(text.replace(PLACE, ''))
+    .flatMap((block) => Array.from(SENTENCES.segment(block), ({ segment }) => segment.trim()))
+    .filter((sentence) => sentence !== '')
+    .map((sentence) =>
+      sentence.length <= LONGEST_SENTENCE ? sentence : `${sentence.slice(0, LONGEST_SENTENCE).toWellFormed()}…`,
+    );
+}
+
+/** A question and a heading say little without what follows them. */
+const needsNext = (sentence: string): boolean => /[?？]$|[\p{L}\p{N}:]$/u.test(sentence) || sentence.startsWith('#');
+
+type Candidate = { passage: number; place: number; score: number; text: string };
+
+function candidates(question: Meaning, passages: readonly Passage[]): Candidate[] {
+  return passages.slice(0, MOST_PASSAGES).flatMap((each, passage) => {
+    const sentences = sentencesOf(each.text.slice(0, PASSAGE_READ));
+    return sentences.map((sentence, place) => {
+      const next = needsNext(sentence) ? sentences[place + 1] : undefined;
+      const text = next === undefined ? sentence : `${sentence} ${next}`;
+      return { passage, place, score: likeness(question, meaningOf(sentence)), text };
+    });
+  });
+}
+
+/** The sentences that have most in common with the question, with their sources; none when nothing has enough. */
+export function findAnswer(question: string, passages: readonly Passage[]): Found {
+  const all = candidates(meaningOf(question.slice(0, QUESTION_READ)), passages);
+  const best = Math.max(0, ...all.map(({ score }) => score));
+  if (best < ENOUGH) return [];
+  const chosen = all
+    .filter(({ score }) => score >= Math.max(ENOUGH, AS_GOOD * best))
+    .sort((a, b) => b.score - a.score || a.passage - b.passage || a.place - b.place)
+    .slice(0, MOST_SENTENCES);
+  const found: Found = [];
+  for (const { passage, text } of chosen) {
+    const source = passages[passage]?.source ?? '';
+    const same = found.find((one) => one.source === source);
+    if (same === undefined) found.push({ source, text });
+    else if (!same.text.includes(text)) same.text += ` ${text}`;
+  }
+  return found;
+}

@@ -1,0 +1,68 @@
+import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
+
+/** A call that was made, and what came of it. */
+export type MadeCall = { name: string; result: { text: string; isError: boolean } | undefined };
+
+/** What reached the model. */
+export type Seen = {
+  system: string;
+  /** What the users said, the last message last; '' for one without text. */
+  said: string[];
+  /** Of the last message, each with name and media type. */
+  attachments: string[];
+  /** Messages before and after the last of a user. */
+  others: number;
+  /** The calls since that message, a list for each step. */
+  steps: MadeCall[][];
+};
+
+type Message = LanguageModelV4Prompt[number];
+type Part = Exclude<Message, { role: 'system' }>['content'][number];
+
+function textOf(content: readonly Part[]): string {
+  return content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
+}
+
+function attachmentsOf(content: readonly Part[]): string[] {
+  return content.flatMap((part) => {
+    if (part.type !== 'file') return [];
+    return [part.filename === undefined ? part.mediaType : `${part.filename}, ${part.mediaType}`];
+  });
+}
+
+function resultsOf(message: Message | undefined): Map<string, NonNullable<MadeCall['result']>> {
+  const results = new Map<string, NonNullable<MadeCall['result']>>();
+  if (message?.role !== 'tool') return results;
+  for (const part of message.content) {
+    if (part.type !== 'tool-result') continue;
+    const { output } = part;
+    // What the run-time makes: prompt.ts.
+    const text = output.type === 'text' || output.type === 'error-text' ? output.value : '';
+    results.set(part.toolCallId, { text, isError: output.type === 'error-text' });
+  }
+  return results;
+}
+
+/** Reads a prompt. */
+export function lookAt(prompt: LanguageModelV4Prompt): Seen {
+  const lastUser = prompt.findLastIndex(({ role }) => role === 'user');
+  const seen: Seen = { system: '', said: [], attachments: [], others: 0, steps: [] };
+  for (const [at, message] of prompt.entries()) {
+    if (message.role === 'system') {
+      seen.system += message.content;
+      continue;
+    }
+    if (at !== lastUser) seen.others += 1;
+    if (message.role === 'user') {
+      seen.said.push(textOf(message.content));
+      seen.attachments = attachmentsOf(message.content);
+    } else if (message.role === 'assistant' && at > lastUser) {
+      const results = resultsOf(prompt[at + 1]);
+      const calls = message.content.flatMap((part) =>
+        part.type === 'tool-call' ? [{ name: part.toolName, result: results.get(part.toolCallId) }] : [],
+      );
+      if (calls.length > 0) seen.steps.push(calls);
+    }
+  }
+  return seen;
+}

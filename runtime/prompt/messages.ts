@@ -1,0 +1,85 @@
+import type { HistoryRow } from '../../db/queries/history.ts';
+import { type ResolvedAttachment, type StoredAttachment, toModelParts, withAttachmentNotes } from '../attachments.ts';
+import { fitHistory } from '../history.ts';
+import type { ModelDescriptor } from '../models/catalogue.ts';
+import { type ModelMessage, withoutProviderParts } from '../models/prompt.ts';
+
+/** Room for the reply in the context window: a quarter of it, and no more than replies commonly take. */
+const REPLY_RESERVE = 8_192;
+/** No token of the usual vocabularies stands for more text on average: what lies beyond cannot fit the window. */
+const BYTES_PER_TOKEN = 8;
+/** Characters of a tool's result that later turns see: what they need again they ask for again. */
+const RESULT_SHOWN = 4_000;
+
+/** The newest message of a turn. */
+export interface NewestMessage {
+  content: string;
+  attachments: readonly ResolvedAttachment[];
+}
+
+/** Bytes of history that are worth reading for a model. */
+export const historyBytes = (model: Pick<ModelDescriptor, 'contextWindow'> | undefined): number =>
+  (model?.contextWindow ?? 0) * BYTES_PER_TOKEN;
+
+/** A user's message as a model gets it. */
+export function userMessage({ content, attachments }: NewestMessage): ModelMessage {
+  if (attachments.length === 0) return { role: 'user', content };
+  const text = content === '' ? [] : [{ type: 'text' as const, text: content }];
+  return { role: 'user', content: [...text, ...toModelParts(attachments)] };
+}
+
+/** The calls of an earlier turn as later ones store and show them: of use to any model, and with results of bounded length. */
+export function transcriptOf(messages: readonly ModelMessage[]): ModelMessage[] | null {
+  if (messages.length === 0) return null;
+  return withoutProviderParts(messages).map((message) =>
+    message.role !== 'tool'
+      ? message
+      : {
+          ...message,
+          content: message.content.map((result) =>
+            result.text.length <= RESULT_SHOWN
+              ? result
+              : { ...result, text: `${result.text.slice(0, RESULT_SHOWN).toWellFormed()}\n[cut off]` },
+          ),
+        },
+  );
+}
+
+/** A message of the conversation with the calls before it: they stay or go together. */
+interface Said {
+  role: 'user' | 'assistant';
+  content: string;
+  messages: ModelMessage[];
+}
+
+function saidIn(row: HistoryRow, withCalls: boolean): Said {
+  const text = withAttachmentNotes(row.content, row.attachments as StoredAttachment[]);
+  const calls = withCalls ? ((row.transcript ?? []) as ModelMessage[]) : [];
+  const cost = calls.length > 0 ? JSON.stringify(calls) : '';
+  return { role: row.role, content: text + cost, messages: [...calls, { role: row.role, content: text }] };
+}
+
+/**
+ * What was said before, as much of it as fits the model's window beside the system prompt, the tools and the newest message. Calls of
+ * earlier turns are shown where the agent has tools: without, providers refuse to be shown any.
+ */
+export async function historyMessages(
+  rows: readonly HistoryRow[],
+  {
+    model,
+    system,
+    tools,
+    newest,
+  }: { model: ModelDescriptor; system: string; tools: readonly unknown[]; newest: NewestMessage },
+): Promise<ModelMessage[]> {
+  if (rows.length === 0) return [];
+  const { messages } = await fitHistory({
+    contextWindow: model.contextWindow,
+    reserveForReply: Math.min(REPLY_RESERVE, Math.floor(model.contextWindow / 4)),
+    systemText: tools.length > 0 ? system + JSON.stringify(tools) : system,
+    turns: rows.map((row) => saidIn(row, tools.length > 0)),
+    newest,
+    tokenizer: model.provider === 'openai' ? 'o200k' : 'other',
+  });
+  return messages.flatMap((said) => said.messages);
+}

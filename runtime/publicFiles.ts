@@ -1,0 +1,48 @@
+/**
+ * A kind of stored file that anybody may read who has its address. Its keys are made here and hold 192 random bits: the address is
+ * the permission.
+ */
+interface PublicKind {
+  key: RegExp;
+  /** The name that a browser saves it under, without its extension. */
+  filename: string;
+  mediaTypes: Readonly<Record<string, string>>;
+}
+
+const WORKSPACE = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
+
+/** All that the service hands out without a key. What is not listed here is not served. */
+const PUBLIC_KINDS: readonly PublicKind[] = [
+  {
+    key: new RegExp(`^${WORKSPACE}/.*\\.([a-z0-9]{2,4})$`),
+    filename: 'speech',
+    mediaTypes: {
+      mp3: 'audio/mpeg',
+      wav: 'audio/wav',
+      ogg: 'audio/ogg',
+      webm: 'audio/webm',
+      m4a: 'audio/mp4',
+      flac: 'audio/flac',
+    },
+  },
+];
+
+/** The key of a spoken reply. `random` is 32 characters of base64url. */
+export function speechKey(workspaceId: string, random: string, extension: string): string {
+  return `${workspaceId}/speech/${random}.${extension}`;
+}
+
+/** How the file under a key is shown to the public; undefined for every key that is not meant to be. */
+export function publicFile(key: string): { mediaType: string; filename: string } | undefined {
+  for (const { key: pattern, filename, mediaTypes } of PUBLIC_KINDS) {
+    const extension = pattern.exec(key)?.[1] ?? '';
+    const mediaType = Object.hasOwn(mediaTypes, extension) ? mediaTypes[extension] : undefined;
+    if (mediaType !== undefined) return { mediaType, filename: `${filename}.${extension}` };
+  }
+  return undefined;
+}
+
+/** Where the public gets the file under a key. `publicUrl` is the service's own address, without a slash at its end. */
+export function publicFileUrl(publicUrl: string, key: string): string {
+  return `${publicUrl}/files/${key}`;
+}

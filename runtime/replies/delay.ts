@@ -1,0 +1,41 @@
+import type { Snapshot } from '../snapshot.ts';
+
+type Tier = 'LOW' | 'MEDIUM' | 'HIGH';
+
+/** How somebody types: characters a second, and the shortest and longest wait before a message. */
+interface Pace {
+  charactersPerSecond: number;
+  leastMs: number;
+  mostMs: number;
+}
+
+/**
+ * LOW seems quick (a sentence of 100 characters takes 2 seconds), MEDIUM a practised typist (5 seconds), HIGH an unhurried one
+ * (10 seconds). The longest wait keeps a long answer from seeming lost.
+ */
+const PACES: Record<Tier, Pace> = {
+  LOW: { charactersPerSecond: 50, leastMs: 500, mostMs: 4_000 },
+  MEDIUM: { charactersPerSecond: 20, leastMs: 1_000, mostMs: 10_000 },
+  HIGH: { charactersPerSecond: 10, leastMs: 2_000, mostMs: 20_000 },
+};
+const TIERS = Object.keys(PACES) as Tier[];
+
+/**
+ * Milliseconds to wait before each message of an answer is sent on a channel, counted from the one before it; the API never waits.
+ * They follow from the length of the message at the typing speed of the agent's tier, within its bounds; a tier that is not set
+ * is MEDIUM. `random` gives a number from 0 to below 1, by which RANDOM picks one tier for the whole answer. All 0 when the
+ * feature is off.
+ */
+export function replyDelays(
+  { messageDelayEnabled, messageDelayType }: Pick<Snapshot, 'messageDelayEnabled' | 'messageDelayType'>,
+  messages: readonly string[],
+  random: () => number,
+): number[] {
+  if (!messageDelayEnabled) return messages.map(() => 0);
+  const tier = messageDelayType === 'RANDOM' ? TIERS[Math.floor(random() * TIERS.length)] : messageDelayType;
+  const { charactersPerSecond, leastMs, mostMs } = PACES[tier ?? 'MEDIUM'];
+  return messages.map((message) => {
+    const typing = Math.round(([...message].length / charactersPerSecond) * 1000);
+    return Math.min(Math.max(typing, leastMs), mostMs);
+  });
+}

@@ -1,0 +1,73 @@
+import { invalid } from '../../core/errors.ts';
+import { pointerStep } from '../../core/jsonPointer.ts';
+import { approvalsOfConversation, decideApprovals, findApprovals } from '../../db/queries/approvals.ts';
+import { type PausedRun, type Resumption, waitingCalls } from '../agent/paused.ts';
+import type { Decisions, TurnContext, TurnRequest } from './types.ts';
+
+const NONE: Decisions = { byId: new Map(), all: null };
+const WORD = /^(approve|reject)$/i;
+
+/** What a message says of the calls that wait in its conversation. */
+export function decisionsOf({ content, metadata }: Pick<TurnRequest, 'content' | 'metadata'>): Decisions {
+  const given = metadata?.approvals as Record<string, 'approve' | 'reject'> | undefined;
+  const word = WORD.exec(content.trim())?.[1]?.toLowerCase() as Decisions['all'] | undefined;
+  if (given === undefined && word === undefined) return NONE;
+  const byId = new Map(Object.entries(given ?? {}).map(([id, decision]) => [id.toLowerCase(), decision] as const));
+  return { byId, all: word ?? null };
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Throws VALIDATION_ERROR when a decision is about something that never waited in the conversation. */
+export async function checkDecisions(
+  { db, workspaceId }: TurnContext,
+  { byId }: Decisions,
+  conversationId: string | undefined,
+): Promise<void> {
+  if (byId.size === 0) return;
+  const ids = [...byId.keys()];
+  const known =
+    conversationId === undefined
+      ? new Set<string>()
+      : await approvalsOfConversation(
+          db,
+          workspaceId,
+          conversationId,
+          ids.filter((id) => UUID.test(id)),
+        );
+  const unknown = ids.find((id) => !known.has(id));
+  if (unknown !== undefined) {
+    throw invalid(`/body/metadata/approvals/${pointerStep(unknown)}`, 'is no approval of this conversation');
+  }
+}
+
+/**
+ * Applies the decisions to what waits, and answers with all approvals of the paused run as they are then. A message that decides
+ * nothing withdraws what waits: whoever wrote something else did not approve. One that names some leaves the others waiting.
+ */
+export async function applyDecisions(
+  { db, workspaceId, runtime }: TurnContext,
+  paused: PausedRun,
+  { byId, all }: Decisions,
+  mayWithdraw: boolean,
+): Promise<Resumption> {
+  const ids = waitingCalls(paused).map(({ id }) => id);
+  const approved: string[] = [];
+  const rejected: string[] = [];
+  const withdrawing = mayWithdraw && all === null && !ids.some((id) => byId.has(id));
+  for (const id of ids) {
+    const decision = byId.get(id) ?? all ?? (withdrawing ? 'reject' : null);
+    if (decision === 'approve') approved.push(id);
+    if (decision === 'reject') rejected.push(id);
+  }
+  const now = runtime.clock.now();
+  const decided =
+    approved.length + rejected.length > 0
+      ? await decideApprovals(db, workspaceId, { approved, rejected }, 'message', now)
+      : [];
+  const rows = await findApprovals(db, workspaceId, ids);
+  return {
+    approvals: new Map(rows.map((row) => [row.id, row])),
+    withdrawn: new Set(withdrawing ? decided : []),
+  };
+}

@@ -1,0 +1,71 @@
+import { type ApprovalRow, decideAsOperator, listPendingApprovals } from '../../db/queries/approvals.ts';
+import { inTransaction } from '../../db/transaction.ts';
+import { type Command, CommandError, uuid } from './command.ts';
+import { printable } from './printable.ts';
+
+function shown(row: ApprovalRow) {
+  return {
+    approvalPublicId: row.id,
+    workspacePublicId: row.workspace_id,
+    conversationPublicId: row.conversation_id,
+    turnPublicId: row.turn_id,
+    agentPublicId: row.agent_id,
+    toolName: row.tool_name,
+    input: row.input,
+    status: row.status,
+    requestedAt: row.requested_at,
+    decidedAt: row.decided_at,
+    decidedBy: row.decided_by,
+  };
+}
+
+/** For people, with the whole input: nobody should approve what they have not seen. */
+function paragraph(row: ApprovalRow): string {
+  return [
+    `approval     ${row.id}`,
+    `workspace    ${row.workspace_id}`,
+    `conversation ${row.conversation_id}`,
+    `requested at ${row.requested_at.toISOString()}`,
+    `tool         ${printable(row.tool_name)}`,
+    `input        ${printable(JSON.stringify(row.input))}`,
+  ].join('\n');
+}
+
+/** Decides one approval, once: the first decision counts, whoever makes it. */
+function deciding(decision: 'approved' | 'rejected'): Command {
+  return {
+    usage: 'APPROVALID',
+    words: 1,
+    options: {},
+    prepare([word]) {
+      const id = uuid(word, 'APPROVALID');
+      return async ({ system }) => {
+        const row = await inTransaction(system, (trx) => decideAsOperator(trx, id, decision, new Date()));
+        if (!row) throw new CommandError(`There is no approval ${id}`);
+        if (!row.decidedNow) {
+          const how = `by ${row.decided_by} at ${row.decided_at?.toISOString()}`;
+          throw new CommandError(`Approval ${id} was decided before, ${how}: it is ${row.status}`);
+        }
+        return { json: shown(row), text: `approval ${id} is ${decision}` };
+      };
+    },
+  };
+}
+
+/** Calls of tools that wait for a person, of every workspace. A running service goes on with the conversation at once, others when they start. */
+export const approvalCommands: Record<string, Command> = {
+  list: {
+    usage: '[--workspace ID]',
+    words: 0,
+    options: { workspace: { type: 'string' } },
+    prepare(_words, options) {
+      const workspaceId = options.workspace === undefined ? undefined : uuid(options.workspace, '--workspace');
+      return async ({ system }) => {
+        const rows = await listPendingApprovals(system, workspaceId);
+        return { json: rows.map(shown), text: rows.map(paragraph).join('\n\n') || 'none' };
+      };
+    },
+  },
+  approve: deciding('approved'),
+  reject: deciding('rejected'),
+};

@@ -1,0 +1,104 @@
+import { fromModel, schemaForModel } from '../../../runtime/agent/modelSchema.ts';
+
+const told = (schema: Record<string, unknown>) => schemaForModel({ type: 'object', ...schema });
+
+describe('what a model is told of a schema', () => {
+  test('is the schema, where every provider takes it', () => {
+    const schema = {
+      type: 'object',
+      properties: { a: { type: 'string', enum: ['x'] }, b: { anyOf: [{ type: 'number' }, { type: 'null' }] } },
+      required: ['a'],
+      additionalProperties: false,
+    };
+    expect(schemaForModel(schema)).toEqual(schema);
+  });
+
+  test('has properties in every object and items in every array', () => {
+    expect(told({})).toEqual({ type: 'object', properties: {} });
+    const nested = { list: { type: 'array' }, any: true, inner: { type: ['object', 'null'] } };
+    expect(told({ properties: nested }).properties).toEqual({
+      list: { type: 'array', items: {} },
+      any: {},
+      inner: { type: ['object', 'null'], properties: {} },
+    });
+    const deeper = { a: { type: 'array', items: { type: 'object', additionalProperties: { type: 'array' } } } };
+    expect(told({ properties: deeper }).properties).toEqual({
+      a: {
+        type: 'array',
+        items: { type: 'object', properties: {}, additionalProperties: { type: 'array', items: {} } },
+      },
+    });
+  });
+
+  test.each(['anyOf', 'oneOf'])('has no %s at the top: what either takes may be given', (keyword) => {
+    const [one, two] = [
+      { properties: { id: { type: 'string' } }, required: ['id'] },
+      { properties: { name: { type: 'string' } } },
+    ];
+    expect(told({ properties: { x: {} }, required: ['x'], [keyword]: [one, two] })).toEqual({
+      type: 'object',
+      properties: { x: {}, id: { type: 'string' }, name: { type: 'string' } },
+      required: ['x'],
+    });
+  });
+
+  test('has what all of allOf and a reference at the top want', () => {
+    const schema = {
+      $ref: '#/$defs/base~1one',
+      allOf: [{ properties: { b: {} }, required: ['b'] }],
+      not: { required: ['c'] },
+      $defs: { 'base/one': { properties: { a: { type: 'string' } }, required: ['a'] } },
+    };
+    const { $defs, ...rest } = told(schema);
+    expect(rest).toEqual({ type: 'object', properties: { a: { type: 'string' }, b: {} }, required: ['a', 'b'] });
+    expect($defs).toBeDefined();
+  });
+
+  test('requires no property that there is not', () => {
+    expect(told({ properties: { a: {} }, required: ['a', 'gone'] }).required).toEqual(['a']);
+  });
+
+  test('has names that Anthropic takes, and the tool gets its own back', () => {
+    const schema = {
+      type: 'object',
+      properties: { $top: {}, 'filter[id]': { type: 'string' }, _top: {}, plain: {}, ['k'.repeat(70)]: {} },
+      required: ['filter[id]'],
+    };
+    const { properties, required } = schemaForModel(schema);
+    const names = Object.keys(properties as object);
+    expect(names).toEqual(['_top_2', 'filter_id_', '_top', 'plain', 'k'.repeat(64)]);
+    expect(required).toEqual(['filter_id_']);
+    expect(fromModel(schema, { _top_2: 1, filter_id_: 'x', _top: 2, plain: 3, ['k'.repeat(64)]: 4, more: 5 })).toEqual({
+      $top: 1,
+      'filter[id]': 'x',
+      _top: 2,
+      plain: 3,
+      ['k'.repeat(70)]: 4,
+      more: 5,
+    });
+  });
+
+  test('is made once for a schema, and leaves it as it is', () => {
+    const schema = { type: 'object', properties: { list: { type: 'array' } } };
+    const before = structuredClone(schema);
+    expect(schemaForModel(schema)).toBe(schemaForModel(schema));
+    expect(schema).toEqual(before);
+  });
+
+  test('is made of hostile schemas too, quickly', () => {
+    const doubled: Record<string, unknown> = {};
+    for (let level = 0; level < 60; level += 1) {
+      const next = { $ref: `#/$defs/n${level + 1}` };
+      doubled[`n${level}`] = { allOf: [next, next, { allOf: [next, next] }] };
+    }
+    let deep: Record<string, unknown> = { type: 'object' };
+    for (let level = 0; level < 5000; level += 1) deep = { type: 'object', properties: { deep } };
+    const own = JSON.parse('{"__proto__": {"type": "string"}, "constructor": {}}');
+    const started = performance.now();
+    expect(told({ $ref: '#/$defs/n0', $defs: doubled }).properties).toEqual({});
+    expect(told({ $ref: '#' }).properties).toEqual({});
+    expect(JSON.stringify(schemaForModel(deep)).length).toBeLessThan(5000);
+    expect(Object.keys(told({ properties: own }).properties as object)).toEqual(['__proto__', 'constructor']);
+    expect(performance.now() - started).toBeLessThan(1000);
+  });
+});

@@ -1,0 +1,213 @@
+import { jest } from '@jest/globals';
+import { newId } from '../../../core/ids.ts';
+import { beginConversation, LEASE_SECONDS } from '../../../db/queries/turns.ts';
+import { abortable, TurnRegistry } from '../../../runtime/turn/turnRegistry.ts';
+import { createTestDatabase, type SeededWorkspace, type TestDatabase } from '../../support/database.ts';
+import { turnStart } from '../../support/storedTurns.ts';
+
+let database: TestDatabase;
+let workspace: SeededWorkspace;
+let turns: TurnRegistry;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  workspace = await database.seedWorkspace();
+});
+beforeEach(() => {
+  turns = new TurnRegistry(database.database.system);
+});
+afterAll(() => database.drop());
+
+const never = new AbortController().signal;
+
+/** Whether a promise has settled by now. */
+async function settled(promise: Promise<unknown>): Promise<boolean> {
+  const pending = Symbol();
+  await new Promise((resolve) => setImmediate(resolve));
+  return (await Promise.race([promise.catch(() => {}), Promise.resolve(pending)])) !== pending;
+}
+
+describe('queue', () => {
+  test('lets one through at a time, in the order they came', async () => {
+    const order: number[] = [];
+    const all = [1, 2, 3, 4].map(async (n) => {
+      const release = await turns.queue('a', never);
+      order.push(n);
+      await new Promise((resolve) => setImmediate(resolve));
+      order.push(n);
+      release();
+    });
+    await Promise.all(all);
+    expect(order).toEqual([1, 1, 2, 2, 3, 3, 4, 4]);
+  });
+
+  test('keeps conversations apart', async () => {
+    await turns.queue('a', never);
+    const release = await turns.queue('b', never);
+    release();
+  });
+
+  test('one that gives up rejects with its reason at once, and neither frees nor blocks those behind it', async () => {
+    const first = await turns.queue('a', never);
+    const impatient = new AbortController();
+    const second = turns.queue('a', impatient.signal);
+    const third = turns.queue('a', never);
+    const reason = new Error('enough');
+    impatient.abort(reason);
+    await expect(second).rejects.toBe(reason);
+    expect(await settled(third)).toBe(false);
+    first();
+    (await third)();
+    // Nothing is left behind: a newcomer need not wait.
+    (await turns.queue('a', never))();
+  });
+
+  test('one that had given up before it came is refused', async () => {
+    await turns.queue('a', never);
+    const reason = new Error('too late');
+    await expect(turns.queue('a', AbortSignal.abort(reason))).rejects.toBe(reason);
+  });
+});
+
+describe('abortAll', () => {
+  test('ends running turns with the reason, and those that begin afterwards', async () => {
+    const reason = new Error('stopping');
+    const wait = (controller: AbortController) => abortable(new Promise<never>(() => {}), controller.signal);
+    const running = turns.run(wait);
+    turns.abortAll(reason);
+    await expect(running).rejects.toBe(reason);
+    await expect(turns.run(wait)).rejects.toBe(reason);
+    await turns.idle();
+  });
+});
+
+describe('idle', () => {
+  test('waits for the last turn, however it ends', async () => {
+    await turns.idle();
+    const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const;
+    const running = gates.map((gate) => turns.run(() => gate.promise));
+    const idle = Promise.all([turns.idle(), turns.idle()]);
+    gates[0].resolve();
+    await running[0];
+    expect(await settled(idle)).toBe(false);
+    gates[1].reject(new Error('failed'));
+    await expect(running[1]).rejects.toThrow('failed');
+    await idle;
+  });
+});
+
+describe('holding', () => {
+  async function heldConversation() {
+    const { db, workspaceId } = workspace;
+    const agentId = newId();
+    await db.insertInto('agents').values({ workspace_id: workspaceId, id: agentId, name: agentId }).execute();
+    const lease = { workspaceId, conversationId: newId(), turnId: newId() };
+    const conversation = { externalUserId: 'user', isTest: false, metadata: {} };
+    await beginConversation(db, turnStart({ ...lease, agentId }), conversation);
+    await age(lease.conversationId);
+    return lease;
+  }
+  const age = (id: string) =>
+    workspace.db
+      .updateTable('conversations')
+      .set({ turn_expires_at: new Date(Date.now() + 1000) })
+      .where('id', '=', id)
+      .execute();
+  const secondsLeft = async (id: string) => {
+    const { turn_expires_at: at } = await workspace.db
+      .selectFrom('conversations')
+      .select('turn_expires_at')
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow();
+    return ((at?.getTime() ?? 0) - Date.now()) / 1000;
+  };
+  /** Only intervals: the database driver needs the rest. */
+  const fakeIntervals = () =>
+    jest.useFakeTimers({
+      doNotFake: [
+        'nextTick',
+        'queueMicrotask',
+        'setImmediate',
+        'clearImmediate',
+        'setTimeout',
+        'clearTimeout',
+        'performance',
+        'Date',
+      ],
+    });
+  /** Lets real input and output go on until it holds. */
+  async function until(condition: () => Promise<boolean>): Promise<void> {
+    while (!(await condition())) await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  test('renews the leases of all turns every five seconds, and only while they run', async () => {
+    const leases = [await heldConversation(), await heldConversation()];
+    const over = await heldConversation();
+    fakeIntervals();
+    try {
+      const gate = Promise.withResolvers<void>();
+      const running = leases.map((lease) => turns.holding(lease, () => gate.promise));
+      await turns.holding(over, async () => {});
+      jest.advanceTimersByTime(4_999);
+      expect(await secondsLeft(leases[0]?.conversationId ?? '')).toBeLessThan(2);
+      jest.advanceTimersByTime(1);
+      for (const { conversationId } of leases) {
+        await until(async () => (await secondsLeft(conversationId)) > LEASE_SECONDS - 5);
+        await age(conversationId);
+      }
+      jest.advanceTimersByTime(5_000);
+      for (const { conversationId } of leases) await until(async () => (await secondsLeft(conversationId)) > 10);
+      expect(await secondsLeft(over.conversationId)).toBeLessThan(2);
+      gate.resolve();
+      await Promise.all(running);
+      expect(jest.getTimerCount()).toBe(0);
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
+  test('does not renew a lease that another turn has taken', async () => {
+    const lease = await heldConversation();
+    const mine = await heldConversation();
+    await workspace.db
+      .updateTable('conversations')
+      .set({ turn_id: newId() })
+      .where('id', '=', lease.conversationId)
+      .execute();
+    fakeIntervals();
+    try {
+      const gate = Promise.withResolvers<void>();
+      const running = [lease, mine].map((each) => turns.holding(each, () => gate.promise));
+      jest.advanceTimersByTime(5_000);
+      await until(async () => (await secondsLeft(mine.conversationId)) > 10);
+      expect(await secondsLeft(lease.conversationId)).toBeLessThan(2);
+      gate.resolve();
+      await Promise.all(running);
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
+  test('a renewal that fails does not end the turn, and the next one is tried', async () => {
+    let attempts = 0;
+    const outOfReach = new Proxy(database.database.system, {
+      get: () => {
+        attempts += 1;
+        throw new Error('out of reach');
+      },
+    });
+    const broken = new TurnRegistry(outOfReach);
+    const lease = await heldConversation();
+    fakeIntervals();
+    try {
+      const gate = Promise.withResolvers<string>();
+      const running = broken.holding(lease, () => gate.promise);
+      jest.advanceTimersByTime(10_000);
+      expect(attempts).toBe(2);
+      gate.resolve('answer');
+      expect(await running).toBe('answer');
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+});

@@ -1,0 +1,106 @@
+import { newId } from '../../core/ids.ts';
+import { rememberFact } from '../../db/queries/memories.ts';
+import { runAdmin } from '../../scripts/admin/run.ts';
+import { makeAgent } from '../support/agents.ts';
+import { startTestApp, type TestApp } from '../support/app.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startTestApp();
+});
+afterAll(() => app.close());
+
+async function admin(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  let [stdout, stderr] = ['', ''];
+  const code = await runAdmin(
+    ['memory', ...args],
+    { DATABASE_URL: app.database.url },
+    {
+      out: (line) => {
+        stdout += `${line}\n`;
+      },
+      err: (line) => {
+        stderr += `${line}\n`;
+      },
+    },
+  );
+  return { code, stdout, stderr };
+}
+
+async function json(...args: string[]) {
+  const { code, stdout, stderr } = await admin(...args, '--json');
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return JSON.parse(stdout);
+}
+
+/** A workspace with two agents that know something of Ann, and one that knows something of Bob. */
+async function knowledge() {
+  const workspace = await app.database.seedWorkspace();
+  const { workspaceId, db, apiKey } = workspace;
+  const [one, two] = [await makeAgent(app, {}, apiKey), await makeAgent(app, {}, apiKey)].map(
+    ({ publicId }) => publicId,
+  ) as [string, string];
+  const know = (agentId: string, externalUserId: string, fact: string, ms: number) =>
+    rememberFact(db, workspaceId, { agentId, externalUserId }, fact, new Date(Date.UTC(2026, 0, 1) + ms));
+  await know(one, 'ann', 'Likes tea.', 1);
+  await know(two, 'ann', 'Has a cat.', 2);
+  await know(one, 'bob', 'Likes cake.', 3);
+  return { workspaceId, one, two };
+}
+
+const WORKSPACE = '019a0000-0000-7000-8000-000000000000';
+
+const facts = (rows: { fact: string }[]) => rows.map(({ fact }) => fact);
+
+test('list shows what agents know of an end user, latest first', async () => {
+  const { workspaceId, one, two } = await knowledge();
+  const args = ['list', '--workspace', workspaceId, '--user', 'ann'];
+  expect(await json(...args)).toEqual([
+    {
+      memoryPublicId: expect.any(String),
+      agentPublicId: two,
+      fact: 'Has a cat.',
+      createdAt: '2026-01-01T00:00:00.002Z',
+      updatedAt: '2026-01-01T00:00:00.002Z',
+    },
+    expect.objectContaining({ agentPublicId: one, fact: 'Likes tea.' }),
+  ]);
+  expect(facts(await json(...args, '--agent', one))).toEqual(['Likes tea.']);
+  const { stdout } = await admin(...args, '--agent', one);
+  expect(stdout).toBe(
+    `AGENT${' '.repeat(33)}UPDATED${' '.repeat(19)}FACT\n${one}  2026-01-01T00:00:00.001Z  Likes tea.\n`,
+  );
+});
+
+test('forget erases what one agent or all agents know of an end user, and of nobody else', async () => {
+  const { workspaceId, one } = await knowledge();
+  const other = await knowledge();
+  const ann = ['--workspace', workspaceId, '--user', 'ann'];
+  expect(await json('forget', ...ann, '--agent', one)).toEqual({ externalUserId: 'ann', forgotten: 1 });
+  expect(facts(await json('list', ...ann))).toEqual(['Has a cat.']);
+  expect((await admin('forget', ...ann)).stdout).toBe('1 fact is forgotten\n');
+  expect((await admin('forget', ...ann)).stdout).toBe('0 facts are forgotten\n');
+  expect(await json('list', ...ann)).toEqual([]);
+  expect(facts(await json('list', '--workspace', workspaceId, '--user', 'bob'))).toEqual(['Likes cake.']);
+  expect(await json('list', '--workspace', other.workspaceId, '--user', 'ann')).toHaveLength(2);
+});
+
+test('forget wants a workspace that is there', async () => {
+  const id = newId();
+  expect(await admin('forget', '--workspace', id, '--user', 'ann')).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: `error: There is no workspace ${id}\n`,
+  });
+});
+
+test.each([
+  [['list', '--user', 'ann'], '--workspace is missing'],
+  [['forget', '--workspace', WORKSPACE], '--user is missing'],
+  [['forget', '--workspace', WORKSPACE, '--user', ' '], '--user must have 1 to 255 characters'],
+  [['forget', '--workspace', WORKSPACE, '--user', 'ann', '--agent', 'all'], '--agent must be a UUID'],
+])('%j is a usage error', async (args, reason) => {
+  const { code, stderr } = await admin(...args);
+  expect(code).toBe(2);
+  expect(stderr).toContain(reason);
+});
