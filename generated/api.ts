@@ -2698,7 +2698,7 @@ export interface components {
          * @enum {string}
          */
         AiModelScope: "global" | "workspace";
-        /** @description A file for the agent, given either as `base64` or as `url`. Accepted are PNG, JPEG, WebP, GIF, PDF, plain text, CSV and Markdown; anything else is 422 `UNSUPPORTED_ATTACHMENT`, and so is a kind that the model does not take. What a file is says its content, not its name. */
+        /** @description A file for the agent, given either as `base64` or as `url`. Accepted are PNG, JPEG, WebP, GIF, PDF, plain text, CSV and Markdown; anything else is 422 `UNSUPPORTED_ATTACHMENT`, and so is a kind that the model does not take. An agent that listens (`audioListeningEnabled`) takes MP3, WAV, OGG, WebM, M4A and FLAC as well, whatever its model takes: a model provider transcribes them, and the agent reads what is said. What a file is says its content, not its name. */
         Attachment: {
             /** @description The content in base64, at most 1 MiB once decoded. Larger files are given by `url`. */
             base64?: string;
@@ -3875,10 +3875,10 @@ export interface components {
             /** @description New headers for `CUSTOM_HEADER`. The list replaces all stored headers at once. Each name once, in upper or lower case; names that HTTP or MCP sets itself, such as `Host` or `Mcp-Session-Id`, are refused. */
             authHeaders?: components["schemas"]["ExternalMcpAuthHeader"][];
             /**
-             * @description The old way to name one header for `CUSTOM_HEADER`, with its value in `authValue`. Prefer `authHeaders`.
+             * @description The old way to name one header for `CUSTOM_HEADER`, with its value in `authValue`. Prefer `authHeaders`. `null` takes the one header away: `authHeaders` or another `authType` must come in its place.
              * @example X-Api-Key
              */
-            authHeaderName?: string;
+            authHeaderName?: string | null;
         };
         /**
          * @description Settings of a feature. They are the agent's own fields under shorter names, with the same bounds. In an answer every

@@ -46,8 +46,10 @@ export interface Job<Name extends JobName> {
     expireInSeconds: number;
     /** Runs at a time in one process. */
     concurrency: number;
+    /** A job that is sent while one of its key runs is run after it: for work that may have come too late for the one that runs. */
+    again?: boolean;
   };
-  /** One job per key waits or runs at a time. */
+  /** One job per key waits or runs at a time; with `again` one waits, whether or not others run. */
   key(data: JobData[Name]): string;
   /** Does the work; throws when it is to be tried again. */
   run(data: JobData[Name], context: JobContext): Promise<void>;

@@ -90,8 +90,8 @@ export function startQueue({ url, jobs, work, context }: QueueOptions): Queue {
     for (const job of jobs) {
       const { retryLimit, retryDelay, retryBackoff, expireInSeconds } = job.options;
       const options = { retryLimit, retryDelay, retryBackoff, expireInSeconds, heartbeatSeconds: HEARTBEAT_SECONDS };
-      // `exclusive`: with singletonKey, one job per key waits or runs. createQueue leaves a queue that is there as it is.
-      await boss.createQueue(job.name, { policy: 'exclusive', ...options });
+      // With singletonKey, one job per key waits or runs (`exclusive`), or waits (`short`). createQueue leaves a queue that is there as it is.
+      await boss.createQueue(job.name, { policy: job.options.again ? 'short' : 'exclusive', ...options });
       await boss.updateQueue(job.name, options);
     }
     if (!work || stopping) return;

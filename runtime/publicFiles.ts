@@ -14,7 +14,7 @@ const WORKSPACE = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 /** All that the service hands out without a key. What is not listed here is not served. */
 const PUBLIC_KINDS: readonly PublicKind[] = [
   {
-    key: new RegExp(`^${WORKSPACE}/.*\\.([a-z0-9]{2,4})$`),
+    key: new RegExp(`^${WORKSPACE}/speech/[A-Za-z0-9_-]{32}\\.([a-z0-9]{2,4})$`),
     filename: 'speech',
     mediaTypes: {
       mp3: 'audio/mpeg',

@@ -9,8 +9,10 @@ import { measureMessages } from './bench/messages.ts';
 import { summarise } from './bench/profile.ts';
 import { measureReads } from './bench/reads.ts';
 import { type Figure, passes, pretty, table } from './bench/report.ts';
+import { measureRuntime } from './bench/runtime.ts';
 import { measureStartUp } from './bench/startUp.ts';
 import { measureStreaming } from './bench/streaming.ts';
+import { measureStreams } from './bench/streams.ts';
 import { openWorld, type ServiceOptions, type World } from './bench/world.ts';
 
 /*
@@ -19,7 +21,7 @@ import { openWorld, type ServiceOptions, type World } from './bench/world.ts';
  */
 const USAGE = `Usage: npm run bench -- [--only NAME]… [--json] [--variants] [--load-seconds N]
 
-  --only NAME       one of: reads, messages, streaming, start-up, memory, round-trips, knowledge-processing, knowledge-search; may be repeated
+  --only NAME       one of: reads, messages, runtime, streaming, streams, start-up, memory, round-trips, knowledge-processing, knowledge-search; may be repeated
   --json            figures as JSON instead of a table
   --variants        compares also the service without its request log
   --load-seconds N  length of the load before memory is read; default 60
@@ -53,7 +55,9 @@ const profiled = (name: string): { service?: ServiceOptions } =>
 const measures: Record<string, (world: World) => Promise<Figure[]>> = {
   reads: (world) => measureReads(world, { variants: options.variants, ...profiled('reads') }),
   messages: (world) => measureMessages(world, profiled('messages')),
+  runtime: (world) => measureRuntime(world, profiled('runtime')),
   streaming: measureStreaming,
+  streams: measureStreams,
   'start-up': measureStartUp,
   memory: (world) => measureMemory(world, Number(options['load-seconds'])),
   'knowledge-processing': measureKnowledgeProcessing,
@@ -98,7 +102,9 @@ async function main(): Promise<void> {
     return;
   }
   console.log(table(figures));
-  for (const name of options.profile === undefined ? [] : ['reads', 'messages'].filter((one) => chosen.includes(one))) {
+  for (const name of options.profile === undefined
+    ? []
+    : ['reads', 'messages', 'runtime'].filter((one) => chosen.includes(one))) {
     console.log(`\n${name}\n${summarise(resolve(options.profile ?? '', name))}`);
   }
   console.log(

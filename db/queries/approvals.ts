@@ -102,9 +102,13 @@ export async function storeApprovedOutput(
 /** NOTIFY channel: an operator has decided; the payload is JSON of `{workspaceId, conversationId}`. */
 export const APPROVAL_DECIDED = 'guildhall_approval_decided';
 
+/** Nobody goes on with a conversation that is deleted: there is nothing to decide. */
+const conversationIsThere = sql<boolean>`exists (select from conversations c
+  where c.workspace_id = approvals.workspace_id and c.id = approvals.conversation_id and c.deleted_at is null)`;
+
 /** Calls that wait for a decision, of every workspace or of one, oldest first. `system` sees all workspaces. */
 export function listPendingApprovals(system: Kysely<DB>, workspaceId: string | undefined): Promise<ApprovalRow[]> {
-  let pending = system.selectFrom('approvals').selectAll().where('status', '=', 'pending');
+  let pending = system.selectFrom('approvals').selectAll().where('status', '=', 'pending').where(conversationIsThere);
   if (workspaceId !== undefined) pending = pending.where('workspace_id', '=', workspaceId);
   return pending.orderBy('requested_at').orderBy('id').execute();
 }
@@ -119,7 +123,13 @@ export async function decideAsOperator(
   decision: 'approved' | 'rejected',
   now: Date,
 ): Promise<(ApprovalRow & { decidedNow: boolean }) | undefined> {
-  const found = await trx.selectFrom('approvals').selectAll().where('id', '=', id).forUpdate().executeTakeFirst();
+  const found = await trx
+    .selectFrom('approvals')
+    .selectAll()
+    .where('id', '=', id)
+    .where(conversationIsThere)
+    .forUpdate()
+    .executeTakeFirst();
   if (!found) return undefined;
   const { workspace_id: workspaceId, conversation_id: conversationId } = found;
   const ids = { approved: decision === 'approved' ? [id] : [], rejected: decision === 'rejected' ? [id] : [] };
@@ -135,7 +145,7 @@ const DECIDED_HOURS = 24;
 
 /**
  * Conversations that can go on, of whichever workspace: they wait, all is decided, and nobody is at it. Found here are decisions of
- * operators, and those of messages whose process died before the work was begun.
+ * operators, until the agent has said what came of them, and those of messages whose process died before the work was begun.
  */
 export async function decidedConversations(
   system: Kysely<DB>,
@@ -147,8 +157,7 @@ export async function decidedConversations(
     select distinct c.workspace_id as "workspaceId", c.id as "conversationId"
     from approvals a
     join conversations c on c.workspace_id = a.workspace_id and c.id = a.conversation_id
-    where a.status in ('approved', 'rejected') and a.decided_at > ${since}
-      and (a.status = 'approved' or a.decided_by = 'operator')
+    where a.decided_at > ${since} and (a.status = 'approved' or a.decided_by = 'operator')
       and c.deleted_at is null and not c.is_paused and not c.is_ended and (c.turn_id is null or c.turn_expires_at < now())
       and exists (select from turns t where t.workspace_id = c.workspace_id and t.conversation_id = c.id and t.status = 'waiting')
       and not exists (select from approvals p where p.workspace_id = c.workspace_id and p.conversation_id = c.id and p.status = 'pending')

@@ -27,7 +27,7 @@ export async function dueFollowUps(
   return rows;
 }
 
-/** The follow-up of a conversation, if it is due: since when, and how many attempts since the last message came to nothing. */
+/** The follow-up of a conversation, if it is due and the agent can write: since when, and how many attempts since the last message came to nothing. */
 export async function findDueFollowUp(
   db: Kysely<DB>,
   workspaceId: string,
@@ -40,8 +40,7 @@ export async function findDueFollowUp(
         where t.workspace_id = c.workspace_id and t.conversation_id = c.id and t.kind = 'follow_up' and t.started_at > c.last_message_at
       ) as failed
     from conversations c
-    where c.workspace_id = ${workspaceId} and c.id = ${conversationId} and c.follow_up_at <= ${now} and c.deleted_at is null`.execute(
-    db,
-  );
+    where c.workspace_id = ${workspaceId} and c.id = ${conversationId} and c.follow_up_at <= ${now} and c.deleted_at is null
+      and ${canWrite}`.execute(db);
   return rows[0];
 }

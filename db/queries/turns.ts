@@ -120,6 +120,8 @@ export interface Claim {
   /** False: a turn ended at the same moment, and `history` lacks what it said: read it again. */
   historyIsComplete: boolean;
   waiting: WaitingTurn | null;
+  /** Whether another turn holds the conversation. */
+  held: boolean;
 }
 
 /** What a turn that nobody asked for needs to find. */
@@ -156,10 +158,12 @@ export async function claimConversation(
       complete: boolean | null;
       history: HistoryRow[] | null;
       waiting: WaitingTurn | null;
+      held: boolean | null;
     } & ConversationRow
   >`
     with ${takeOperation ? sql`${takingOperation(workspaceId, now)}, ` : sql``}seen as (
-      select message_count from conversations where workspace_id = ${workspaceId} and id = ${conversationId}
+      select message_count, turn_expires_at >= now() as held from conversations
+      where workspace_id = ${workspaceId} and id = ${conversationId}
     ), free as (
       select id, turn_id from conversations
       where workspace_id = ${workspaceId} and id = ${conversationId} and agent_id = ${agentId} and deleted_at is null
@@ -180,17 +184,18 @@ export async function claimConversation(
       ${historyJson(workspaceId, conversationId, historyBytes)} as history,
       (select json_build_object('id', id, 'paused', paused) from turns
        where workspace_id = ${workspaceId} and conversation_id = ${conversationId} and status = 'waiting' limit 1) as waiting,
-      conversation.*
+      seen.held, conversation.*
     from (select 1) as one left join seen on true left join conversation on true`.execute(db);
   const row = rows[0];
   if (!row) throw new Error('A statement that answers with one row answered with none.');
-  const { operation_taken, complete, history, waiting, ...conversation } = row;
+  const { operation_taken, complete, history, waiting, held, ...conversation } = row;
   return {
     operationTaken: operation_taken,
     conversation: conversation.id === null ? undefined : (conversation as ConversationRow),
     history: history ?? [],
     historyIsComplete: complete === true,
     waiting,
+    held: held === true,
   };
 }
 

@@ -50,7 +50,7 @@ function checkHeaders(headers: { name: string; value: string }[]): void {
 
 function refuseUnused(fields: Fields, authType: string, names: readonly (keyof Fields)[]): void {
   for (const name of names) {
-    if (fields[name] !== undefined) throw invalid(`/body/${name}`, `The authType ${authType} does not use it.`);
+    if (fields[name] != null) throw invalid(`/body/${name}`, `The authType ${authType} does not use it.`);
   }
 }
 
@@ -59,12 +59,12 @@ function customHeaders(fields: Fields, present: PresentAuth | undefined, storedV
   const authType = 'CUSTOM_HEADER';
   if (authHeaders !== undefined) {
     const both = 'Send either authHeaders, or authHeaderName and authValue.';
-    if (authHeaderName !== undefined) throw invalid('/body/authHeaderName', both);
+    if (authHeaderName != null) throw invalid('/body/authHeaderName', both);
     if (authValue !== undefined) throw invalid('/body/authValue', both);
     checkHeaders(authHeaders);
     return { authType, headerName: null, credential: { headers: authHeaders } };
   }
-  const headerName = authHeaderName ?? present?.headerName ?? null;
+  const headerName = (authHeaderName === undefined ? present?.headerName : authHeaderName) ?? null;
   if (headerName === null) {
     if (authValue !== undefined) throw invalid('/body/authHeaderName', 'Name the header of the value.', 'required');
     const kept = present?.stored();

@@ -10,8 +10,7 @@ import { externalMcpBody } from './externalMcpBody.ts';
 
 export const createExternalMcp: Handler<'createExternalMcp'> = async (context) => {
   const { body, db, workspaceId, runtime, clock, reply } = context;
-  const { authHeaderName, ...fields } = body;
-  const auth = decideAuth(authHeaderName == null ? fields : { ...fields, authHeaderName });
+  const auth = decideAuth(body);
   checkServerUrl(body.url);
   const id = newId();
   const now = clock.now();

@@ -12,9 +12,10 @@ import { webSearchTools } from '../capabilities/webSearch.ts';
 import { systemPrompt } from '../prompt/assemble.ts';
 import { renderInstructions } from '../prompt/instructions.ts';
 import type { LinkedSubAgent } from './resources.ts';
-import { type AgentRun, type RunOutcome, resumeAgent, runAgent, type TurnWork } from './run.ts';
+import { type AgentRun, type RunOutcome, resumeAgent, runAgent } from './run.ts';
 import type { AgentScope, AgentTool, Suspension, ToolOutput } from './tool.ts';
 import { makeToolset, type Toolset } from './toolset.ts';
+import { callsLeft, type TurnWork } from './turnWork.ts';
 
 /** Where an agent stands in a turn. */
 export interface AgentPlace {
@@ -113,6 +114,7 @@ async function prepareSubAgent(
   { id: agentId, publishedVersionNumber: versionNumber, aiModelPublicId }: LinkedSubAgent,
   task: string,
 ): Promise<AgentRun> {
+  callsLeft(work, path.length);
   const snapshot = await runtime.snapshot(db, workspaceId, agentId, versionNumber);
   if (!snapshot) throw fault('AGENT_NOT_PUBLISHED');
   const resources = await runtime.resources.get(db, workspaceId, runtime, {

@@ -1,29 +1,14 @@
 import { newId } from '../../core/ids.ts';
-import { type ApprovalRequest, storeApprovedOutput, takeApproved } from '../../db/queries/approvals.ts';
+import { storeApprovedOutput, takeApproved } from '../../db/queries/approvals.ts';
 import { callModel, type ModelAnswer } from '../models/call.ts';
 import type { ModelDescriptor } from '../models/catalogue.ts';
 import type { ModelMessage } from '../models/prompt.ts';
 import { withoutProviderParts } from '../models/prompt.ts';
 import { fitResults } from './fitResults.ts';
 import type { PausedCall, PausedRun, Resumption } from './paused.ts';
-import type { StepLog } from './stepLog.ts';
 import type { AgentScope, Suspension, ToolOutput } from './tool.ts';
 import { runTool, type Toolset, type ToolsetEntry } from './toolset.ts';
-
-/** What the agents that work on one turn share. */
-export interface TurnWork {
-  steps: StepLog;
-  /** Ends the turn. */
-  signal: AbortSignal;
-  /** Nobody is asked: every call is made. */
-  autoApprove: boolean;
-  /** Approvals that the turn asks for, to be stored with it. */
-  approvals: ApprovalRequest[];
-  /** Components that are shown with the reply. */
-  ui: Record<string, unknown> | null;
-  /** Calls of models that the turn may still make. */
-  modelCallsLeft: number;
-}
+import { callsLeft, type TurnWork } from './turnWork.ts';
 
 /** An agent at work on one message. */
 export interface AgentRun {
@@ -54,8 +39,6 @@ export interface RunOutcome {
 
 /** Steps that one agent takes for one message: the last one must be an answer. */
 export const MAX_STEPS = 24;
-/** Calls of models in one turn, over all its agents. */
-export const MAX_MODEL_CALLS = 100;
 /** Calls that a model may ask for in one step; it is told that the rest were not made. */
 const MAX_PARALLEL = 32;
 const BETWEEN_STEPS = '\n\n';
@@ -86,9 +69,9 @@ class Loop {
   }
 
   async go(): Promise<RunOutcome> {
-    const { toolset } = this.#run;
+    const { toolset, work, depth } = this.#run;
     for (let step = 1; ; step += 1) {
-      const last = step >= MAX_STEPS || this.#run.work.modelCallsLeft <= 1;
+      const last = step >= MAX_STEPS || callsLeft(work, depth) <= 1;
       const answer = await this.#ask(last);
       this.#text += `${this.#text !== '' && answer.text !== '' ? BETWEEN_STEPS : ''}${answer.text}`;
       this.#paragraph = this.#text !== '';

@@ -103,10 +103,7 @@ async function untilAborted<T>(signal: AbortSignal, work: () => Promise<T>): Pro
   const stop = () => aborted.reject(signal.reason);
   signal.addEventListener('abort', stop, { once: true });
   try {
-    const result = await Promise.race([work(), aborted.promise]);
-    // A tool may answer that it was stopped.
-    signal.throwIfAborted();
-    return result;
+    return await Promise.race([work(), aborted.promise]);
   } finally {
     signal.removeEventListener('abort', stop);
   }

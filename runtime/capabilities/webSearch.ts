@@ -101,9 +101,12 @@ function shown(results: readonly RawResult[]): string[] {
   return [...pages.values()];
 }
 
-/** What somebody reads of a text that may have HTML in it, on one line. A `<` that begins no tag is text. */
+/** A `<` that begins neither a whole tag nor a comment. */
+const NO_TAG = /<(?!!|\/?[a-z][a-z0-9-]*(?:\s+[a-z_:@][^<>]*|\s*\/?)>)/gi;
+
+/** What somebody reads of a text that may or may not be HTML, on one line. */
 function plain(text: string, max: number): string {
-  const some = text.slice(0, 10 * max).replace(/<(?![a-z/!][^<>]*>)/gi, '&lt;');
+  const some = text.slice(0, 10 * max).replace(NO_TAG, '&lt;');
   return oneLine(htmlText(some), max);
 }
 

@@ -32,15 +32,13 @@ export type RawAnswer = {
   finish: LanguageModelV4FinishReason;
 };
 
-function isOurs(part: { type: string; providerExecuted?: boolean | undefined }): part is RawPart {
-  if (part.type === 'tool-call') return part.providerExecuted !== true;
-  return part.type === 'text' || part.type === 'reasoning';
-}
+const isRead = (part: { type: string }): part is RawPart =>
+  part.type === 'text' || part.type === 'reasoning' || part.type === 'tool-call';
 
 /** Asks for the answer in one piece. */
 export async function generate(model: LanguageModelV4, options: LanguageModelV4CallOptions): Promise<RawAnswer> {
   const { content, usage, finishReason } = await model.doGenerate(options);
-  return { parts: content.filter(isOurs), usage, finish: finishReason };
+  return { parts: content.filter(isRead), usage, finish: finishReason };
 }
 
 /** Puts the texts and thoughts of a stream together. They come as blocks with ids, and blocks may overlap. */
@@ -55,7 +53,7 @@ class Blocks {
         this.#begin(part.type === 'text-start' ? 'text' : 'reasoning', part.id);
         break;
       case 'tool-call':
-        if (isOurs(part)) this.parts.push(part);
+        this.parts.push(part);
         return;
       case 'text-delta':
       case 'reasoning-delta':

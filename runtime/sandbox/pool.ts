@@ -108,6 +108,6 @@ export const sandbox = new SandboxPool({
   threads: Math.min(4, Math.max(1, availableParallelism() - 1)),
   waitingOfOne: 16,
   waitingOfAll: 128,
-  limitMs: LIMITS.timeMs + 1_000,
+  limitMs: LIMITS.timeMs + 2_000,
   script: new URL('./worker.ts', import.meta.url),
 });

@@ -9,7 +9,7 @@
   const { isArray } = Array;
   const { isView } = ArrayBuffer;
   const { apply } = Reflect;
-  const { slice, split } = String.prototype;
+  const { includes, slice, split } = String.prototype;
   const { toString: symbolText } = Symbol.prototype;
   const { toString: regExpText } = RegExp.prototype;
   const { toISOString, getTime } = Date.prototype;
@@ -114,7 +114,8 @@
   /** Name and message of an error. */
   function brief(error) {
     try {
-      return begin(error instanceof ErrorClass ? `${error.name}: ${error.message}` : show(error, 500), 500);
+      if (error instanceof ErrorClass) return begin(`${error.name}: ${error.message}`, 500);
+      return typeof error === 'object' || typeof error === 'function' ? 'something that is no error' : show(error, 500);
     } catch {
       return 'an error that cannot be shown';
     }
@@ -122,15 +123,19 @@
 
   /** What was thrown, with the first lines of its stack. */
   function explain(error) {
-    if (!(error instanceof ErrorClass)) return `Thrown: ${show(error, 2000)}`;
-    const lines = apply(split, typeof error.stack === 'string' ? error.stack : '', ['\n']);
-    let text = begin(`${error.name}: ${error.message}`, 2000);
-    for (let index = 0, shown = 0; index < lines.length && shown < STACK_LINES; index += 1) {
-      if (lines[index] === '') continue;
-      text += `\n${begin(lines[index], 200)}`;
-      shown += 1;
+    try {
+      if (!(error instanceof ErrorClass)) return `Thrown: ${show(error, 2000)}`;
+      const lines = apply(split, typeof error.stack === 'string' ? error.stack : '', ['\n']);
+      let text = begin(`${error.name}: ${error.message}`, 2000);
+      for (let index = 0, shown = 0; index < lines.length && shown < STACK_LINES; index += 1) {
+        if (lines[index] === '' || apply(includes, lines[index], ['prelude.js'])) continue;
+        text += `\n${begin(lines[index], 200)}`;
+        shown += 1;
+      }
+      return text;
+    } catch {
+      return `Thrown: ${brief(error)}`;
     }
-    return text;
   }
 
   let left = mostLogged;

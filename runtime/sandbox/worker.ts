@@ -123,7 +123,7 @@ function evaluate(machine: Machine, code: string): string {
   return context.getString(text);
 }
 
-function explain(machine: Machine, error: unknown): string {
+function explain(machine: Machine, code: string, error: unknown): string {
   const { context, memory } = machine;
   if (machine.interrupted) return TOO_LONG;
   if (error instanceof Failed) return error.message;
@@ -141,6 +141,9 @@ function explain(machine: Machine, error: unknown): string {
   if (text.startsWith('SyntaxError: return not in a function')) {
     return `${text}\nThe value of the last expression is the result: leave out return.`;
   }
+  if (text.startsWith('SyntaxError') && /^\s*(import|export)\b/m.test(code)) {
+    return `${text}\nThere are no modules here: leave out import and export.`;
+  }
   return text;
 }
 
@@ -153,7 +156,7 @@ async function run(code: string): Promise<SandboxAnswer> {
     if (machine.interrupted) answer = { error: TOO_LONG };
   } catch (error) {
     try {
-      answer = { error: explain(machine, error) };
+      answer = { error: explain(machine, code, error) };
     } catch {
       answer = { error: machine.interrupted ? TOO_LONG : BROKEN };
     }

@@ -66,7 +66,8 @@ export async function planTurn(context: TurnContext, request: TurnRequest, kind:
       command: command && typed && { id: command.id, text: expandCommand(command.prompt, typed.text) },
       followUpsSent: subject.follow_ups_sent ?? 0,
       timeZone: subject.time_zone,
-      limited: subject.operation_limit !== null,
+      // What a person decided later completes a turn that has been counted.
+      limited: subject.operation_limit !== null && kind !== 'continuation',
     },
   };
 }

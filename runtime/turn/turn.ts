@@ -234,7 +234,9 @@ export class Turn {
       if (!conversation) throw fault('CONVERSATION_NOT_FOUND');
       if (conversation.is_ended) throw fault('CONVERSATION_ENDED');
       if (conversation.is_paused) throw fault('CONVERSATION_PAUSED');
-      if (this.#plan.kind !== 'message') throw new NotDue();
+      // A decision that came while another turn runs may be left for this one: only the end of that turn shows.
+      const mayComeDue = this.#plan.kind === 'continuation' && claim.held;
+      if (this.#plan.kind !== 'message' && !mayComeDue) throw new NotDue();
       await abortable(sleep(wait), this.#signal);
     }
   }

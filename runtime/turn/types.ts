@@ -88,6 +88,6 @@ export interface TurnPlan {
   /** Follow-ups sent in the conversation so far. */
   followUpsSent: number;
   timeZone: string;
-  /** Whether the workspace's operations are counted against a limit. */
+  /** Whether it takes one of the operations that the workspace has in a month. */
   limited: boolean;
 }

@@ -7,9 +7,11 @@ import type { Figure } from './report.ts';
 import { median, quantile, spread } from './stats.ts';
 import type { ServiceOptions, World } from './world.ts';
 
-const CLIENT = fileURLToPath(new URL('./latencyClient.ts', import.meta.url));
-const LATENCY_ROUNDS = 5;
-const LATENCY_REQUESTS = 400;
+/** The script that takes times as a client. */
+export const CLIENT = fileURLToPath(new URL('./latencyClient.ts', import.meta.url));
+/** Rounds of one connection, and requests in each. */
+export const LATENCY_ROUNDS = 5;
+export const LATENCY_REQUESTS = 400;
 const CONNECTIONS = 16;
 const RATE_ROUNDS = 5;
 const RATE_SECONDS = 2;

@@ -1,11 +1,14 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { TOOL_NAME } from './richAgent.ts';
 
 /** Streams slowly enough that every token is a packet of its own. */
 const TOKEN_GAP_MS = 3;
 const TOKENS = ['Hello', ' from', ' the', ' model.'];
 
+/** The message on which the model calls the tool of the rich agent. */
+export const CALL_PLEASE = 'Please look up order 4711.';
 /** The text by which a client knows the first token. */
 export const FIRST_TOKEN = 'Hello';
 
@@ -14,6 +17,10 @@ export interface TimedModelServer {
   url: string;
   /** Path, headers and body of the last request. */
   last: { path: string; headers: Record<string, string>; body: string };
+  /** Called when a request has come. */
+  onRequest: () => void;
+  /** Milliseconds between the tokens of a stream, and how many there are. */
+  pace: { gapMs: number; tokens: number };
   /** When the last stream's first token was written, by `performance.now()`. */
   firstTokenAt: number;
   close(): Promise<void>;
@@ -23,6 +30,14 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks).toString();
+}
+
+/** Whoever asks for an order has the tool called, once; everything else gets the same answer. */
+function messageFor(body: string) {
+  if (!body.includes(CALL_PLEASE) || body.includes('"role":"tool"'))
+    return { role: 'assistant', content: TOKENS.join('') };
+  const call = { name: TOOL_NAME, arguments: '{"order":"4711"}' };
+  return { role: 'assistant', content: null, tool_calls: [{ id: 'call_1', type: 'function', function: call }] };
 }
 
 /** Starts it on a free port. Answers chat completions, whole and streamed, in OpenAI's wire format. */
@@ -37,9 +52,9 @@ export async function startTimedModelServer(): Promise<TimedModelServer> {
   async function stream(response: ServerResponse): Promise<void> {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.write(delta({ role: 'assistant', content: '' }));
-    for (const [index, token] of TOKENS.entries()) {
-      await sleep(TOKEN_GAP_MS);
-      const text = delta({ content: token });
+    for (let index = 0; index < server.pace.tokens && !response.destroyed; index += 1) {
+      await sleep(server.pace.gapMs);
+      const text = delta({ content: TOKENS[index % TOKENS.length] });
       if (index === 0) server.firstTokenAt = performance.now();
       response.write(text);
     }
@@ -49,14 +64,16 @@ export async function startTimedModelServer(): Promise<TimedModelServer> {
   const http = createServer((request, response) => {
     void bodyOf(request).then((body) => {
       server.last = { path: request.url ?? '', headers: request.headers as Record<string, string>, body };
+      server.onRequest();
       if (body.includes('"stream":true')) return stream(response);
-      const message = { role: 'assistant', content: TOKENS.join('') };
+      const message = messageFor(body);
+      const finish = message.tool_calls ? 'tool_calls' : 'stop';
       response.writeHead(200, { 'content-type': 'application/json' });
       response.end(
         JSON.stringify({
           ...common,
           object: 'chat.completion',
-          choices: [{ index: 0, message, finish_reason: 'stop' }],
+          choices: [{ index: 0, message, finish_reason: finish }],
           usage,
         }),
       );
@@ -68,6 +85,8 @@ export async function startTimedModelServer(): Promise<TimedModelServer> {
   const server: TimedModelServer = {
     url: `http://127.0.0.1:${(http.address() as AddressInfo).port}`,
     last: { path: '', headers: {}, body: '' },
+    onRequest: () => {},
+    pace: { gapMs: TOKEN_GAP_MS, tokens: TOKENS.length },
     firstTokenAt: 0,
     close: () =>
       new Promise((resolve) => {

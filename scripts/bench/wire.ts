@@ -12,6 +12,8 @@ export interface Wiretap {
   url: string;
   /** What was sent while `work` ran, in order, and how often the sender waited for the database. */
   during(work: () => Promise<void>): Promise<{ statements: Statement[]; roundTrips: number }>;
+  /** Round trips since the last `during` began. */
+  roundTrips(): number;
   close(): Promise<void>;
 }
 
@@ -71,6 +73,7 @@ export async function tapDatabase(url: string): Promise<Wiretap> {
       await work();
       return { statements: statements.slice(), roundTrips };
     },
+    roundTrips: () => roundTrips,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -41,6 +41,8 @@ export interface World {
   databaseUrl: string;
   workspaceId: string;
   agentId: string;
+  /** The model that agents run on. */
+  modelId: string;
   /** Headers of a request to the service. */
   headers: Record<string, string>;
   /** A `sendMessage` that begins a conversation. */
@@ -138,6 +140,7 @@ async function furnish(folder: string, postgres: EmbeddedPostgres): Promise<Worl
     folder,
     databaseUrl,
     workspaceId,
+    modelId,
     headers,
     ...seen,
     timedModels,

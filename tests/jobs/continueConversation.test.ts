@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { APPROVAL_DECIDED, decideAsOperator } from '../../db/queries/approvals.ts';
+import { APPROVAL_DECIDED, decideApprovals, decideAsOperator } from '../../db/queries/approvals.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { continueConversation } from '../../jobs/continueConversation.ts';
 import { send, stored, transcript } from '../http/messages/turns.ts';
@@ -180,42 +180,36 @@ const jobContext = (of = app) => ({
   signal: new AbortController().signal,
 });
 
-describe('a decision while another message is answered', () => {
+describe('a decision that comes while a message is answered', () => {
   test.each([
-    ['by this replica', () => app],
-    ['by another', () => other],
-  ])('%s is followed as soon as that turn is over', async (_where, replica) => {
+    ['the replica that answers it', () => app],
+    ['another replica', () => other],
+  ])('is followed as soon as that is over, by %s', async (_which, replica) => {
     const { conversationId, approvals } = await waits('Oslo', 'Rome');
+    const [oslo = '', rome = ''] = approvals;
     const called = Promise.withResolvers<() => void>();
     tools.on('/pay', (received, response) => {
       const answer = () => answering('{"paid":true}')(received, response);
       if (received.body.includes('Oslo')) called.resolve(answer);
       else answer();
     });
-    const metadata = { approvals: { [approvals[0] ?? '']: 'approve' } };
-    const message = { content: 'Only Oslo.', conversationId, metadata };
-    const answered = send(replica(), agentId, message, app.workspace.apiKey).then((answer) => answer);
+    const message = { content: 'Only Oslo.', conversationId, metadata: { approvals: { [oslo]: 'approve' } } };
+    const answered = send(app, agentId, message).then((answer) => answer);
     const letGo = await called.promise;
     server.script({ reply: 'Both are paid.' });
-    await approve(approvals[1]);
-    // The decision has been heard when the job that followed it has been taken.
-    await eventually('the job', () => jobWasTaken(conversationId));
+    const { workspaceId, db } = app.workspace;
+    // As an operator does it, but that no service is told: the only job is the one below.
+    await decideApprovals(db, workspaceId, { approved: [rome], rejected: [] }, 'operator', new Date());
+    const goingOn = continueConversation.run({ workspaceId, conversationId }, jobContext(replica()));
+    // Time for it to find the conversation taken, several times.
+    for (let read = 0; read < 20; read += 1) await stored(app, conversationId);
     letGo();
     expect((await answered).body.pendingApprovals).toHaveLength(1);
+    await goingOn;
     expect(await lastReply(app, conversationId)).toBe('Both are paid.');
     expect(paid()).toEqual(['Oslo', 'Rome']);
   });
 });
-
-async function jobWasTaken(conversationId: string): Promise<boolean> {
-  const jobs = await app.database.database.system
-    .withSchema('pgboss')
-    .selectFrom('job' as never)
-    .select(['state'] as never)
-    .where('singleton_key' as never, '=', conversationId as never)
-    .execute();
-  return jobs.some(({ state }: { state?: string }) => state !== 'created');
-}
 
 describe('what a service that starts later finds', () => {
   test('decisions of operators, made while none ran', async () => {
@@ -274,13 +268,22 @@ test('going on costs no operation: the message that asked for it was counted', a
 test('a conversation that is paused, ended or deleted stays as it is; a paused one goes on when it is opened', async () => {
   for (const change of [{ is_paused: true }, { is_ended: true }, { deleted_at: new Date() }]) {
     const { conversationId, approvals } = await waits('Oslo');
-    await inTransaction(app.workspace.db, async (trx) => {
-      await trx.updateTable('conversations').set(change).where('id', '=', conversationId).execute();
-    });
+    await app.workspace.db.updateTable('conversations').set(change).where('id', '=', conversationId).execute();
     const { code } = await approve(approvals[0]);
     expect([change, code]).toEqual([change, 'deleted_at' in change ? 1 : 0]);
-    await continueConversation.run({ workspaceId: app.workspace.workspaceId, conversationId }, jobContext());
+    const job = { workspaceId: app.workspace.workspaceId, conversationId };
+    expect(await continueConversation.sweep(jobContext())).not.toContainEqual(job);
+    await continueConversation.run(job, jobContext());
     expect(await turnsOf(app, conversationId)).toMatchObject([{ status: 'waiting' }]);
+    if (!('is_paused' in change)) continue;
+    await app.workspace.db
+      .updateTable('conversations')
+      .set({ is_paused: false })
+      .where('id', '=', conversationId)
+      .execute();
+    expect(await continueConversation.sweep(jobContext())).toContainEqual(job);
+    await continueConversation.run(job, jobContext());
+    await lastReply(app, conversationId);
   }
-  expect(paid()).toEqual([]);
+  expect(paid()).toEqual(['Oslo']);
 });

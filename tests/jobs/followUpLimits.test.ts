@@ -1,5 +1,6 @@
 import { begun, publishedAgent, transcript } from '../http/messages/turns.ts';
 import { startTestApp, type TestApp, TestClock } from '../support/app.ts';
+import { adminQuery } from '../support/database.ts';
 import { FOLLOWS_UP, HOUR_MS, MINUTE_MS, planOf, run, sendDue, sweep } from '../support/followUps.ts';
 import { type ModelServer, startModelServer } from '../support/model-server.ts';
 
@@ -102,5 +103,19 @@ describe('a follow-up that fails', () => {
       await sendDue(app);
       expect(await planOf(app, id)).toMatchObject({ sent: round + 1 });
     }
+  });
+
+  test('before it has begun is not tried again at every sweep either', async () => {
+    const id = await begun(app, await publishedAgent(app, FOLLOWS_UP));
+    clock.advance(2 * HOUR_MS);
+    await adminQuery(`update agent_versions set snapshot = jsonb_set(snapshot, '{httpTools}', '7')`, app.database.name);
+    // It has not read the version yet.
+    const other = await startTestApp({ database: app.database, models: server.settings(), clock });
+    try {
+      await expect(sendDue(other)).rejects.toThrow(TypeError);
+    } finally {
+      await other.close();
+    }
+    expect(await planOf(app, id)).toEqual({ at: new Date(clock.now().getTime() + 15 * MINUTE_MS), sent: 0 });
   });
 });

@@ -71,6 +71,31 @@ test('one job per key waits at a time', async () => {
   expect(ran.toSorted()).toEqual([one.sourceId, two.sourceId, marker.sourceId].toSorted());
 });
 
+test.each([
+  [undefined, 1],
+  [true, 2],
+])('a job that is sent while one of its key runs: with `again` %s there are %i runs', async (again, runs) => {
+  const ran: string[] = [];
+  const gate = Promise.withResolvers<void>();
+  const job = jobWith({
+    run: async ({ sourceId }) => {
+      ran.push(sourceId);
+      if (ran.length === 1) await gate.promise;
+    },
+  });
+  if (again) job.options.again = again;
+  const queue = queueOf(job, true);
+  const [sent, marker] = [data(), data()];
+  await queue.send('process-knowledge-source', sent);
+  await until(() => ran.length === 1);
+  await queue.send('process-knowledge-source', sent);
+  gate.resolve();
+  // Jobs are taken in their order.
+  await queue.send('process-knowledge-source', marker);
+  await until(() => ran.includes(marker.sourceId));
+  expect(ran.filter((id) => id === sent.sourceId)).toHaveLength(runs);
+});
+
 test('a job that fails is run again, and told when that was the last time', async () => {
   let runs = 0;
   const failed: Data[] = [];

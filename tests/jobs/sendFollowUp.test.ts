@@ -119,8 +119,7 @@ describe('it keeps silent', () => {
     app.workspace.db.updateTable('conversations').set(columns).where('id', '=', conversationId).execute();
   const status = (value: 'inactive' | 'archived') => (_id: string, agentId: string) =>
     setStatus(app.workspace, agentId, value);
-  const { workspaceId: _unused, ...states } = {
-    workspaceId: '',
+  const states = {
     'a paused conversation': set({ is_paused: true }),
     'an ended conversation': set({ is_ended: true }),
     'a deleted conversation': (id: string) =>

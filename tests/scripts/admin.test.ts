@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { jest } from '@jest/globals';
-import { hashApiKey, isApiKeyShape } from '../../core/apiKey.ts';
+import { hashApiKey } from '../../core/apiKey.ts';
 import { newId } from '../../core/ids.ts';
 import { API_KEY_REVOKED, findApiKeyByHash } from '../../db/queries/apiKeys.ts';
 import { runAdmin } from '../../scripts/admin/run.ts';
@@ -54,42 +54,6 @@ async function json(args: string[], env?: NodeJS.ProcessEnv) {
   expect(stdout.trimEnd().split('\n')).toHaveLength(1);
   return JSON.parse(stdout);
 }
-
-describe('workspace', () => {
-  test('create answers the ids and a key that works, and list shows it', async () => {
-    const created = await json([
-      'workspace',
-      'create',
-      'Acme',
-      '--agent-limit',
-      '3',
-      '--operation-limit',
-      '50',
-      '--tool-limit',
-      '7',
-    ]);
-    expect(Object.keys(created)).toEqual(['workspacePublicId', 'apiKeyPublicId', 'apiKey']);
-    expect(isApiKeyShape(created.apiKey)).toBe(true);
-    expect(await findApiKeyByHash(setting.database.system, hashApiKey(created.apiKey))).toEqual({
-      id: created.apiKeyPublicId,
-      workspace_id: created.workspacePublicId,
-    });
-    expect(await json(['workspace', 'list'])).toContainEqual({
-      workspacePublicId: created.workspacePublicId,
-      name: 'Acme',
-      agentLimit: 3,
-      operationLimit: 50,
-      toolLimit: 7,
-      createdAt: expect.any(String),
-    });
-  });
-
-  test('people get text', async () => {
-    const { stdout } = await admin(['workspace', 'create', 'For people']);
-    expect(stdout).toMatch(/^workspace [0-9a-f-]{36}\nkey {7}[0-9a-f-]{36}\ngsk_\w{40}\nKeep this key/);
-    expect((await admin(['workspace', 'list'])).stdout).toMatch(/^WORKSPACE +CREATED +NAME\n.*For people$/ms);
-  });
-});
 
 describe('key', () => {
   test('create shows the key once, list never, revoke ends it and tells the replicas', async () => {

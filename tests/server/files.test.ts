@@ -197,16 +197,21 @@ describe('404 NOT_FOUND, as for any other path', () => {
   });
 });
 
-test('503 UNAVAILABLE while the storage is down; nobody keeps that answer', async () => {
-  const { files } = app.service.runtime;
-  const fetchFile = files.fetch.bind(files);
-  files.fetch = () => Promise.reject(new StorageError('The storage is down.'));
-  try {
-    const answer = await ask(`/files/${key}`);
-    expect([answer.status, answer.headers['cache-control'], answer.headers.etag]).toEqual([503, undefined, undefined]);
-    expect(JSON.parse(answer.body.toString())).toMatchObject({ code: 'UNAVAILABLE' });
-  } finally {
-    files.fetch = fetchFile;
-  }
-  expect((await ask(`/files/${key}`)).status).toBe(200);
+describe('no cache keeps an answer that is none', () => {
+  test.each<[number, string, () => Promise<void>]>([
+    [503, 'UNAVAILABLE', () => Promise.reject(new StorageError('The storage is down.'))],
+    [500, 'INTERNAL_ERROR', () => Promise.resolve()],
+  ])('%i %s: the storage is down, or the copy is lost', async (status, code, broken) => {
+    const { files } = app.service.runtime;
+    const fetchFile = files.fetch;
+    files.fetch = broken;
+    try {
+      const { headers, ...answer } = await ask(`/files/${key}`);
+      expect([answer.status, headers['cache-control'], headers.etag]).toEqual([status, undefined, undefined]);
+      expect(JSON.parse(answer.body.toString())).toMatchObject({ code });
+    } finally {
+      files.fetch = fetchFile;
+    }
+    expect((await ask(`/files/${key}`)).status).toBe(200);
+  });
 });

@@ -89,7 +89,6 @@ function candidates(question: Meaning, passages: readonly Passage[]): Candidate[
 export function findAnswer(question: string, passages: readonly Passage[]): Found {
   const all = candidates(meaningOf(question.slice(0, QUESTION_READ)), passages);
   const best = Math.max(0, ...all.map(({ score }) => score));
-  if (best < ENOUGH) return [];
   const chosen = all
     .filter(({ score }) => score >= Math.max(ENOUGH, AS_GOOD * best))
     .sort((a, b) => b.score - a.score || a.passage - b.passage || a.place - b.place)

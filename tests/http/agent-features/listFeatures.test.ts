@@ -60,6 +60,28 @@ describe('200', () => {
   });
 });
 
+describe('200, on a server with a search service', () => {
+  test.each([
+    ['SearXNG', { searxng: { baseUrl: 'http://127.0.0.1:9' } }],
+    ['Tavily', { tavily: { apiKey: 'k', baseUrl: 'http://127.0.0.1:9' } }],
+    ['Brave', { brave: { apiKey: 'k', baseUrl: 'http://127.0.0.1:9' } }],
+  ])('%s: the label of web search says no more that it is not configured', async (_name, webSearch) => {
+    const configured = await startTestApp({ webSearch, database: app.database });
+    try {
+      const { publicId } = await makeAgent(configured);
+      const path = `/agents/${publicId}/features`;
+      const list = await configured.api('get', path);
+      const one = await configured.api('get', `${path}/web-search`);
+      const changed = await configured.api('patch', `${path}/web-search`).send({ enabled: true });
+      expect(list.body.at(-1)).toMatchObject({ key: 'web-search', label: 'Web search' });
+      expect(one.body.label).toBe('Web search');
+      expect(changed.body).toEqual({ ...one.body, enabled: true });
+    } finally {
+      await configured.close();
+    }
+  });
+});
+
 describe('404 AGENT_NOT_FOUND', () => {
   test('for one that never was, one that is deleted and one of another workspace alike', async () => {
     const { answers } = await answersForMissing(app, list);

@@ -80,6 +80,8 @@ describe('200', () => {
     ['the type it has', 'bearer', { authType: 'BEARER_TOKEN' }],
     ['the type it has, of headers', 'headers', { authType: 'CUSTOM_HEADER' }],
     ['the header name it has', 'header', { authHeaderName: 'X-Own' }],
+    ['no header name where there is none', 'headers', { authHeaderName: null }],
+    ['no header name for a type without one', 'key', { authType: 'API_KEY', authHeaderName: null }],
   ])('%s is no change of the connection', async (_what, way, change) => {
     const { publicId, status, authType } = await registered(way);
     const body = { ...change, ...('url' in change ? { url: server.url } : {}) };
@@ -103,6 +105,20 @@ describe('200', () => {
       'header',
       { authHeaders: [{ name: 'X-New', value: 'n' }] },
       (h) => h['x-new'] === 'n' && !h['x-own'],
+      null,
+    ],
+    [
+      'headers in place of the one, which null takes away',
+      'header',
+      { authHeaderName: null, authHeaders: [{ name: 'X-New', value: 'n' }] },
+      (h) => h['x-new'] === 'n' && !h['x-own'],
+      null,
+    ],
+    [
+      'another type in place of the one header, which null takes away',
+      'header',
+      { authType: 'BEARER_TOKEN', authHeaderName: null },
+      (h) => h.authorization === 'Bearer sk-old' && !h['x-own'],
       null,
     ],
     [
@@ -281,6 +297,8 @@ describe('400 VALIDATION_ERROR', () => {
     ['a bearer token that nobody has', 'headers', { authType: 'BEARER_TOKEN' }, '/body/authValue'],
     ['headers that nobody has', 'key', { authType: 'CUSTOM_HEADER' }, '/body/authHeaders'],
     ['a value for headers in a list', 'headers', { authValue: 'n' }, '/body/authHeaderName'],
+    ['taking the one header away with nothing in its place', 'header', { authHeaderName: null }, '/body/authHeaders'],
+    ['a value without the one header', 'header', { authHeaderName: null, authValue: 'n' }, '/body/authHeaderName'],
     ['a name without a value', 'headers', { authHeaderName: 'X-One' }, '/body/authValue'],
     ['headers that the type does not use', 'key', { authHeaders: [{ name: 'X-K', value: 'v' }] }, '/body/authHeaders'],
     ['a name that the type does not use', 'bearer', { authHeaderName: 'X-K' }, '/body/authHeaderName'],

@@ -1,12 +1,9 @@
-// Long because it holds the events of a stream that went well, of every one that fails, and the two ends of the wire.
+// Long because it holds the events of a stream that went well, and of every one that fails.
 import { randomUUID } from 'node:crypto';
-import { createServer, get, type IncomingMessage } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 import { jest } from '@jest/globals';
 import { createParser } from 'eventsource-parser';
-import express from 'express';
 import { fault } from '../../../core/errors.ts';
-import { openEventStream } from '../../../server/eventStream.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { gatedReply, type ModelServer, startModelServer } from '../../support/model-server.ts';
 import {
@@ -164,9 +161,9 @@ describe('200', () => {
     expect(await transcript(app, left?.publicId ?? '')).toEqual(['user: Bye', 'assistant: Still here.']);
   });
 
-  test('a client that reads nothing does not hold the turn up, and gets everything in the end', async () => {
+  test('a client that reads late does not hold the turn up, and gets everything in the end', async () => {
     const piece = 'x'.repeat(10_000);
-    const pieces = Array<string>(400).fill(piece);
+    const pieces = Array<string>(80).fill(piece);
     server.script({ reply: pieces });
     const body = JSON.stringify({ content: 'All of it', externalUserId: 'slow-reader' });
     const { port } = new URL(app.origin);
@@ -179,14 +176,14 @@ describe('200', () => {
     await server.received(1);
     await app.service.runtime.turns.idle();
     const [done] = await conversationsOf(app, 'slow-reader');
-    expect((await stored(app, done?.publicId ?? ''))[1]?.content).toHaveLength(4_000_000);
+    expect((await stored(app, done?.publicId ?? ''))[1]?.content).toHaveLength(800_000);
     let read = '';
     socket.setEncoding('utf8').on('data', (chunk: string) => {
       read += chunk;
     });
     socket.resume();
     await new Promise((resolve) => socket.once('close', resolve));
-    expect(read.split(piece)).toHaveLength(401);
+    expect(read.split(piece)).toHaveLength(81);
     expect(read).toContain('event: debug-info');
   });
 });
@@ -354,30 +351,5 @@ describe('one error event, and nothing after it', () => {
     await app.api('delete', `/conversations/${first?.data.conversationId}`).expect(204);
     gate.end();
     expect(outcome(await stream.rest())).toEqual(['404 CONVERSATION_NOT_FOUND']);
-  });
-});
-
-describe('a quiet stream', () => {
-  test('is kept alive with comments, and ends without any more of them', async () => {
-    let stream: ReturnType<typeof openEventStream> | undefined;
-    const http = createServer(
-      express().get('/', (_request, response) => {
-        stream = openEventStream(response, 5);
-        stream.send('first', { n: 1 });
-      }),
-    );
-    await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
-    const address = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
-    const response = await new Promise<IncomingMessage>((resolve) => get(address, resolve));
-    let text = '';
-    for await (const chunk of response.setEncoding('utf8')) {
-      text += chunk;
-      if (text.split(':\n\n').length > 3) stream?.end();
-    }
-    http.close();
-    expect(text).toMatch(/^event: first\ndata: {"n":1}\n\n(:\n\n){3,}$/);
-    const comments: string[] = [];
-    createParser({ onEvent: () => {}, onComment: (comment) => void comments.push(comment) }).feed(text);
-    expect(comments.length).toBeGreaterThanOrEqual(3);
   });
 });

@@ -65,7 +65,7 @@ describe('the name of a tool', () => {
   });
 
   test('stays that of the run-time whatever anybody calls his tools', () => {
-    const own = ownTool('search_knowledge');
+    const own = ownTool('search_knowledge', { owner: 'guildhall' });
     const rivals = [toolOf('search_knowledge', null), toolOf('search_knowledge', 'evil')];
     expect(nameAmong(own, ...rivals)).toBe('search_knowledge');
     expect(nameAmong(rivals[1] as AgentTool, own)).toBe('evil__search_knowledge');

@@ -16,7 +16,7 @@ const SHOP = prompt(
   passage(
     'Returns &amp; &lt;refunds&gt; &quot;2026&quot;.pdf',
     '[Returns, page 2]',
-    'We are a family business. You may return shoes',
+    'You may return shoes',
     'within 30 days of the purchase. Bring your receipt.',
   ),
   passage('opening.md', '\\# Opening hours', '', 'Monday to Friday from 9 to 18.', '', '- Sundays: closed'),
@@ -61,6 +61,12 @@ describe('asked what the knowledge in its prompt answers, the built-in model', (
       'Hay aparcamiento. La tienda cierra a las ocho.',
       'La tienda cierra a las ocho.',
     ],
+    [
+      'French, without accents',
+      'Que paie un eleve?',
+      'Bienvenue. Un élève paie dix euros.',
+      'Un élève paie dix euros.',
+    ],
     ['Russian', 'Сколько стоит доставка?', 'Мы рады вам. Доставка стоит пять евро.', 'Доставка стоит пять евро.'],
     ['Korean', '배송 기간은 얼마나 걸립니까?', '안녕하세요. 배송 기간은 사흘입니다.', '배송 기간은 사흘입니다.'],
     ['Chinese', '营业时间是几点？', '我们在巴黎。营业时间为早上九点到下午五点。', '营业时间为早上九点到下午五点。'],
@@ -84,6 +90,15 @@ describe('asked what the knowledge in its prompt answers, the built-in model', (
 });
 
 describe('the built-in model says what reached it', () => {
+  test('when it may not make the call that the message names', async () => {
+    const tools = [{ name: 'return_shoes', description: '', inputSchema: {} }];
+    const messages = [{ role: 'user' as const, content: 'How long can I return shoes? call return_shoes' }];
+    const call = ask(BUILTIN_MODEL, { system: SHOP, messages, tools, toolChoice: 'none' });
+    const { text, toolCalls } = await callModel(settings, call);
+    expect(toolCalls).toEqual([]);
+    expect(text).toContain('I may not call tools now.');
+  });
+
   test.each(['What is the capital of France?', 'Hello!', 'Who are you?', ''])(
     'when nothing of the knowledge fits: %j',
     async (question) => {

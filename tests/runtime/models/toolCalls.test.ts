@@ -56,6 +56,13 @@ describe('ids', () => {
     expect(answer.content.map((part) => part.type === 'tool-call' && part.toolCallId)).toEqual(ids);
   });
 
+  test('that are empty become some', async () => {
+    const step = { reply: '', toolCalls: [{ id: '', name: 'look', arguments: '{}' }] };
+    server.script(step);
+    const { toolCalls } = await callModel(settings, ask(modelOf(settings, 'anthropic', 'claude-opus-4-6'), { tools }));
+    expect(toolCalls[0]?.id).toMatch(/^call_[a-z0-9-]+$/);
+  });
+
   test('that look odd go back unchanged to the compatible server that gave them, and plain to another provider', async () => {
     const { content } = await calls([chatCall('functions.look:0', '{}')]);
     const results = [{ toolCallId: 'functions.look:0', toolName: 'look', text: 'Blue.', isError: false }];

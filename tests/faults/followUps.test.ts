@@ -1,0 +1,54 @@
+import { jest } from '@jest/globals';
+import { sql } from 'kysely';
+import { begun, publishedAgent, transcript } from '../http/messages/turns.ts';
+import { startTestApp, TestClock } from '../support/app.ts';
+import { FOLLOWS_UP, HOUR_MS, MINUTE_MS, planOf, sendDue, sweep } from '../support/followUps.ts';
+import { startModelServer } from '../support/model-server.ts';
+import { turnsOf } from '../support/runtimeAgents.ts';
+import { cleanUp, freshFolder, startService } from './service.ts';
+
+jest.setTimeout(60_000); // a process is started
+afterEach(cleanUp);
+
+test('a follow-up whose process is killed while it asks the model is sent later, once', async () => {
+  const server = await startModelServer();
+  const clock = new TestClock();
+  const app = await startTestApp({ models: server.settings(), clock });
+  const id = await begun(app, await publishedAgent(app, FOLLOWS_UP));
+  const expire = (column: string) =>
+    sql`update conversations set ${sql.ref(column)} = now() - interval '1 second' where id = ${id}`.execute(
+      app.workspace.db,
+    );
+  await expire('follow_up_at');
+
+  server.script({ silence: true });
+  const worker = await startService({
+    DATABASE_URL: app.database.url,
+    GUILDHALL_DATA_DIR: await freshFolder(),
+    GUILDHALL_ROLE: 'worker',
+    OPENAI_COMPATIBLE_BASE_URL: `${server.url}/v1`,
+    OPENAI_COMPATIBLE_API_KEY: 'compatible-secret-1',
+    OPENAI_COMPATIBLE_MODELS: 'local-model',
+  });
+  await server.received(2);
+  worker.child.kill('SIGKILL');
+  await worker.ended;
+  const { at, sent } = await planOf(app, id);
+  expect(sent).toBe(0);
+  expect(at?.getTime()).toBeGreaterThan(Date.now() + 10 * MINUTE_MS);
+
+  clock.advance(HOUR_MS);
+  expect(await sweep(app)).toEqual([]);
+  // What 20 seconds do.
+  await expire('turn_expires_at');
+  await sendDue(app);
+  expect(await transcript(app, id)).toHaveLength(3);
+  expect((await turnsOf(app, id)).map(({ kind, status }) => [kind, status])).toEqual([
+    ['message', 'done'],
+    ['follow_up', 'interrupted'],
+    ['follow_up', 'done'],
+  ]);
+  expect(await planOf(app, id)).toEqual({ at: new Date(clock.now().getTime() + 10 * MINUTE_MS), sent: 1 });
+  await app.close();
+  await server.close();
+});

@@ -1,0 +1,86 @@
+import { publish } from '../../support/agents.ts';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+import { lastResult, toolCall, toolNames } from '../../support/exchanges.ts';
+import { type ModelServer, startModelServer } from '../../support/model-server.ts';
+import { link, stepsOf } from '../../support/runtimeAgents.ts';
+import { draftAgent, GPT, LOCAL, send } from './turns.ts';
+
+let server: ModelServer;
+let app: TestApp;
+/** Names are one agent's alone. */
+let round = 0;
+
+beforeAll(async () => {
+  server = await startModelServer();
+  app = await startTestApp({ models: server.settings() });
+});
+beforeEach(() => {
+  server.reset();
+  round += 1;
+});
+afterAll(async () => {
+  await app.close();
+  await server.close();
+});
+
+const nameOf = (name: string) => `delegate_to_${name}-${round}`;
+const delegate = (name: string, id?: string) => toolCall(nameOf(name), { task: `Go to ${name}.` }, id);
+
+/** Published agents of these names, each of which can delegate to the next. */
+async function chain(names: readonly string[], aiModelPublicId: string): Promise<string[]> {
+  const ids: string[] = [];
+  for (const name of names) ids.push(await draftAgent(app, { name: `${name}-${round}`, aiModelPublicId }));
+  for (const [place, id] of ids.entries()) {
+    const next = ids[place + 1];
+    if (next) await link(app, id, 'sub_agent', next);
+  }
+  for (const id of ids.toReversed()) await publish(app, id);
+  return ids;
+}
+
+test('versions that were published one after the other may form a ring; no agent is delegated to that is above in the turn', async () => {
+  const [a = '', b = ''] = await chain(['A', 'B'], GPT);
+  await app.api('delete', `/agents/${a}/sub-agents/${b}`).expect(204);
+  await link(app, b, 'sub_agent', a);
+  await publish(app, b);
+  for (const [first, second] of [
+    [a, 'B'],
+    [b, 'A'],
+  ] as const) {
+    server.reset();
+    server.script({ reply: '', toolCalls: [delegate(second)] });
+    await send(app, first, { content: 'Go.' }).expect(200);
+    expect(server.requests.map(toolNames)).toEqual([[nameOf(second)], [], [nameOf(second)]]);
+  }
+});
+
+test('four agents stand above one another, the agent of the conversation included', async () => {
+  const [first = ''] = await chain(['A', 'B', 'C', 'D', 'E'], GPT);
+  server.script(
+    ...['B', 'C', 'D'].map((name) => ({ reply: '', toolCalls: [delegate(name)] })),
+    { reply: 'D says so.' },
+    { reply: 'C says so.' },
+    { reply: 'B says so.' },
+    { reply: 'Done.' },
+  );
+  const { body } = await send(app, first, { content: 'Go.' }).expect(200);
+  expect(server.requests.slice(0, 4).map(toolNames)).toEqual([[nameOf('B')], [nameOf('C')], [nameOf('D')], []]);
+  expect(lastResult(server.requests.at(-1)).text).toBe('B says so.');
+  expect(Math.max(...(await stepsOf(app, body.conversationId)).map(({ depth }) => depth))).toBe(3);
+});
+
+test('agents that delegate without end end: a turn makes at most 100 calls of models, also side by side', async () => {
+  const [first = ''] = await chain(['A', 'B', 'C', 'D'], LOCAL);
+  // Each finds its own sub-agent among them.
+  const calls = Array.from({ length: 10 }, (_, place) =>
+    ['B', 'C', 'D'].map((name) => delegate(name, `${name}_${place}`)),
+  );
+  server.fallback = { reply: '', toolCalls: calls.flat() };
+  const { body } = await send(app, first, { content: 'Go.' }).expect(200);
+  expect(server.requests).toHaveLength(100);
+  const steps = await stepsOf(app, body.conversationId);
+  expect(steps.filter(({ kind, status }) => kind === 'model' && status === 'done')).toHaveLength(
+    server.requests.length,
+  );
+  expect(steps.every(({ status }) => status === 'done' || status === 'failed')).toBe(true);
+});

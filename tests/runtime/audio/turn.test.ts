@@ -1,0 +1,112 @@
+import { begun, LOCAL, publishedAgent, said, send, stored } from '../../http/messages/turns.ts';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+import { type AudioServer, startAudioServer } from '../../support/audio-server.ts';
+import { mp3, ogg } from '../../support/audioSamples.ts';
+import { type ModelServer, startModelServer } from '../../support/model-server.ts';
+import { PNG } from '../attachment-samples.ts';
+
+let models: ModelServer;
+let audio: AudioServer;
+let app: TestApp;
+
+beforeAll(async () => {
+  [models, audio] = await Promise.all([startModelServer(), startAudioServer()]);
+  const { openai } = audio.settings();
+  app = await startTestApp({ models: models.settings(openai ? { openai } : {}) });
+});
+beforeEach(() => {
+  models.reset();
+  audio.reset();
+});
+afterAll(async () => {
+  await app.close();
+  await Promise.all([models.close(), audio.close()]);
+});
+
+const voice = { base64: ogg().toString('base64'), filename: 'voice.ogg', mediaType: 'audio/ogg; codecs=opus' };
+
+describe('a voice message', () => {
+  test('is read by a model that takes no files, and remembered by what it says', async () => {
+    const agent = await publishedAgent(app, { audioListeningEnabled: true });
+    audio.script({ text: 'Where is my order?' });
+    const { body } = await send(app, agent, { attachments: [voice] }).expect(200);
+    expect(said(models.requests[0]).at(-1)).toBe('user: [Voice message] Where is my order?');
+    await send(app, agent, { content: 'Number 42.', conversationId: body.conversationId }).expect(200);
+    expect(said(models.requests[1]).slice(-3)).toEqual([
+      'user: [Voice message] Where is my order?',
+      'assistant: Hello from the model.',
+      'user: Number 42.',
+    ]);
+    const [kept] = await stored(app, body.conversationId);
+    expect(kept).toMatchObject({ role: 'user', content: '' });
+    const row = await app.workspace.db
+      .selectFrom('messages')
+      .select('attachments')
+      .where('conversation_id', '=', body.conversationId)
+      .where('role', '=', 'user')
+      .orderBy('seq')
+      .executeTakeFirstOrThrow();
+    expect(row.attachments).toEqual([
+      {
+        mediaType: 'audio/ogg',
+        filename: 'voice.ogg',
+        sizeBytes: ogg().length,
+        sha256: expect.any(String),
+        transcript: 'Where is my order?',
+      },
+    ]);
+  });
+
+  test('goes with what is written beside it', async () => {
+    const agent = await publishedAgent(app, { audioListeningEnabled: true });
+    audio.script({ text: 'This one.' });
+    await send(app, agent, { content: 'Which order?', attachments: [voice] }).expect(200);
+    expect(said(models.requests[0]).at(-1)).toBe('user: Which order?\n\n[Voice message] This one.');
+  });
+
+  test('422 without the feature, and for files that the model does not take', async () => {
+    const deaf = await send(app, await publishedAgent(app), { attachments: [voice] }).expect(422);
+    expect([deaf.body.code, deaf.body.message]).toEqual([
+      'UNSUPPORTED_ATTACHMENT',
+      expect.stringContaining('audioListeningEnabled'),
+    ]);
+    const agent = await publishedAgent(app, { audioListeningEnabled: true });
+    const image = { base64: PNG.toString('base64') };
+    const blind = await send(app, agent, { attachments: [voice, image] }).expect(422);
+    expect(blind.body.message).toContain('takes no images');
+    expect([audio.requests.length, models.requests.length]).toEqual([0, 0]);
+  });
+
+  test('502 when it cannot be heard', async () => {
+    const agent = await publishedAgent(app, { audioListeningEnabled: true });
+    audio.script({ status: 500 });
+    const { body } = await send(app, agent, { attachments: [voice] }).expect(502);
+    expect(body.code).toBe('MODEL_PROVIDER_ERROR');
+    expect(models.requests).toHaveLength(0);
+  });
+});
+
+describe('a spoken reply', () => {
+  const speaking = { audioResponseEnabled: true, ttsVoice: 'nova', aiModelPublicId: LOCAL };
+
+  test('has an address where anybody gets it, and the prompt says that it is read aloud', async () => {
+    const agent = await publishedAgent(app, speaking);
+    models.script({ reply: 'It is on its **way**.' });
+    const conversationId = await begun(app, agent);
+    expect(said(models.requests[0])[0]).toContain('# Voice');
+    expect(audio.requests[0]).toMatchObject({ input: 'It is on its way.', voice: 'nova' });
+    const [question, reply] = await stored(app, conversationId);
+    expect(question?.audioUrl).toBeNull();
+    expect(reply?.audioUrl).toMatch(new RegExp(`^${app.origin}/files/${app.workspace.workspaceId}/speech/`));
+    const sound = await fetch(reply?.audioUrl ?? '');
+    expect([sound.status, sound.headers.get('content-type')]).toEqual([200, 'audio/mpeg']);
+    expect(Buffer.from(await sound.arrayBuffer()).equals(mp3())).toBe(true);
+  });
+
+  test('is there without its sound when the provider fails', async () => {
+    const agent = await publishedAgent(app, speaking);
+    audio.script({ status: 500 });
+    const [, reply] = await stored(app, await begun(app, agent));
+    expect(reply).toMatchObject({ content: 'Hello from the model.', audioUrl: null });
+  });
+});

@@ -1,0 +1,127 @@
+import { mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { discoverTools } from '../../../runtime/mcp/discover.ts';
+import { McpPool } from '../../../runtime/mcp/pool.ts';
+import { useCertificate } from '../../support/mcp.ts';
+import { type BridgedServer, bridgeStdio, type StdioServer } from '../../support/mcp-stdio-bridge.ts';
+
+/** Reference servers that people bridge to HTTP as they are; server-everything has its tests beside those of each part. */
+
+const certificate = useCertificate();
+let folder: string;
+let server: BridgedServer | undefined;
+let pool: McpPool;
+
+beforeEach(async () => {
+  // A server of files compares real paths.
+  folder = await realpath(await mkdtemp(join(tmpdir(), 'guildhall-mcp-')));
+  pool = new McpPool({ allowPrivateNetwork: true });
+});
+
+afterEach(async () => {
+  await pool.close();
+  await server?.close();
+  await rm(folder, { recursive: true });
+});
+
+async function start(what: StdioServer): Promise<BridgedServer> {
+  server = await bridgeStdio(certificate, what);
+  return server;
+}
+
+const filesystem = () => start({ package: '@modelcontextprotocol/server-filesystem', args: [folder] });
+const memory = () =>
+  start({ package: '@modelcontextprotocol/server-memory', env: { MEMORY_FILE_PATH: join(folder, 'memory.jsonl') } });
+
+const discover = ({ url }: BridgedServer) => discoverTools({ url, headers: {}, allowPrivateNetwork: true });
+
+function call({ url }: BridgedServer, tool: string, args: Record<string, unknown>, instanceMode?: 'DYNAMIC') {
+  const target = { workspaceId: 'w', id: 's', configVersion: 1, url, headers: {} };
+  return pool.call(target, { instanceMode: instanceMode ?? 'STATIC', tool, arguments: args });
+}
+
+async function untilNoProcess({ processes }: BridgedServer): Promise<void> {
+  for (const deadline = Date.now() + 5000; processes() > 0; await sleep(10)) {
+    if (Date.now() > deadline) throw new Error(`${processes()} processes still run`);
+  }
+}
+
+describe('server-filesystem', () => {
+  test('its tools are found with their schemas, and its session is ended', async () => {
+    const files = await filesystem();
+    const { tools } = await discover(files);
+    expect(tools.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['read_text_file', 'read_media_file', 'write_file', 'edit_file', 'search_files']),
+    );
+    const write = tools.find(({ name }) => name === 'write_file');
+    expect(write?.description).toMatch(/^Create a new file/);
+    expect(write?.inputSchema).toMatchObject({
+      type: 'object',
+      properties: { path: { type: 'string' }, content: { type: 'string' } },
+      required: ['path', 'content'],
+    });
+    await untilNoProcess(files);
+  });
+
+  test('a file is written, read and changed, in one session', async () => {
+    const files = await filesystem();
+    const path = join(folder, 'notes.txt');
+    expect(await call(files, 'write_file', { path, content: 'Grüße\n' })).toMatchObject({ isError: false });
+    expect(await readFile(path, 'utf8')).toBe('Grüße\n');
+    await call(files, 'edit_file', { path, edits: [{ oldText: 'Grüße', newText: '你好' }] });
+    expect((await call(files, 'read_text_file', { path })).text).toContain('你好');
+    expect(files.processes()).toBe(1);
+  });
+
+  test('what is no text comes as what it is', async () => {
+    const files = await filesystem();
+    // The server goes by the ending of the name.
+    await writeFile(join(folder, 'pixel.png'), Buffer.alloc(68));
+    const { text } = await call(files, 'read_media_file', { path: join(folder, 'pixel.png') });
+    expect(text).toContain('[image image/png]');
+  });
+
+  test.each([
+    ['a file outside of its folder', 'read_text_file', { path: '/etc/passwd' }, /denied/i],
+    ['an argument that is missing', 'read_text_file', {}, /path/],
+    ['a tool that it does not have', 'format_disk', {}, /format_disk/],
+  ])('%s is an error that it explains itself', async (_what, tool, args, explained) => {
+    const result = await call(await filesystem(), tool, args);
+    expect(result).toMatchObject({ isError: true, text: expect.stringMatching(explained) });
+  });
+});
+
+describe('server-memory', () => {
+  const ada = { name: 'Ada', entityType: 'person', observations: ['Likes tea'] };
+
+  test('its tools are found', async () => {
+    const { tools } = await discover(await memory());
+    expect(tools.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['create_entities', 'create_relations', 'add_observations', 'search_nodes', 'read_graph']),
+    );
+    const create = tools.find(({ name }) => name === 'create_entities');
+    expect(create?.inputSchema).toMatchObject({ properties: { entities: { type: 'array' } } });
+  });
+
+  test('what one call notes another finds, as structured content', async () => {
+    const graph = await memory();
+    await call(graph, 'create_entities', { entities: [ada] });
+    await call(graph, 'add_observations', { observations: [{ entityName: 'Ada', contents: ['Lives in London'] }] });
+    const { structuredContent } = await call(graph, 'search_nodes', { query: 'London' });
+    expect(structuredContent).toEqual({
+      entities: [{ ...ada, observations: ['Likes tea', 'Lives in London'] }],
+      relations: [],
+    });
+    expect(graph.processes()).toBe(1);
+  });
+
+  test('DYNAMIC calls have a session of their own each, which ends with the call', async () => {
+    const graph = await memory();
+    await call(graph, 'create_entities', { entities: [ada] }, 'DYNAMIC');
+    await untilNoProcess(graph);
+    expect((await call(graph, 'read_graph', {}, 'DYNAMIC')).structuredContent).toMatchObject({ entities: [ada] });
+    await untilNoProcess(graph);
+  });
+});

@@ -1,0 +1,141 @@
+import { jest } from '@jest/globals';
+import { ThreadStopped } from '../../../core/thread.ts';
+import type { SandboxAnswer } from '../../../runtime/sandbox/limits.ts';
+import { type PoolOptions, SandboxBusy, SandboxPool } from '../../../runtime/sandbox/pool.ts';
+
+jest.setTimeout(60_000); // some code runs until it is stopped, and each thread loads first
+
+const usual: PoolOptions = {
+  threads: 1,
+  waitingOfOne: 3,
+  waitingOfAll: 5,
+  limitMs: 7_000,
+  script: new URL('../../../runtime/sandbox/worker.ts', import.meta.url),
+};
+const never = new AbortController().signal;
+const pool = new SandboxPool({ ...usual, threads: 3, waitingOfOne: 20, waitingOfAll: 20 });
+const run = (code: string) => pool.run('a', code, never);
+const failures = (answers: SandboxAnswer[]) => answers.map(({ error }) => error?.split('\n')[0]);
+
+describe('limits', () => {
+  test('code without an end is stopped after 5 s, whichever way it goes on', async () => {
+    const endless = [
+      'while (true) {}',
+      'async function f() { while (true) await 0 } f()',
+      'for (;;) { try { while (true) {} } catch {} }',
+      '({ get a() { while (true) {} } })',
+      '({ toJSON() { while (true) {} } })',
+      'for (;;) console.log("x".repeat(1000))',
+      'const again = () => setTimeout(again); again()',
+      '/(a+)+$/.test("a".repeat(50) + "b")',
+    ];
+    const answers = await Promise.all(endless.map(run));
+    expect(failures(answers)).toEqual(
+      endless.map(() => expect.stringMatching(/^The code ran longer than 5 s and was stopped/)),
+    );
+    const flood = answers[5]?.logs.join('\n') ?? '';
+    expect(flood.length).toBeGreaterThan(15_000);
+    expect(flood.length).toBeLessThan(16_200);
+  });
+
+  test('code that takes no notice of its limit is ended with its thread', async () => {
+    const impatient = new SandboxPool({ ...usual, limitMs: 3_000 });
+    const error = await impatient.run('a', 'new Array(2 ** 32 - 1).join()', never).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(ThreadStopped);
+    expect((error as ThreadStopped).reason).toBe('late');
+    expect((await impatient.run('a', '1 + 1', never)).result).toBe('2');
+  });
+
+  test('code that takes too much memory is stopped, and the process has it back', async () => {
+    const greedy = [
+      'const all = []; while (true) all.push("x".repeat(1 << 20) + all.length)',
+      'const all = []; while (true) all.push(new ArrayBuffer(1 << 20))',
+      'new ArrayBuffer(2 ** 30)',
+      '"x".repeat(2 ** 29)',
+    ];
+    const before = process.memoryUsage().rss;
+    for (const code of greedy) {
+      const { error, result } = await run(code);
+      expect([code, result, error]).toEqual([
+        code,
+        undefined,
+        expect.stringMatching(/took more than 64 MiB of memory/),
+      ]);
+      expect((await run('1')).result).toBe('1');
+    }
+    // Slow enough to run out of time first on a busy machine.
+    for (const code of ['const all = []; while (true) all.push({ a: 1 })', 'let s = "x"; while (true) s += s']) {
+      expect((await run(code)).error).toMatch(/took more than 64 MiB of memory|string too long|ran longer than 5 s/);
+    }
+    expect(process.memoryUsage().rss - before).toBeLessThan(400 * 1024 * 1024);
+  });
+
+  test('code that goes too deep is told so', async () => {
+    const deep = [
+      'function f(n) { return f(n + 1) + 1 } f(0)',
+      'eval("[".repeat(90_000))',
+      '('.repeat(90_000),
+      'const f = () => { f.call() }; f()',
+      'const g = { toString() { return g + "" } }; g + ""',
+      'class A { get x() { return this.x } } new A().x',
+      'const p = new Proxy({}, { getPrototypeOf: (t) => Object.getPrototypeOf(p) }); p instanceof Object',
+    ];
+    for (const code of deep) {
+      const { error } = await run(code);
+      expect([code.slice(0, 40), error]).toEqual([code.slice(0, 40), expect.stringContaining('the stack overflowed')]);
+      expect((await run('1')).result).toBe('1');
+    }
+    expect((await run('JSON.parse("[".repeat(1e6))')).error).toContain('stack overflow');
+    expect((await run('let d = []; for (let i = 0; i < 1e5; i++) d = [d]; d')).result).toMatch(/^\[{20}…?/);
+  });
+});
+
+describe('runs that wait', () => {
+  test('workspaces take turns', async () => {
+    const one = new SandboxPool(usual);
+    const order: string[] = [];
+    const ask = (workspace: string, code = '1') => one.run(workspace, code, never).then(() => order.push(workspace));
+    await Promise.all([ask('a', 'let i = 0; while (i < 1e5) i++'), ask('a'), ask('a'), ask('a'), ask('b'), ask('c')]);
+    expect(order).toEqual(['a', 'a', 'b', 'c', 'a', 'a']);
+  });
+
+  test('are bounded for a workspace and in all, and who comes too late is told so', async () => {
+    const one = new SandboxPool(usual);
+    const ask = (workspace: string) =>
+      one.run(workspace, '1', never).then(
+        ({ result }) => result,
+        (error: unknown) => error,
+      );
+    const asked = ['a', 'a', 'a', 'a', 'a', 'b', 'c', 'd'].map(ask);
+    const [, , , , fifth, , , last] = await Promise.all(asked);
+    for (const refused of [fifth, last]) expect(refused).toBeInstanceOf(SandboxBusy);
+    expect(String(fifth)).toContain('this workspace has too many runs waiting');
+    expect(String(last)).toContain('there are too many runs waiting');
+    expect((await Promise.all(asked)).filter((answer) => answer === '1')).toHaveLength(6);
+    expect(await ask('a')).toBe('1');
+  });
+
+  test('leave at once when they are aborted, and others move up', async () => {
+    const one = new SandboxPool(usual);
+    const [first, second] = [new AbortController(), new AbortController()];
+    const running = one.run('a', 'while (true) {}', first.signal);
+    const waiting = one.run('a', '1', second.signal);
+    const last = one.run('a', '2', never);
+    second.abort(new Error('second stopped'));
+    await expect(waiting).rejects.toThrow('second stopped');
+    first.abort(new Error('first stopped'));
+    await expect(running).rejects.toThrow('first stopped');
+    expect((await last).result).toBe('2');
+    await expect(one.run('a', '1', first.signal)).rejects.toThrow('first stopped');
+  });
+});
+
+test('the same thread serves the next run of another workspace, which sees nothing of the one before', async () => {
+  const one = new SandboxPool(usual);
+  await one.run(
+    'a',
+    'globalThis.mine = 1; Object.prototype.mine = 1; setTimeout(() => {}); Promise.resolve().then(() => {})',
+    never,
+  );
+  expect((await one.run('b', '[typeof mine, ({}).mine]', never)).result).toBe('["undefined",undefined]');
+});

@@ -1,0 +1,161 @@
+import { newId } from '../../core/ids.ts';
+import { send } from '../http/messages/turns.ts';
+import { adminJson, admin as run } from '../support/admin.ts';
+import { startTestApp, type TestApp, TestClock } from '../support/app.ts';
+import { answering, startToolServer, type ToolServer } from '../support/httpTools.ts';
+import { type ModelServer, startModelServer } from '../support/model-server.ts';
+import { agentWith, postTool } from '../support/runtimeAgents.ts';
+import { payCall } from '../support/waitingCalls.ts';
+
+const clock = new TestClock();
+let server: ModelServer;
+let tools: ToolServer;
+let app: TestApp;
+let agentId: string;
+
+beforeAll(async () => {
+  server = await startModelServer();
+  tools = await startToolServer();
+  app = await startTestApp({ allowPrivateNetwork: true, models: server.settings(), clock });
+  tools.on('/pay', answering(JSON.stringify({ receipt: 'r'.repeat(500) })));
+  agentId = await agentWith(app, [{ kind: 'http_tool', id: (await postTool(app, tools, '/pay')).publicId }]);
+});
+beforeEach(() => server.reset());
+afterAll(async () => {
+  await app.close();
+  await tools.close();
+  await server.close();
+});
+
+const admin = (...args: string[]) => run(app.database, 'turn', ...args);
+const json = (...args: string[]) => adminJson(app.database, 'turn', ...args);
+
+/** A conversation in which the agent paid Oslo. */
+async function paid(content = 'Pay Oslo.'): Promise<string> {
+  server.script(
+    { reply: 'I pay.', toolCalls: [payCall('Oslo')], usage: { input: 100, output: 10 } },
+    { reply: 'Paid.', usage: { input: 150, output: 5 } },
+  );
+  const { body } = await send(app, agentId, { content }).expect(200);
+  return body.conversationId;
+}
+
+test('list shows the turns of a conversation, latest first, failed ones with their error', async () => {
+  const conversationId = await paid();
+  clock.advance(1000);
+  server.script({ status: 500 });
+  await send(app, agentId, { content: 'Again.', conversationId }).expect(502);
+  const turns = await json('list', '--conversation', conversationId);
+  expect(turns).toEqual([
+    expect.objectContaining({ status: 'failed', errorCode: 'MODEL_PROVIDER_ERROR', errorMessage: expect.any(String) }),
+    {
+      turnPublicId: expect.any(String),
+      workspacePublicId: app.workspace.workspaceId,
+      conversationPublicId: conversationId,
+      agentPublicId: agentId,
+      versionNumber: 1,
+      kind: 'message',
+      status: 'done',
+      errorCode: null,
+      errorMessage: null,
+      inputTokens: 250,
+      outputTokens: 15,
+      costUsd: 0,
+      startedAt: expect.any(String),
+      endedAt: expect.any(String),
+    },
+  ]);
+  expect(await json('list', '--conversation', conversationId, '--limit', '1')).toEqual([turns[0]]);
+  const { stdout } = await admin('list', '--conversation', conversationId);
+  expect(stdout).toMatch(/^TURN +STARTED +TOOK +ANSWERS +STATUS +USED +ERROR\n/);
+  expect(stdout.split('\n')[1]).toMatch(/ message +failed +0 in, 0 out, \$0\.000000 +MODEL_PROVIDER_ERROR$/);
+});
+
+test('show tells a turn step by step: whole with --json, cut for people', async () => {
+  const conversationId = await paid('Pay\nOslo.');
+  const [{ turnPublicId: id }] = await json('list', '--conversation', conversationId);
+  const whole = await json('show', id);
+  expect(whole.messages.map(({ role, content }: { role: string; content: string }) => `${role}: ${content}`)).toEqual([
+    'user: Pay\nOslo.',
+    'assistant: I pay.\n\nPaid.',
+  ]);
+  const model = { kind: 'model', name: 'local-model', provider: 'openai-compatible', depth: 0, status: 'done' };
+  expect(whole.steps).toMatchObject([
+    { seq: 0, ...model, agentPublicId: agentId, inputTokens: 100, outputTokens: 10, costUsd: 0 },
+    { seq: 1, kind: 'tool', name: 'pay', provider: null, status: 'done', input: { city: 'Oslo' }, inputTokens: null },
+    { seq: 2, ...model, output: { text: 'Paid.', toolCalls: [], finishReason: 'stop' } },
+  ]);
+  expect(whole.steps[1].output.text).toContain('r'.repeat(500));
+  expect(whole.steps[1].durationMs).toEqual(expect.any(Number));
+  const { stdout } = await admin('show', id);
+  expect(stdout).not.toContain('r'.repeat(200));
+  expect(stdout).toContain('user         "Pay\\nOslo."\n');
+  expect(stdout).toContain('used         250 in, 15 out, $0.000000\n');
+  expect(stdout).toMatch(
+    /\n0 model openai-compatible\/local-model: depth 0, done, \d+ ms, 100 in, 10 out, \$0\.000000\n/,
+  );
+  expect(stdout).toMatch(/\n1 tool pay: depth 0, done, \d+ ms\n {2}input {2}\{"city":"Oslo"\}\n {2}output .{159}…\n/);
+});
+
+test('show says which approvals a turn asked for, and what became of them', async () => {
+  const tool = await postTool(app, tools, '/pay', { name: 'pay_later', requiresApproval: true });
+  const careful = await agentWith(app, [{ kind: 'http_tool', id: tool.publicId }]);
+  server.script({ reply: '', toolCalls: [{ ...payCall('Oslo'), name: 'pay_later' }] });
+  const { body } = await send(app, careful, { content: 'Pay.' }).expect(200);
+  const [{ publicId }] = body.pendingApprovals;
+  await run(app.database, 'approval', 'reject', publicId);
+  const [{ turnPublicId: id }] = await json('list', '--conversation', body.conversationId);
+  expect((await json('show', id)).approvals).toEqual([
+    {
+      approvalPublicId: publicId,
+      toolName: 'pay_later',
+      status: 'rejected',
+      requestedAt: expect.any(String),
+      decidedAt: expect.any(String),
+      decidedBy: 'operator',
+    },
+  ]);
+  const { stdout } = await admin('show', id);
+  expect(stdout).toContain(`approval     ${publicId} pay_later rejected by operator\n`);
+  expect(stdout).toContain('\n1 tool pay_later: depth 0, waiting\n');
+});
+
+test('names and errors of others cannot move the cursor', async () => {
+  const conversationId = await paid();
+  const [{ turnPublicId: id }] = await json('list', '--conversation', conversationId);
+  const { db } = app.workspace;
+  await db.updateTable('turn_steps').set({ name: 'pay\u001b[2J' }).where('turn_id', '=', id).execute();
+  const failed = { status: 'failed', error_code: 'MODEL_PROVIDER_ERROR', error_message: 'Gone\r\u009b2J' } as const;
+  await db.updateTable('turns').set(failed).where('id', '=', id).execute();
+  const { stdout } = await admin('show', id);
+  expect(stdout).toContain('pay\\u001b[2J: depth');
+  expect(stdout).toContain('(MODEL_PROVIDER_ERROR: Gone\\u000d\\u009b2J)');
+});
+
+test('what is not there, or in a conversation that is deleted, ends with 1', async () => {
+  const conversationId = await paid();
+  const [{ turnPublicId: id }] = await json('list', '--conversation', conversationId);
+  await app.api('delete', `/conversations/${conversationId}`).expect(204);
+  for (const each of [newId(), conversationId]) {
+    const stderr = `error: There is no conversation ${each}\n`;
+    expect(await admin('list', '--conversation', each)).toEqual({ code: 1, stdout: '', stderr });
+  }
+  for (const each of [newId(), id]) {
+    expect(await admin('show', each)).toEqual({ code: 1, stdout: '', stderr: `error: There is no turn ${each}\n` });
+  }
+});
+
+test.each([
+  [['list'], '--conversation is missing'],
+  [['list', '--conversation', 'mine'], '--conversation must be a UUID'],
+  [
+    ['list', '--conversation', '019a0000-0000-7000-8000-000000000000', '--limit', '0'],
+    '--limit must be a whole number',
+  ],
+  [['show'], 'Expected 1 word(s), got 0'],
+  [['show', 'last'], 'TURNID must be a UUID'],
+])('%j is a usage error', async (args, reason) => {
+  const { code, stderr } = await admin(...args);
+  expect(code).toBe(2);
+  expect(stderr).toContain(reason);
+});

@@ -1,0 +1,175 @@
+import { hashApiKey, isApiKeyShape } from '../../core/apiKey.ts';
+import { newId } from '../../core/ids.ts';
+import { findApiKeyByHash } from '../../db/queries/apiKeys.ts';
+import { takeOperation } from '../../db/queries/operations.ts';
+import { runAdmin } from '../../scripts/admin/run.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+let setting: TestDatabase;
+
+beforeAll(async () => {
+  setting = await createTestDatabase();
+});
+afterAll(() => setting.drop());
+
+async function admin(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  let [stdout, stderr] = ['', ''];
+  const code = await runAdmin(
+    ['workspace', ...args],
+    { DATABASE_URL: setting.url },
+    {
+      out: (line) => {
+        stdout += `${line}\n`;
+      },
+      err: (line) => {
+        stderr += `${line}\n`;
+      },
+    },
+  );
+  return { code, stdout, stderr };
+}
+
+/** The answer of a command that must succeed: exactly one line. */
+async function json(...args: string[]) {
+  const { code, stdout, stderr } = await admin(...args, '--json');
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout.trimEnd().split('\n')).toHaveLength(1);
+  return JSON.parse(stdout);
+}
+
+const listed = async (id: string) =>
+  (await json('list')).find((row: { workspacePublicId: string }) => row.workspacePublicId === id);
+
+/** What a workspace that is made with a name alone is like. */
+const PLAIN = { name: 'Acme', timeZone: 'UTC', agentLimit: null, operationLimit: null, toolLimit: expect.any(Number) };
+
+describe('create', () => {
+  test('answers the ids and a key that works, and list shows it', async () => {
+    const limits = ['--agent-limit', '3', '--operation-limit', '50', '--tool-limit', '7'];
+    const created = await json('create', 'Acme', ...limits, '--time-zone', 'America/Sao_Paulo');
+    expect(Object.keys(created)).toEqual(['workspacePublicId', 'apiKeyPublicId', 'apiKey']);
+    expect(isApiKeyShape(created.apiKey)).toBe(true);
+    expect(await findApiKeyByHash(setting.database.system, hashApiKey(created.apiKey))).toEqual({
+      id: created.apiKeyPublicId,
+      workspace_id: created.workspacePublicId,
+    });
+    expect(await listed(created.workspacePublicId)).toEqual({
+      workspacePublicId: created.workspacePublicId,
+      name: 'Acme',
+      timeZone: 'America/Sao_Paulo',
+      agentLimit: 3,
+      operationLimit: 50,
+      toolLimit: 7,
+      createdAt: expect.any(String),
+    });
+  });
+
+  test('needs no more than a name', async () => {
+    const { workspacePublicId } = await json('create', 'Acme');
+    expect(await listed(workspacePublicId)).toMatchObject(PLAIN);
+  });
+
+  test('people get text', async () => {
+    const { stdout } = await admin('create', 'For people', '--time-zone', 'Asia/Kolkata');
+    expect(stdout).toMatch(/^workspace [0-9a-f-]{36}\nkey {7}[0-9a-f-]{36}\ngsk_\w{40}\nKeep this key/);
+    const list = (await admin('list')).stdout;
+    expect(list).toMatch(/^WORKSPACE +CREATED +TIME ZONE +NAME\n.*Asia\/Kolkata +For people$/ms);
+  });
+});
+
+describe('update', () => {
+  let id: string;
+  beforeEach(async () => {
+    id = (await json('create', 'Acme')).workspacePublicId;
+  });
+
+  test('changes what is given and nothing else', async () => {
+    const before = await listed(id);
+    for (const [args, change] of [
+      [['--time-zone', 'europe/berlin'], { timeZone: 'Europe/Berlin' }],
+      [['--operation-limit', '100', '--agent-limit', '0'], { operationLimit: 100, agentLimit: 0 }],
+      [['--tool-limit', '9'], { toolLimit: 9 }],
+      [['--name', 'Acme Ltd'], { name: 'Acme Ltd' }],
+      [['--operation-limit', 'none'], { operationLimit: null }],
+      [['--agent-limit', 'none'], { agentLimit: null }],
+    ] as const) {
+      Object.assign(before, change);
+      expect(await json('update', id, ...args)).toEqual(before);
+      expect(await listed(id)).toEqual(before);
+    }
+    expect((await admin('update', id, '--name', 'X')).stdout).toBe(`workspace ${id} is changed\n`);
+  });
+
+  test('leaves other workspaces alone', async () => {
+    const { workspacePublicId: other } = await json('create', 'Acme');
+    await json('update', id, '--name', 'X', '--operation-limit', '1', '--time-zone', 'Asia/Tokyo');
+    expect(await listed(other)).toMatchObject(PLAIN);
+  });
+
+  test('a limit that is set anew counts what was used without it', async () => {
+    const db = setting.database.forWorkspace(id);
+    const take = () => takeOperation(db, id, new Date());
+    const message = async () => {
+      const [agent, conversation] = [newId(), newId()];
+      await db.insertInto('agents').values({ workspace_id: id, id: agent, name: agent }).execute();
+      await db
+        .insertInto('conversations')
+        .values({ workspace_id: id, id: conversation, agent_id: agent, external_user_id: 'x' })
+        .execute();
+      await db
+        .insertInto('messages')
+        .values({
+          workspace_id: id,
+          id: newId(),
+          conversation_id: conversation,
+          role: 'assistant',
+          content: 'Hi.',
+          cost_ops: 1,
+        })
+        .execute();
+    };
+    await json('update', id, '--operation-limit', '2');
+    expect(await take()).toBe(true);
+    await message();
+    await json('update', id, '--operation-limit', 'none');
+    expect(await take()).toBe(true);
+    await message();
+    await json('update', id, '--operation-limit', '3');
+    expect([await take(), await take()]).toEqual([true, false]);
+    // From one limit to another the count goes on.
+    await json('update', id, '--operation-limit', '4');
+    expect([await take(), await take()]).toEqual([true, false]);
+  });
+
+  test('of one that is not there, or no more, fails with 1', async () => {
+    const nobody = newId();
+    await setting.database.system
+      .updateTable('workspaces')
+      .set({ deleted_at: new Date() })
+      .where('id', '=', id)
+      .execute();
+    for (const missing of [nobody, id]) {
+      expect(await admin('update', missing, '--name', 'X')).toEqual({
+        code: 1,
+        stdout: '',
+        stderr: `error: There is no workspace ${missing}\n`,
+      });
+    }
+  });
+});
+
+test.each([
+  [['update', newId()], 'There is nothing to change'],
+  [['update', 'x', '--name', 'X'], 'ID must be a UUID'],
+  [['update', newId(), '--name', ' '], '--name must have 1 to 200 characters'],
+  [['update', newId(), '--tool-limit', 'none'], '--tool-limit must be a whole number'],
+  [['update', newId(), '--operation-limit', '1.5'], '--operation-limit must be a whole number'],
+  [['create', 'X', '--operation-limit', 'none'], '--operation-limit must be a whole number'],
+  ...['Mars/Olympus', '+02:00', 'UTC+2', '', ' ', `A${'a'.repeat(50)}`].flatMap((zone) => [
+    [['create', 'X', '--time-zone', zone], '--time-zone must be an IANA name'] as const,
+    [['update', newId(), '--time-zone', zone], '--time-zone must be an IANA name'] as const,
+  ]),
+] as const)('%j is a usage error', async (args, message) => {
+  const { code, stderr } = await admin(...args);
+  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(message) });
+});
