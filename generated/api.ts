@@ -4387,7 +4387,7 @@ export interface components {
             ui: components["schemas"]["MessageUi"] | null;
             /**
              * Format: uri
-             * @description Address of the reply as speech (MP3), when the agent answers with audio and a provider can speak; else `null`. Whoever has the address can fetch it, without a key.
+             * @description Address of the reply as speech (MP3, or WAV where the provider speaks that), when the agent answers with audio and a provider can speak; else `null`. Whoever has the address can fetch it, without a key.
              */
             audioUrl: string | null;
             /**
@@ -4471,7 +4471,7 @@ export interface components {
         MessageSend: {
             /** @description Text of the message. It may be empty or left out when there is an attachment. `approve` or `reject` alone decides all tool calls that wait in the conversation. */
             content?: string;
-            /** @description Images and documents for this message. */
+            /** @description Images, documents and voice messages for this message. */
             attachments?: components["schemas"]["Attachment"][];
             /**
              * Format: uuid

@@ -85,13 +85,15 @@ comment on table approvals is 'Calls of tools that a person decides. approved be
 comment on column approvals.status is 'running under a turn that died: whether the call was made is not known, and it is not made again';
 create index approvals_of_conversation on approvals (workspace_id, conversation_id, requested_at);
 create index approvals_pending on approvals (workspace_id, requested_at) where status = 'pending';
-create index approvals_approved on approvals (decided_at) where status in ('approved', 'rejected');
+create index approvals_to_follow on approvals (decided_at) where status = 'approved' or decided_by = 'operator';
+create index approvals_by_id on approvals (id);
 select protect_tenant_table('approvals');
 
 alter table messages
   add column model_text text,
   add column ui jsonb check (jsonb_typeof(ui) = 'object'),
   add column audio_key text;
+create index messages_counted on messages (workspace_id, sent_at) include (cost_ops) where cost_ops > 0;
 comment on column messages.model_text is 'What models get in place of content: a slash command expanded, a voice message transcribed; null = the content itself';
 comment on column messages.ui is 'Components that the agent shows with the reply';
 comment on column messages.audio_key is 'The reply as speech, in the file store';

@@ -185,3 +185,8 @@ export function memoryFactsSql(
       order by memories.updated_at desc, memories.id desc limit ${sql.lit(PROMPT_FACTS)}
     ) known)`;
 }
+
+/** Forgets all that an agent knows of anybody. */
+export async function forgetAgent(trx: Transaction<DB>, workspaceId: string, agentId: string): Promise<void> {
+  await trx.deleteFrom('memories').where('workspace_id', '=', workspaceId).where('agent_id', '=', agentId).execute();
+}

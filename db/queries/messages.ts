@@ -43,3 +43,15 @@ export function listMessages(
     page,
   );
 }
+
+/** Keys in the file store of what was spoken in a conversation. */
+export async function listSpeech(db: Kysely<DB>, workspaceId: string, conversationId: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('messages')
+    .select('audio_key')
+    .where('workspace_id', '=', workspaceId)
+    .where('conversation_id', '=', conversationId)
+    .where('audio_key', 'is not', null)
+    .execute();
+  return rows.flatMap(({ audio_key: key }) => key ?? []);
+}

@@ -14,7 +14,7 @@ export function takingOperation(workspaceId: string, now: Date): RawBuilder<unkn
       select id, operation_limit from workspaces where id = ${workspaceId} and operation_limit is not null
     ), used as (
       select coalesce(sum(cost_ops), 0) as operations from messages, workspace
-      where messages.workspace_id = workspace.id and sent_at >= ${month}::date::timestamp at time zone 'UTC'
+      where messages.workspace_id = workspace.id and cost_ops > 0 and sent_at >= ${month}::date::timestamp at time zone 'UTC'
         and not exists (select from operation_usage where workspace_id = workspace.id and month = ${month}::date)
     ), taken as (
       insert into operation_usage (workspace_id, month, operations)

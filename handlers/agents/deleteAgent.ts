@@ -1,6 +1,7 @@
 import { fault } from '../../core/errors.ts';
 import { removeLinksOf } from '../../db/queries/agentLinks.ts';
 import { softDeleteAgent } from '../../db/queries/agents.ts';
+import { forgetAgent } from '../../db/queries/memories.ts';
 import type { Handler } from '../handler.ts';
 import { deleteTarget } from './links.ts';
 
@@ -10,6 +11,7 @@ export const deleteAgent: Handler<'deleteAgent'> = async (context) => {
     // First: it waits for a link that is being made, which is then found.
     if (!(await softDeleteAgent(trx, workspaceId, path.agentPublicId, now))) return false;
     await removeLinksOf(trx, workspaceId, path.agentPublicId);
+    await forgetAgent(trx, workspaceId, path.agentPublicId);
     return true;
   });
   if (!deleted) throw fault('AGENT_NOT_FOUND');

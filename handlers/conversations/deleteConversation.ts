@@ -1,9 +1,17 @@
 import { fault } from '../../core/errors.ts';
 import { softDeleteConversation } from '../../db/queries/conversations.ts';
+import { listSpeech } from '../../db/queries/messages.ts';
 import type { Handler } from '../handler.ts';
 
-export const deleteConversation: Handler<'deleteConversation'> = async ({ path, db, workspaceId, clock, reply }) => {
+export const deleteConversation: Handler<'deleteConversation'> = async (context) => {
+  const { path, db, workspaceId, clock, runtime, reply } = context;
   const deleted = await softDeleteConversation(db, workspaceId, path.conversationPublicId, clock.now());
   if (!deleted) throw fault('CONVERSATION_NOT_FOUND');
+  // Whoever has the address of a spoken reply could hear it without a key.
+  for (const key of await listSpeech(db, workspaceId, path.conversationPublicId)) {
+    await runtime.files.delete(key).catch((error: unknown) => {
+      runtime.logger?.warn({ err: error, key }, 'the speech of a deleted conversation was not erased');
+    });
+  }
   return reply(204);
 };

@@ -7,7 +7,9 @@ import type { JsonSchema } from '../tools/tool.ts';
  * - OpenAI wants `properties` in an object and `items` in an array.
  * - OpenAI and Anthropic refuse anyOf, oneOf, allOf, enum and not at the top.
  * - Anthropic refuses names of properties that do not match ^[a-zA-Z0-9_.-]{1,64}$.
- * - Google refuses `required` names that are no properties.
+ * - Google refuses `required` names that are no properties, and `$schema` within a schema.
+ * - Anthropic reads 2020-12, in which a list of schemas is `prefixItems` and not `items`.
+ * - The AI SDK's OpenAI package throws on `propertyNames` that are no strings.
  */
 
 const KEY = /^[a-zA-Z0-9_.-]{1,64}$/;
@@ -128,11 +130,18 @@ const INNER = ['items', 'additionalProperties', 'not', 'contains', 'if', 'then',
 const INNER_LISTS = ['allOf', 'anyOf', 'oneOf', 'prefixItems'];
 const INNER_MAPS = ['properties', '$defs', 'definitions', 'patternProperties', 'dependentSchemas'];
 
-/** A schema with `items` in every array and `properties` in every object. */
+/** A schema with `items` in every array and `properties` in every object, in words that all providers know. */
 function tidy(schema: unknown, depth: number): unknown {
   if (schema === true || depth > MAX_DEPTH) return {};
   if (!isSchema(schema)) return schema;
-  const copy: JsonSchema = { ...schema };
+  const { $schema: _dialect, ...copy }: JsonSchema = schema;
+  if (Array.isArray(copy.items)) {
+    copy.prefixItems = copy.items;
+    copy.items = isSchema(copy.additionalItems) ? copy.additionalItems : {};
+    delete copy.additionalItems;
+  }
+  if (typeof copy.items === 'boolean') copy.items = {};
+  if (!namesAreStrings(copy.propertyNames)) delete copy.propertyNames;
   for (const key of INNER) if (isSchema(copy[key])) copy[key] = tidy(copy[key], depth + 1);
   for (const key of INNER_LISTS) {
     const list = copy[key];
@@ -147,6 +156,10 @@ function tidy(schema: unknown, depth: number): unknown {
   if (hasType(copy, 'array') && !Object.hasOwn(copy, 'items')) copy.items = {};
   if (hasType(copy, 'object') && !isSchema(copy.properties)) copy.properties = {};
   return copy;
+}
+
+function namesAreStrings(names: unknown): boolean {
+  return isSchema(names) && (names.type === undefined || names.type === 'string');
 }
 
 function hasType({ type }: JsonSchema, wanted: string): boolean {

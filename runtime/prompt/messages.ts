@@ -2,7 +2,7 @@ import type { HistoryRow } from '../../db/queries/history.ts';
 import { type ResolvedAttachment, type StoredAttachment, toModelParts, withAttachmentNotes } from '../attachments.ts';
 import { fitHistory } from '../history.ts';
 import type { ModelDescriptor } from '../models/catalogue.ts';
-import { type ModelMessage, withoutProviderParts } from '../models/prompt.ts';
+import { type ModelMessage, type ToolResultPart, withoutProviderParts } from '../models/prompt.ts';
 
 /** Room for the reply in the context window: a quarter of it, and no more than replies commonly take. */
 const REPLY_RESERVE = 8_192;
@@ -28,21 +28,23 @@ export function userMessage({ content, attachments }: NewestMessage): ModelMessa
   return { role: 'user', content: [...text, ...toModelParts(attachments)] };
 }
 
-/** The calls of an earlier turn as later ones store and show them: of use to any model, and with results of bounded length. */
+/**
+ * The calls of an earlier turn as later ones store and show them: of use to any model, with results of bounded length, and without
+ * what was said beside them, which is in the reply.
+ */
 export function transcriptOf(messages: readonly ModelMessage[]): ModelMessage[] | null {
   if (messages.length === 0) return null;
-  return withoutProviderParts(messages).map((message) =>
-    message.role !== 'tool'
-      ? message
-      : {
-          ...message,
-          content: message.content.map((result) =>
-            result.text.length <= RESULT_SHOWN
-              ? result
-              : { ...result, text: `${result.text.slice(0, RESULT_SHOWN).toWellFormed()}\n[cut off]` },
-          ),
-        },
-  );
+  return withoutProviderParts(messages).map((message) => {
+    if (message.role === 'assistant' && typeof message.content !== 'string') {
+      return { ...message, content: message.content.filter(({ type }) => type === 'tool-call') };
+    }
+    return message.role === 'tool' ? { ...message, content: message.content.map(shortened) } : message;
+  });
+}
+
+function shortened(result: ToolResultPart): ToolResultPart {
+  if (result.text.length <= RESULT_SHOWN) return result;
+  return { ...result, text: `${result.text.slice(0, RESULT_SHOWN).toWellFormed()}\n[cut off]` };
 }
 
 /** A message of the conversation with the calls before it: they stay or go together. */

@@ -141,7 +141,7 @@ function explain(machine: Machine, code: string, error: unknown): string {
   if (text.startsWith('SyntaxError: return not in a function')) {
     return `${text}\nThe value of the last expression is the result: leave out return.`;
   }
-  if (text.startsWith('SyntaxError') && /^\s*(import|export)\b/m.test(code)) {
+  if (text.startsWith('SyntaxError') && /^[ \t]*(import|export)\b/m.test(code)) {
     return `${text}\nThere are no modules here: leave out import and export.`;
   }
   return text;

@@ -101,7 +101,8 @@ test('what is said before and after a call are messages too, and the call is sho
   const later = server.requests[2];
   expect(lastResult(later).text).toBe('{"tea":"green"}');
   const text = JSON.stringify(later?.body);
-  expect(text.indexOf('"tea')).toBeLessThan(text.indexOf(PARTS[1] ?? ''));
+  expect(text.indexOf('call_shop')).toBeLessThan(text.indexOf(PARTS[0] ?? ''));
+  for (const part of PARTS) expect(text.split(part)).toHaveLength(2);
 });
 
 test('a short reply, and one without paragraphs, is one message', async () => {

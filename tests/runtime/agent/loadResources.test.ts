@@ -201,6 +201,8 @@ describe('what cannot be used is not among them', () => {
 
   test('an agent that was never published, is inactive or archived', async () => {
     const { publicId: draft } = await makeReadyAgent(app);
+    // No operation leaves an agent so; a hand in the database may.
+    await app.workspace.db.updateTable('agents').set({ status: 'active' }).where('id', '=', draft).execute();
     const [inactive, archived, fit] = [await publishedAgent(), await publishedAgent(), await publishedAgent()];
     const subject = await publishedWith(
       app,

@@ -30,6 +30,27 @@ describe('what a model is told of a schema', () => {
     });
   });
 
+  test('says lists of schemas as 2020-12 does, names of properties as strings, and no dialect', () => {
+    const properties = {
+      pair: { type: 'array', items: [{ type: 'string' }, { type: 'number' }], additionalItems: { type: 'null' } },
+      open: { type: 'array', items: [{ type: 'string' }] },
+      any: { type: 'array', items: true },
+      map: {
+        type: 'object',
+        propertyNames: { type: ['string', 'null'] },
+        $schema: 'http://json-schema.org/draft-07/schema#',
+      },
+      kept: { type: 'object', propertyNames: { pattern: '^a' } },
+    };
+    expect(told({ properties }).properties).toEqual({
+      pair: { type: 'array', prefixItems: [{ type: 'string' }, { type: 'number' }], items: { type: 'null' } },
+      open: { type: 'array', prefixItems: [{ type: 'string' }], items: {} },
+      any: { type: 'array', items: {} },
+      map: { type: 'object', properties: {} },
+      kept: { type: 'object', properties: {}, propertyNames: { pattern: '^a' } },
+    });
+  });
+
   test.each(['anyOf', 'oneOf'])('has no %s at the top: what either takes may be given', (keyword) => {
     const [one, two] = [
       { properties: { id: { type: 'string' } }, required: ['id'] },

@@ -166,10 +166,11 @@ describe('results', () => {
 
   test('that are no web pages, or come twice, are left out', async () => {
     const urls = ['javascript:alert(1)', 'ftp://example.com', 'nonsense', `https://example.com/${'x'.repeat(2000)}`];
-    servers.tavily.pages = [...urls, 'https://example.com/a', 'https://example.com/a'].map((url) => ({ ...PAGE, url }));
+    const again = ['https://example.com/a', 'https://example.com/a'];
+    servers.tavily.pages = [...urls, ...again].map((url, index) => ({ ...PAGE, url, snippet: `Page ${index}.` }));
     const { search } = await searcher(['tavily']);
     const { text } = await search({ query: 'x', limit: 10 });
-    expect(text.match(/https?:\S+/g)).toEqual(['https://example.com/a']);
+    expect(text.match(/https?:\S+|Page \d/g)).toEqual(['https://example.com/a', 'Page 4']);
   });
 
   test('that lack what a result has are left out, and none at all is no failure', async () => {

@@ -1,0 +1,153 @@
+import { jest } from '@jest/globals';
+import pg from 'pg';
+import { attachEmbedded } from '../../db/embedded.ts';
+import { globalModelId } from '../../runtime/models/catalogue.ts';
+import { startToolServer, type ToolServer } from '../support/httpTools.ts';
+import { until } from '../support/knowledge.ts';
+import { type ModelServer, startModelServer } from '../support/model-server.ts';
+import { call, cleanUp, demoOf, freshFolder, json, type ServiceProcess, startService, transcript } from './service.ts';
+
+jest.setTimeout(90_000); // each test starts processes, each with a PostgreSQL
+
+let server: ModelServer;
+let tools: ToolServer;
+let env: NodeJS.ProcessEnv;
+let dataDir: string;
+let service: ServiceProcess;
+let key: string;
+let agentId: string;
+
+beforeAll(async () => {
+  server = await startModelServer();
+  tools = await startToolServer();
+});
+beforeEach(async () => {
+  server.reset();
+  tools.received.length = 0;
+  dataDir = await freshFolder();
+  env = {
+    GUILDHALL_DATA_DIR: dataDir,
+    GUILDHALL_ALLOW_PRIVATE_NETWORK: 'true',
+    OPENAI_COMPATIBLE_BASE_URL: `${server.url}/v1`,
+    OPENAI_COMPATIBLE_MODELS: 'local-model',
+  };
+  service = await startService(env);
+  ({ agentId, key } = demoOf(service));
+});
+afterEach(cleanUp);
+afterAll(async () => {
+  await tools.close();
+  await server.close();
+});
+
+const api = (method: string, path: string, body?: object) => json(call(service.origin, key, method, path, body));
+const send = (body: object) => call(service.origin, key, 'POST', `/agents/${agentId}/messages`, body);
+const toolCall = { id: 'call_1', name: 'pay', arguments: '{}' };
+
+/** Gives the demo agent a tool that posts to the tool server. */
+async function withTool(requiresApproval: boolean): Promise<void> {
+  const configuration = { method: 'POST', url: `${tools.origin}/pay`, timeoutSeconds: 60 };
+  const tool = await api('POST', '/http-tools', {
+    name: 'pay',
+    toolType: 'HTTP_REQUEST',
+    configuration,
+    requiresApproval,
+  });
+  await api('POST', `/agents/${agentId}/http-tools`, { httpToolPublicId: tool.publicId });
+  await api('PATCH', `/agents/${agentId}`, { aiModelPublicId: globalModelId('openai-compatible', 'local-model') });
+  await api('POST', `/agents/${agentId}/publish`, {});
+}
+
+async function killAndRestart(): Promise<void> {
+  service.child.kill('SIGKILL');
+  expect(await service.ended).toEqual({ code: null, signal: 'SIGKILL' });
+  service = await startService(env);
+}
+
+/** One statement beside the running service, as its role across workspaces. */
+async function sql<Row extends pg.QueryResultRow>(text: string): Promise<Row[]> {
+  const { url } = await attachEmbedded(dataDir);
+  const client = new pg.Client({ connectionString: url(), options: '-c role=guildhall_system' });
+  await client.connect();
+  try {
+    return (await client.query<Row>(text)).rows;
+  } finally {
+    await client.end();
+  }
+}
+const expireLeases = () =>
+  sql(`update conversations set turn_expires_at = now() - interval '1 second' where turn_id is not null`);
+const turns = () => sql<{ status: string; kind: string }>('select status, kind from turns order by started_at, id');
+
+test('kill -9 while a tool is called: the turn says so, its steps can be read, and the conversation goes on', async () => {
+  await withTool(false);
+  tools.on('/pay', () => {});
+  server.script({ reply: 'I pay.', toolCalls: [toolCall] });
+  const lost = expect(send({ content: 'Pay.', externalUserId: 'ada' })).rejects.toThrow();
+  await until(
+    async () => tools.received.length,
+    (count) => count === 1,
+  );
+  await killAndRestart();
+  await lost;
+  const { items } = await api('GET', '/conversations?externalUserId=ada');
+  const conversationId = items[0].publicId;
+  expect(await sql('select kind, status, name from turn_steps order by seq')).toEqual([
+    { kind: 'model', status: 'done', name: 'local-model' },
+    { kind: 'tool', status: 'running', name: 'pay' },
+  ]);
+  await expireLeases();
+  server.script({ reply: 'Here again.' });
+  await json(send({ content: 'Well?', conversationId }));
+  expect((await turns()).map(({ status }) => status)).toEqual(['interrupted', 'done']);
+  expect(await transcript(service.origin, key, conversationId)).toEqual([
+    'user: Pay.',
+    'user: Well?',
+    'assistant: Here again.',
+  ]);
+  // What was begun is not begun again by itself.
+  expect(tools.received).toHaveLength(1);
+});
+
+test('kill -9 while an approved call is made: it is not made again, and the agent goes on knowing that', async () => {
+  await withTool(true);
+  tools.on('/pay', () => {});
+  server.script({ reply: 'I would pay.', toolCalls: [toolCall] });
+  const { conversationId } = await json(send({ content: 'Pay.' }));
+  expect(tools.received).toHaveLength(0);
+  const lost = expect(send({ content: 'approve', conversationId })).rejects.toThrow();
+  await until(
+    async () => tools.received.length,
+    (count) => count === 1,
+  );
+  await killAndRestart();
+  await lost;
+  await expireLeases();
+  server.script({ reply: 'I cannot tell.' });
+  await json(send({ content: 'Well?', conversationId }));
+  expect(tools.received).toHaveLength(1);
+  expect(JSON.stringify(server.requests.at(-1)?.body)).toContain('Whether it was made is not known.');
+});
+
+test('kill -9 between the approval and the call: it is made once, by the process that comes next, and the reply is stored', async () => {
+  await withTool(true);
+  tools.on('/pay', (_received, response) => void response.writeHead(200).end('paid'));
+  server.script({ reply: 'I would pay.', toolCalls: [toolCall] });
+  const { conversationId } = await json(send({ content: 'Pay.' }));
+  service.child.kill('SIGKILL');
+  await service.ended;
+  // What a process leaves that took the decision and died before the call.
+  service = await startService({ ...env, GUILDHALL_ROLE: 'all' });
+  server.script({ reply: 'Paid.' });
+  await sql(`update approvals set status = 'approved', decided_at = now(), decided_by = 'message'`);
+  await killAndRestart();
+  await until(
+    () => transcript(service.origin, key, conversationId),
+    (lines) => lines.at(-1) === 'assistant: Paid.',
+  );
+  expect(tools.received).toHaveLength(1);
+  expect((await turns()).map(({ kind, status }) => [kind, status])).toEqual([
+    ['message', 'done'],
+    ['continuation', 'done'],
+  ]);
+});
