@@ -52,6 +52,8 @@ export class Thread {
     const { worker, ready } = this.#current;
     try {
       await (signal ? untilAborted(ready, signal) : ready);
+      // A thread that was ready wins over an abort of the same moment.
+      signal?.throwIfAborted();
       const answered = nextMessage(worker, limitMs, signal);
       worker.postMessage(question);
       const answer = await answered;
@@ -76,6 +78,9 @@ export class Thread {
     worker.unref();
     // Errors of a thread that nobody asks anything must not become the process's.
     worker.on('error', () => undefined);
+    worker.on('exit', () => {
+      if (this.#current?.worker === worker) this.#current = undefined;
+    });
     const ready = nextMessage(worker, START_MS);
     ready.catch(() => undefined);
     return { worker, ready };

@@ -28,6 +28,6 @@ create constraint trigger raise_revision after insert or update on ai_models
   deferrable initially deferred for each row execute function raise_workspace_revision();
 create constraint trigger raise_revision after update of name, description, status, published_version_number, deleted_at on agents
   deferrable initially deferred for each row
-  when (old.name is distinct from new.name or old.status is distinct from new.status or old.deleted_at is distinct from new.deleted_at
+  when (old.name is distinct from new.name or old.description is distinct from new.description or old.status is distinct from new.status or old.deleted_at is distinct from new.deleted_at
     or old.published_version_number is distinct from new.published_version_number)
   execute function raise_workspace_revision();

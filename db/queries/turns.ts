@@ -208,7 +208,7 @@ export async function storeUnanswered(
   await sql`
     with conversation as (
       update conversations set message_count = message_count + 1, last_message_at = greatest(last_message_at, ${now}),
-        last_message_snippet = ${message.snippet}
+        last_message_snippet = ${message.snippet}, follow_up_at = null
       where workspace_id = ${workspaceId} and id = ${conversationId} and deleted_at is null
       returning *
     )

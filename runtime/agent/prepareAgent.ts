@@ -67,7 +67,7 @@ const TASK_SCHEMA = {
 };
 
 /** Failures of a sub-agent that its parent can live with; others end the turn. */
-const SURVIVABLE = new Set(['MODEL_PROVIDER_ERROR', 'MISSING_VARIABLE', 'VALIDATION_ERROR', 'AGENT_NOT_PUBLISHED']);
+const SURVIVABLE = new Set(['MODEL_PROVIDER_ERROR', 'MISSING_VARIABLE', 'AGENT_NOT_PUBLISHED']);
 
 /**
  * The agents that this one can delegate to, each a tool. An agent above it in the turn is left out, and so are all at the greatest
@@ -131,7 +131,8 @@ async function prepareSubAgent(
     snapshot.longTermMemoryEnabled ? listUserMemories(db, workspaceId, { agentId, externalUserId }) : [],
     toolsetOf(scope, { work, variables, revision, path: [...path, agentId] }),
   ]);
-  const instructions = renderInstructions(snapshot, variables, null);
+  // They were meant for the agent of the conversation: one that is no value of this agent's variable counts as not given.
+  const instructions = renderInstructions(snapshot, undefined, { variables });
   const system = systemPrompt(scope, { instructions, knowledge, memories, talksToPeople: false });
   const before = [{ role: 'user' as const, content: task }];
   return { scope, depth: path.length, task, model, system, toolset, before, work };

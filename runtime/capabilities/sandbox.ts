@@ -1,7 +1,8 @@
 import { ThreadStopped } from '../../core/thread.ts';
+import { PoolBusy } from '../../core/threadPool.ts';
 import type { AgentScope, AgentTool, ToolOutput } from '../agent/tool.ts';
 import { LIMITS, type SandboxAnswer } from '../sandbox/limits.ts';
-import { SandboxBusy, sandbox } from '../sandbox/pool.ts';
+import { sandbox } from '../sandbox/pool.ts';
 import type { JsonSchema } from '../tools/tool.ts';
 
 const SECONDS = LIMITS.timeMs / 1000;
@@ -48,7 +49,7 @@ export function sandboxTools(scope: AgentScope): AgentTool[] {
         try {
           return outputOf(await sandbox.run(scope.workspaceId, code, signal));
         } catch (error) {
-          if (error instanceof SandboxBusy) return failure(error.message);
+          if (error instanceof PoolBusy) return failure(`The sandbox is busy: ${error.message}`);
           if (error instanceof ThreadStopped) return stopped(error, scope);
           throw error;
         }

@@ -8,7 +8,10 @@ import type {
   LanguageModelV4Text,
   LanguageModelV4ToolCall,
   LanguageModelV4Usage,
+  SharedV4ProviderOptions,
 } from '@ai-sdk/provider';
+import { storableJson } from '../mcp/text.ts';
+import { isTooDeep, MAX_DEPTH } from '../tools/response.ts';
 import { UnfinishedAnswer } from './errors.ts';
 import { type AssistantPart, isSaid } from './prompt.ts';
 
@@ -78,6 +81,24 @@ class Blocks {
   }
 }
 
+/** What an answer says is stored, and PostgreSQL keeps neither NUL nor half of a surrogate pair. */
+const storable = (text: string): string => text.replaceAll('\0', '').toWellFormed();
+
+/** The pieces of a text, each as it can be stored; half of a character waits for its other half. */
+class Pieces {
+  #half = '';
+
+  take(piece: string): string {
+    const text = this.#half + piece.replaceAll('\0', '');
+    this.#half = /[\uD800-\uDBFF]$/.exec(text)?.[0] ?? '';
+    return storable(text.slice(0, text.length - this.#half.length));
+  }
+
+  end(): string {
+    return storable(this.#half);
+  }
+}
+
 /** Asks for the answer as a stream, and hands over each piece of its text; the next waits for a returned promise. */
 export async function stream(
   model: LanguageModelV4,
@@ -87,14 +108,16 @@ export async function stream(
   const { stream: parts } = await model.doStream(options);
   const reader = parts.getReader();
   const blocks = new Blocks();
+  const pieces = new Pieces();
   const end: Partial<Omit<RawAnswer, 'parts'>> = {};
   try {
     for (;;) {
       const { done, value: part } = await reader.read();
       if (done) break;
       blocks.take(part);
-      if (part.type === 'text-delta' && part.delta !== '') {
-        const handed = onText(part.delta);
+      if (part.type === 'text-delta') {
+        const piece = pieces.take(part.delta);
+        const handed = piece === '' ? undefined : onText(piece);
         if (handed !== undefined) await handed;
       } else if (part.type === 'error') throw part.error;
       else if (part.type === 'finish') Object.assign(end, { usage: part.usage, finish: part.finishReason });
@@ -105,6 +128,8 @@ export async function stream(
     throw error;
   }
   if (end.usage === undefined || end.finish === undefined) throw new UnfinishedAnswer();
+  const rest = pieces.end();
+  if (rest !== '') await onText(rest);
   return { parts: blocks.parts, usage: end.usage, finish: end.finish };
 }
 
@@ -133,7 +158,9 @@ function argumentsOf(text: string, wasCut: boolean): Pick<ModelToolCall, 'input'
       ? wrong('The arguments were cut off at the length limit of an answer. Make the call again with shorter ones.')
       : wrong('The arguments are not valid JSON. Make the call again with a JSON object.');
   }
-  if (isObject(value)) return { input: value, problem: null };
+  // Whatever walks over it does so by recursion.
+  if (isTooDeep(value)) return wrong('The arguments nest too deeply. Make the call again with flatter ones.');
+  if (isObject(value)) return { input: storableJson(value, MAX_DEPTH) as Record<string, unknown>, problem: null };
   if (value === null) return { input: {}, problem: null };
   return wrong(`The arguments must be a JSON object, not ${nameOf(value)}. Make the call again with an object.`);
 }
@@ -145,21 +172,22 @@ const fittingName = (name: string): string => name.replace(/[^a-zA-Z0-9_-]/g, '_
 export type Said = { text: string; content: AssistantPart[]; toolCalls: ModelToolCall[] };
 
 /**
- * Reads an answer. `toolNames` are the tools that the model may call; without any, calls that it asks for all the same are
+ * Reads an answer; nothing in it is left that PostgreSQL could not store. `toolNames` are the tools that the model may call; without any, calls that it asks for all the same are
  * dropped. `content` has what must go back to the model, and nothing empty.
  */
 export function saidBy({ parts, finish }: RawAnswer, toolNames: ReadonlySet<string>): Said {
   const said: Said = { text: '', content: [], toolCalls: [] };
   const ids = new Set<string>();
   for (const part of parts) {
-    const providerOptions = part.providerMetadata;
-    const own = providerOptions === undefined ? {} : { providerOptions };
+    const providerOptions = part.providerMetadata && storableJson(part.providerMetadata, MAX_DEPTH);
+    const own = providerOptions === undefined ? {} : { providerOptions: providerOptions as SharedV4ProviderOptions };
     if (part.type !== 'tool-call') {
       if (part.type === 'text') said.text += part.text;
-      said.content.push({ type: part.type, text: part.text, ...own });
+      said.content.push({ type: part.type, text: storable(part.text), ...own });
     } else if (toolNames.size > 0) {
+      const given = storable(part.toolCallId);
       // Servers that know no ids send none, or the same for all calls.
-      const id = part.toolCallId === '' || ids.has(part.toolCallId) ? `call_${randomUUID()}` : part.toolCallId;
+      const id = given === '' || ids.has(given) ? `call_${randomUUID()}` : given;
       ids.add(id);
       const name = toolNames.has(part.toolName) ? part.toolName : fittingName(part.toolName);
       const { input, problem } = argumentsOf(part.input, finish.unified === 'length');
@@ -167,6 +195,7 @@ export function saidBy({ parts, finish }: RawAnswer, toolNames: ReadonlySet<stri
       said.content.push({ type: 'tool-call', toolCallId: id, toolName: name, input, ...own });
     }
   }
+  said.text = storable(said.text);
   said.content = said.content.filter(isSaid);
   return said;
 }

@@ -114,8 +114,7 @@ async function storeAnswer(
   const { db, workspaceId, runtime } = context;
   const { snapshot, kind, followUpsSent, timeZone } = plan;
   const pendingApprovals = paused ? waitingCalls(paused) : [];
-  // PostgreSQL keeps no NUL, and no half of a surrogate pair: a stream may be cut within one.
-  let content = text.replaceAll('\u0000', '').toWellFormed();
+  let content = text;
   if (paused) {
     const notice = noticeOf(pendingApprovals);
     const addition = content === '' ? notice : `\n\n${notice}`;

@@ -173,7 +173,7 @@ export class Turn {
     const message = kind === 'message' ? this.#message(brought) : null;
     const newest = { content: brought.modelText ?? request.content, attachments: brought.attachments };
     // Beside the statement that takes the conversation, which does not depend on it.
-    const knowledge = retrieve(scope, newest.content);
+    const knowledge = kind === 'message' ? retrieve(scope, newest.content) : Promise.resolve([]);
     knowledge.catch(() => {});
     const answer = (taken: Taken) =>
       answerTurn(this.#context, {

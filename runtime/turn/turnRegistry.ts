@@ -114,6 +114,8 @@ export function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason as Error);
     if (signal.aborted) {
+      // Nobody waits for it any more.
+      promise.catch(() => {});
       abort();
       return;
     }

@@ -1,3 +1,4 @@
+import { newId } from '../../core/ids.ts';
 import { begun, publishedAgent, transcript } from '../http/messages/turns.ts';
 import { startTestApp, type TestApp, TestClock } from '../support/app.ts';
 import { adminQuery } from '../support/database.ts';
@@ -103,6 +104,18 @@ describe('a follow-up that fails', () => {
       await sendDue(app);
       expect(await planOf(app, id)).toMatchObject({ sent: round + 1 });
     }
+  });
+
+  test('is given up for its own failures only, not for those of other turns', async () => {
+    const agentId = await publishedAgent(app, FOLLOWS_UP);
+    const id = await begun(app, agentId);
+    clock.advance(2 * HOUR_MS);
+    const turn = { workspace_id: app.workspace.workspaceId, conversation_id: id, agent_id: agentId, version_number: 1 };
+    const failure = { kind: 'continuation', status: 'failed', started_at: clock.now(), ended_at: clock.now() } as const;
+    const failures = Array.from({ length: 3 }, () => ({ ...turn, ...failure, id: newId() }));
+    await app.workspace.db.insertInto('turns').values(failures).execute();
+    await sendDue(app);
+    expect(await planOf(app, id)).toMatchObject({ sent: 1 });
   });
 
   test('before it has begun is not tried again at every sweep either', async () => {

@@ -143,17 +143,29 @@ describe('it keeps silent', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test.each(['a paused conversation', 'a conversation with an inactive agent'] as const)(
-    'in %s also when it goes on later: what came due meanwhile is dropped',
-    async (what) => {
+  const { 'a deleted conversation': _deleted, ...kept } = states;
+
+  test.each(Object.entries(kept))(
+    'in %s also when it goes on later: what came due is dropped',
+    async (_what, change) => {
       const agentId = await publishedAgent(app, FOLLOWS_UP);
       const id = await quiet(agentId);
-      await states[what](id, agentId);
+      await change(id, agentId);
       clock.advance(2 * HOUR_MS);
       expect(await sweep(app)).toEqual([]);
       expect(await planOf(app, id)).toEqual({ at: null, sent: 0 });
     },
   );
+
+  test('but not in a conversation that goes on before it is due', async () => {
+    const id = await quiet();
+    await set({ is_paused: true })(id);
+    clock.advance(HOUR_MS);
+    expect(await sweep(app)).toEqual([]);
+    await set({ is_paused: false })(id);
+    clock.advance(HOUR_MS);
+    expect(await sweep(app)).toMatchObject([{ conversationId: id }]);
+  });
 
   test('as the version says that was published since', async () => {
     const agentId = await draftAgent(app, FOLLOWS_UP);

@@ -1,9 +1,16 @@
 import { z } from 'zod';
-import { Thread, ThreadStopped } from '../../../core/thread.ts';
+import { ThreadStopped } from '../../../core/thread.ts';
+import { PoolBusy, ThreadPool } from '../../../core/threadPool.ts';
 import { type RegisterTools, registerTool, ToolRefusal } from './tool.ts';
 
-/** Calculates one expression. Throws ToolRefusal when it cannot be calculated, or not within the limits. */
-export type Calculate = (expression: string) => Promise<string>;
+/** For whom it is calculated. */
+interface Caller {
+  workspaceId: string;
+  signal?: AbortSignal;
+}
+
+/** Calculates one expression. Throws ToolRefusal when it cannot be calculated, or not within the limits; or the signal's reason. */
+export type Calculate = (expression: string, caller: Caller) => Promise<string>;
 
 const MOST_CHARACTERS = 1000;
 const LIMITS = { maxOldGenerationSizeMb: 96, maxYoungGenerationSizeMb: 16, stackSizeMb: 2 };
@@ -18,18 +25,21 @@ interface Options {
 }
 
 /**
- * Calculates in one thread, one expression after the other. A thread that takes longer than its time, or more memory than is
- * allowed, is ended with what it does; the next calculation starts another one.
+ * Calculates in one thread, one expression after the other; workspaces take turns. A thread that takes longer than its time, or
+ * more memory than is allowed, is ended with what it does; the next calculation starts another one.
  */
 export function createCalculator({ timeLimitMs, script }: Options): Calculate {
-  const thread = new Thread({ script, limits: LIMITS, keptMs: KEPT_MS });
-  let queue: Promise<unknown> = Promise.resolve();
-
-  async function run(expression: string): Promise<string> {
-    let answer: { result: string } | { error: string };
+  const pool = new ThreadPool<string, { result: string } | { error: string }>({
+    ...{ script, limits: LIMITS, keptMs: KEPT_MS, limitMs: timeLimitMs },
+    ...{ threads: 1, waitingOfOne: 16, waitingOfAll: 128 },
+  });
+  return async (expression, { workspaceId, signal }) => {
     try {
-      answer = (await thread.ask(expression, { limitMs: timeLimitMs })) as typeof answer;
+      const answer = await pool.run(workspaceId, expression, signal);
+      if ('error' in answer) throw new ToolRefusal(answer.error);
+      return answer.result;
     } catch (error) {
+      if (error instanceof PoolBusy) throw new ToolRefusal(`The calculator is busy: ${error.message}`);
       if (!(error instanceof ThreadStopped)) throw error;
       throw new ToolRefusal(
         error.reason === 'late'
@@ -37,14 +47,6 @@ export function createCalculator({ timeLimitMs, script }: Options): Calculate {
           : 'The calculation takes too much memory.',
       );
     }
-    if ('error' in answer) throw new ToolRefusal(answer.error);
-    return answer.result;
-  }
-
-  return (expression) => {
-    const turn = queue.then(() => run(expression));
-    queue = turn.catch(() => undefined);
-    return turn;
   };
 }
 
@@ -67,6 +69,6 @@ export const registerCalculator: RegisterTools = (server, host) => {
         'pi and e. Example: (1200 * 1.19 - 50) / 12',
       input: z.object({ expression: z.string().min(1).max(MOST_CHARACTERS).describe('The expression') }),
     },
-    ({ expression }) => calculate(expression),
+    ({ expression }) => calculate(expression, host.context()),
   );
 };

@@ -64,7 +64,7 @@ describe('operations', () => {
     const workspace = await app.database.seedWorkspace({ operationLimit: 124 });
     const { apiKey, db } = workspace;
     const agentId = await publishedAgent(app, {}, apiKey);
-    const going = [];
+    const going: string[] = [];
     for (let place = 0; place < 4; place += 1) going.push(await begun(app, agentId, 'Hello.', apiKey));
     const answers = await Promise.all(
       Array.from({ length: 200 }, (_, place) => {

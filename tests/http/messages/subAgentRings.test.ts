@@ -1,9 +1,10 @@
 import { publish } from '../../support/agents.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
+import { adminQuery } from '../../support/database.ts';
 import { lastResult, toolCall, toolNames } from '../../support/exchanges.ts';
 import { type ModelServer, startModelServer } from '../../support/model-server.ts';
 import { link, stepsOf } from '../../support/runtimeAgents.ts';
-import { draftAgent, GPT, LOCAL, send } from './turns.ts';
+import { draftAgent, GPT, LOCAL, publishedAgent, send } from './turns.ts';
 
 let server: ModelServer;
 let app: TestApp;
@@ -83,4 +84,18 @@ test('agents that delegate without end end: a turn makes at most 100 calls of mo
     server.requests.length,
   );
   expect(steps.every(({ status }) => status === 'done' || status === 'failed')).toBe(true);
+});
+
+test('an agent of another workspace cannot be reached by a link in a snapshot', async () => {
+  const theirs = await publishedAgent(app, {}, app.stranger.apiKey);
+  const [agentId = ''] = await chain(['A', 'B'], GPT);
+  // Nobody can write this: the service itself may not change a version.
+  const rows = await adminQuery(
+    `update agent_versions set snapshot = jsonb_set(snapshot, '{subAgents,0,subAgentPublicId}', '"${theirs}"')
+     where agent_id = '${agentId}' returning 1`,
+    app.database.name,
+  );
+  expect(rows).toHaveLength(1);
+  await send(app, agentId, { content: 'Go.' }).expect(200);
+  expect(toolNames(server.requests[0])).toEqual([]);
 });

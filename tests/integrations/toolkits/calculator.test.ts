@@ -5,7 +5,8 @@ import { ToolRefusal } from '../../../integrations/toolkits/builtin/tool.ts';
 jest.setTimeout(60_000); // the library loads for seconds on a busy machine, and again after each calculation that is stopped
 
 const script = new URL('../../../integrations/toolkits/builtin/calculatorWorker.ts', import.meta.url);
-const calculate = createCalculator({ timeLimitMs: 2000, script });
+const calculator = createCalculator({ timeLimitMs: 2000, script });
+const calculate = (expression: string) => calculator(expression, { workspaceId: 'a' });
 
 describe('results', () => {
   test.each([
@@ -101,7 +102,36 @@ describe('a calculation without end', () => {
   test('one that takes all memory ends with its thread, not with the process', async () => {
     const greedy = new URL('./greedyWorker.ts', import.meta.url);
     const doomed = createCalculator({ timeLimitMs: 30_000, script: greedy });
-    await expect(doomed('anything')).rejects.toThrow('takes too much memory');
+    await expect(doomed('anything', { workspaceId: 'a' })).rejects.toThrow('takes too much memory');
+  });
+});
+
+describe('a workspace that calculates much', () => {
+  const endless = 'factorial(1e9)';
+
+  test('waits for itself: the next one waits for one of its calculations, and too many are refused', async () => {
+    await calculate('1');
+    const ended: string[] = [];
+    const much = Array.from({ length: 20 }, (_, place) =>
+      calculate(place === 0 ? endless : '1').then(
+        () => ended.push('a'),
+        (error: ToolRefusal) => ended.push(error.message),
+      ),
+    );
+    await calculator('1', { workspaceId: 'b' }).then(() => ended.push('b'));
+    expect(ended.filter((each) => each === 'a').length).toBeLessThan(2);
+    await Promise.all(much);
+    const busy = 'The calculator is busy: this workspace has too many runs waiting. Try again in a moment.';
+    expect(ended.filter((each) => each === busy)).toHaveLength(3);
+    expect(ended.filter((each) => each === 'a')).toHaveLength(16);
+  });
+
+  test('frees the place of a calculation whose call has ended', async () => {
+    const call = new AbortController();
+    const running = calculator(endless, { workspaceId: 'a', signal: call.signal });
+    call.abort(new Error('stopped'));
+    await expect(running).rejects.toThrow('stopped');
+    expect(await calculate('6 * 7')).toBe('42');
   });
 });
 

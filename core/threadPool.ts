@@ -1,0 +1,98 @@
+import { Thread, type ThreadOptions } from './thread.ts';
+
+/** There is no room for another run. The message completes “… is busy:” for whoever asked. */
+export class PoolBusy extends Error {
+  override readonly name = 'PoolBusy';
+}
+
+/** What the threads run, and how many runs there may be. */
+export interface ThreadPoolOptions<Answer> extends ThreadOptions {
+  /** Runs at the same time. */
+  threads: number;
+  /** Runs that wait, of one workspace and of all. */
+  waitingOfOne: number;
+  waitingOfAll: number;
+  /** Milliseconds after which a thread that does not answer is ended. */
+  limitMs: number;
+  /** Whether the thread that gave this answer must not be used again. */
+  isSpent?: (answer: Answer) => boolean;
+}
+
+/** Gives a thread to a run that waits. */
+type Waiting = (thread: Thread) => void;
+
+/**
+ * Does work in a few threads. When all are at work, runs wait, and workspaces take turns: one that asks for much waits for itself,
+ * and another one's run waits for one run of each workspace at most.
+ */
+export class ThreadPool<Question, Answer> {
+  readonly #options: ThreadPoolOptions<Answer>;
+  readonly #idle: Thread[];
+  /** By workspace, the one whose turn it is first. */
+  readonly #waiting = new Map<string, Waiting[]>();
+
+  constructor(options: ThreadPoolOptions<Answer>) {
+    this.#options = options;
+    this.#idle = Array.from({ length: options.threads }, () => new Thread(options));
+  }
+
+  /** A thread's answer. Throws PoolBusy, ThreadStopped (thread.ts), or the signal's reason as soon as it is aborted. */
+  async run(workspaceId: string, question: Question, signal?: AbortSignal): Promise<Answer> {
+    signal?.throwIfAborted();
+    const { limitMs, isSpent } = this.#options;
+    const thread = this.#take() ?? (await this.#wait(workspaceId, signal));
+    try {
+      const answer = (await thread.ask(question, { limitMs, ...(signal && { signal }) })) as Answer;
+      if (isSpent?.(answer)) thread.end();
+      return answer;
+    } finally {
+      this.#release(thread);
+    }
+  }
+
+  /** A thread that is loaded before one that is not. */
+  #take(): Thread | undefined {
+    const loaded = this.#idle.findIndex((thread) => thread.isStarted);
+    return this.#idle.splice(Math.max(loaded, 0), 1)[0];
+  }
+
+  /** The next thread that is this run's turn. Throws PoolBusy, or the signal's reason. */
+  #wait(workspaceId: string, signal: AbortSignal | undefined): Promise<Thread> {
+    const { waitingOfOne, waitingOfAll } = this.#options;
+    const own = this.#waiting.get(workspaceId) ?? [];
+    const all = this.#waiting.values().reduce((sum, { length }) => sum + length, 0);
+    if (own.length >= waitingOfOne || all >= waitingOfAll) {
+      const whose = own.length >= waitingOfOne ? 'this workspace has' : 'there are';
+      throw new PoolBusy(`${whose} too many runs waiting. Try again in a moment.`);
+    }
+    return new Promise((resolve, reject) => {
+      const give: Waiting = (thread) => {
+        signal?.removeEventListener('abort', leave);
+        resolve(thread);
+      };
+      const leave = () => {
+        own.splice(own.indexOf(give), 1);
+        if (own.length === 0) this.#waiting.delete(workspaceId);
+        reject(signal?.reason);
+      };
+      own.push(give);
+      this.#waiting.set(workspaceId, own);
+      signal?.addEventListener('abort', leave, { once: true });
+    });
+  }
+
+  /** Gives the thread to the run whose turn it is. */
+  #release(thread: Thread): void {
+    const [next] = this.#waiting;
+    if (!next) {
+      this.#idle.push(thread);
+      return;
+    }
+    const [workspaceId, own] = next;
+    const give = own.shift();
+    // Behind the others.
+    this.#waiting.delete(workspaceId);
+    if (own.length > 0) this.#waiting.set(workspaceId, own);
+    give?.(thread);
+  }
+}

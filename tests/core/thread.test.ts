@@ -1,0 +1,46 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import { Thread } from '../../core/thread.ts';
+
+let folder: string;
+let thread: Thread;
+
+/** Answers what it is asked; `never` it does not, and after `last` it ends by itself. */
+const SCRIPT = `
+import { parentPort } from 'node:worker_threads';
+parentPort.on('message', (question) => {
+  if (question === 'never') return;
+  parentPort.postMessage(question);
+  if (question === 'last') parentPort.close();
+});
+parentPort.postMessage('ready');`;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'guildhall-thread-'));
+  await writeFile(join(folder, 'echo.mjs'), SCRIPT);
+});
+afterAll(() => rm(folder, { recursive: true }));
+beforeEach(() => {
+  thread = new Thread({ script: pathToFileURL(join(folder, 'echo.mjs')), limits: {}, keptMs: 60_000 });
+});
+afterEach(() => thread.end());
+
+test('a question that is given up in the moment it is asked is not waited for', async () => {
+  await thread.ask('first', { limitMs: 10_000 });
+  const given = new AbortController();
+  const asked = thread.ask('never', { limitMs: 10_000, signal: given.signal });
+  given.abort(new Error('given up'));
+  await expect(asked).rejects.toThrow('given up');
+  expect(thread.isStarted).toBe(false);
+});
+
+test('a thread that ended by itself between two questions is started again', async () => {
+  expect(await thread.ask('last', { limitMs: 10_000 })).toBe('last');
+  for (const deadline = Date.now() + 10_000; thread.isStarted; await sleep(5)) {
+    if (Date.now() > deadline) throw new Error('It has not ended.');
+  }
+  expect(await thread.ask('again', { limitMs: 10_000 })).toBe('again');
+});
