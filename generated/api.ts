@@ -332,7 +332,7 @@ export interface paths {
         };
         /**
          * List the features of an agent
-         * @description The eight features that every agent has, switched on or not, always in the same order. A feature is a view of the agent's own fields, so `getAgent` shows the same settings.
+         * @description The eight features that every agent has, switched on or not, always in the same order; `AgentFeature` says what each does. A feature is a view of the agent's own fields, so `getAgent` shows the same settings.
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`.
          */
@@ -452,7 +452,7 @@ export interface paths {
         put?: never;
         /**
          * Link a skill to an agent
-         * @description Adds the skill to the draft of the agent, active from the start. Conversations follow once the agent is published again. A skill is linked to an agent once: a second time is 409 `ALREADY_LINKED`. An archived agent has no draft: 409 `NO_DRAFT_VERSION`.
+         * @description Adds the skill to the draft of the agent, active from the start. Conversations follow once the agent is published again: the agent knows the skill by its name and description, and reads its instructions and files when a task calls for them. A skill is linked to an agent once: a second time is 409 `ALREADY_LINKED`. An archived agent has no draft: 409 `NO_DRAFT_VERSION`.
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`, `SKILL_NOT_FOUND`; 409 `ALREADY_LINKED`, `NO_DRAFT_VERSION`.
          */
@@ -584,7 +584,7 @@ export interface paths {
         put?: never;
         /**
          * Link a knowledge source to an agent
-         * @description Adds the knowledge source to the draft of the agent, active from the start; it may still be processing. Conversations follow once the agent is published again. A source is linked to an agent once: a second time is 409 `ALREADY_LINKED`. An archived agent has no draft: 409 `NO_DRAFT_VERSION`.
+         * @description Adds the knowledge source to the draft of the agent, active from the start; it may still be processing. Conversations follow once the agent is published again: the passages of all its sources that fit a message best, six at most, reach the agent with the message and the names of their sources, and it can search for more. A source is linked to an agent once: a second time is 409 `ALREADY_LINKED`. An archived agent has no draft: 409 `NO_DRAFT_VERSION`.
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`, `KNOWLEDGE_SOURCE_NOT_FOUND`; 409 `ALREADY_LINKED`, `NO_DRAFT_VERSION`.
          */
@@ -714,7 +714,7 @@ export interface paths {
         put?: never;
         /**
          * Link a tool to an agent
-         * @description Adds the tool to the draft of the agent, active from the start and with the tool's own `requiresApproval`; change both with `updateToolLink`. Conversations follow once the agent is published again. A tool is linked to an agent once: a second time is 409 `ALREADY_LINKED`. An archived agent has no draft: 409 `NO_DRAFT_VERSION`.
+         * @description Adds the tool to the draft of the agent, active from the start and with the tool's own `requiresApproval`; change both with `updateToolLink`. Conversations follow once the agent is published again, and later changes of the tool itself count for them at once. A tool is linked to an agent once: a second time is 409 `ALREADY_LINKED`. An archived agent has no draft: 409 `NO_DRAFT_VERSION`.
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`, `HTTP_TOOL_NOT_FOUND`; 409 `ALREADY_LINKED`, `NO_DRAFT_VERSION`.
          */
@@ -874,7 +874,7 @@ export interface paths {
         put?: never;
         /**
          * Link an external MCP server to an agent
-         * @description Lets the agent call every tool that was discovered on the server. The link starts active and without approval, and belongs to the draft: conversations use it once the agent is published again. Only a server with status `CONNECTED` can be linked, any other is 422 `EXTERNAL_MCP_NOT_ACTIVE`; discover it again first. A server is linked to an agent once: a second time is 409 `ALREADY_LINKED`. An archived agent has no draft: 409 `NO_DRAFT_VERSION`.
+         * @description Lets the agent call every tool that the last discovery found on the server, also tools that a later discovery finds. The link starts active and without approval, and belongs to the draft: conversations use it once the agent is published again, for as long as the server is `CONNECTED`. Only a server with this status can be linked, any other is 422 `EXTERNAL_MCP_NOT_ACTIVE`; discover it again first. A server is linked to an agent once: a second time is 409 `ALREADY_LINKED`. An archived agent has no draft: 409 `NO_DRAFT_VERSION`.
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`, `EXTERNAL_MCP_NOT_FOUND`; 409 `ALREADY_LINKED`, `NO_DRAFT_VERSION`; 422 `EXTERNAL_MCP_NOT_ACTIVE`.
          */
@@ -1172,7 +1172,17 @@ export interface paths {
         put?: never;
         /**
          * Link a sub-agent to an agent
-         * @description Lets the agent hand work to another one. The link belongs to the draft: conversations use it once the agent is published again, and delegation runs the sub-agent's published version. A link is never edited: unlink, then link again with other values. Linking an agent to itself, or so that delegation could come back to it over any number of agents, is 422 `SUB_AGENT_CYCLE`; the links of all agents as they are now count, archived ones included. An archived agent has no draft: 409 `NO_DRAFT_VERSION`.
+         * @description Lets the agent hand work to another one. The link belongs to the draft: conversations use it once the agent is
+         *     published again. A link is never edited: unlink, then link again with other values. Linking an agent to itself, or
+         *     so that delegation could come back to it over any number of agents, is 422 `SUB_AGENT_CYCLE`; the links of all
+         *     agents as they are now count, archived ones included. An archived agent has no draft: 409 `NO_DRAFT_VERSION`.
+         *
+         *     Delegation runs the version of the sub-agent that is published at that moment; one that is not active is left out.
+         *     It sees the task alone and not the conversation, works with its own prompt, links and memory of the end user, gets
+         *     the variables of the conversation and the message, and its answer goes back to the agent, not to the user. What it
+         *     uses counts to the reply, and its calls that need approval wait with those of the agent. At most four agents stand
+         *     above one another, that of the conversation included, and none is delegated to that stands above already: published
+         *     versions may form a ring where drafts may not.
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`, `SUB_AGENT_NOT_FOUND`, `AI_MODEL_NOT_FOUND`; 409 `ALREADY_LINKED`, `NO_DRAFT_VERSION`; 422 `SUB_AGENT_CYCLE`.
          */
@@ -1470,7 +1480,36 @@ export interface paths {
         put?: never;
         /**
          * Send a message to an agent
-         * @description Sends the message to the published version of the agent and blocks until the reply is complete. Without `conversationId` a new conversation starts; messages sent to one conversation at the same time are answered one after the other. The message is stored before the agent runs: after 408 `AGENT_TIMEOUT` or 502 `MODEL_PROVIDER_ERROR` it is kept and the conversation takes further messages (`listConversations` with the `externalUserId` finds one that was new). A required variable without a value or default is 422 `MISSING_VARIABLE`, a value of the wrong type is 400 `VALIDATION_ERROR`. 429 `OPERATION_LIMIT_REACHED` means that the workspace has used up its operations of the month; repeating does not help.
+         * @description Sends the message to the published version of the agent and blocks until the reply is complete. Without
+         *     `conversationId` a new conversation starts; messages sent to one conversation at the same time are answered one
+         *     after the other.
+         *
+         *     **What runs.** Settings and links as they were published, and what they lead to as it is now: a tool that is
+         *     changed, a skill that is renamed or a sub-agent that is published anew counts from the next message on. What is
+         *     deleted, switched off or not connected is left out.
+         *
+         *     **A turn** is steps of the model with the calls of tools in between, those of one step side by side. A tool that
+         *     fails does not fail the turn: the agent is told and goes on. An agent has 24 steps, a turn with its sub-agents 100;
+         *     the last one must be an answer. The texts of all steps are one reply, joined by a blank line. Later turns see what
+         *     was said and, for the latest 20 messages, what tools answered, each result cut to 4,000 characters; attachments are
+         *     seen in their own turn only. What does not fit the model's context is left out, oldest first.
+         *
+         *     **Approvals.** A call that needs an approval is not made: the reply says so, and `pendingApprovals` has it. The next
+         *     message decides (`PendingApproval`). Where an operator decides instead, the agent goes on by itself, and its reply
+         *     comes without a message before it: `listConversationMessages` has it.
+         *
+         *     **Commands.** A `content` that begins with `/` and the word of an active command stands for its prompt
+         *     (`AgentCommand`). Any other is a text like any other.
+         *
+         *     **Operations.** A turn that is answered counts as one (`costOps`), whatever it took: also one that waits for
+         *     approval, one that decides on it, and a follow-up. A turn that fails counts as none, nor does one that goes on after
+         *     an operator's decision. 429 `OPERATION_LIMIT_REACHED`: the workspace has used up those of the calendar month (UTC),
+         *     and nothing is stored; repeating does not help.
+         *
+         *     **Failures.** The message is stored before the agent runs: after 408 `AGENT_TIMEOUT` or 502 `MODEL_PROVIDER_ERROR`
+         *     it is kept, and the conversation takes further messages (`listConversations` with the `externalUserId` finds one
+         *     that was new). A required variable without a value or default is 422 `MISSING_VARIABLE`, a value of the wrong type
+         *     is 400 `VALIDATION_ERROR`; nothing is stored then.
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`, `CONVERSATION_NOT_FOUND`; 408 `AGENT_TIMEOUT`; 422 `AGENT_NOT_PUBLISHED`, `CONVERSATION_PAUSED`, `CONVERSATION_ENDED`, `ATTACHMENT_TOO_LARGE`, `UNSUPPORTED_ATTACHMENT`, `MISSING_VARIABLE`; 429 `OPERATION_LIMIT_REACHED`; 502 `MODEL_PROVIDER_ERROR`.
          */
@@ -1492,7 +1531,7 @@ export interface paths {
         put?: never;
         /**
          * Send a message to an agent and stream the reply
-         * @description The same as `sendMessage`, with the reply sent piece by piece as server-sent events; `timeoutSeconds` is ignored. What is wrong with the request itself is a plain HTTP error. What fails once the stream has begun is one `error` event under status 200, with one of the codes `AGENT_NOT_PUBLISHED`, `CONVERSATION_NOT_FOUND` (deleted meanwhile), `CONVERSATION_PAUSED`, `CONVERSATION_ENDED`, `ATTACHMENT_TOO_LARGE`, `UNSUPPORTED_ATTACHMENT`, `MISSING_VARIABLE`, `OPERATION_LIMIT_REACHED`, `AGENT_TIMEOUT`, `MODEL_PROVIDER_ERROR`, `UNAVAILABLE` or `INTERNAL_ERROR`. A client that goes away does not stop the turn: it is completed and stored.
+         * @description The same as `sendMessage`, with the reply sent piece by piece as server-sent events; a turn has five minutes, and `timeoutSeconds` is ignored. What is wrong with the request itself is a plain HTTP error. What fails once the stream has begun is one `error` event under status 200, with one of the codes `AGENT_NOT_PUBLISHED`, `CONVERSATION_NOT_FOUND` (deleted meanwhile), `CONVERSATION_PAUSED`, `CONVERSATION_ENDED`, `ATTACHMENT_TOO_LARGE`, `UNSUPPORTED_ATTACHMENT`, `MISSING_VARIABLE`, `OPERATION_LIMIT_REACHED`, `AGENT_TIMEOUT`, `MODEL_PROVIDER_ERROR`, `UNAVAILABLE` or `INTERNAL_ERROR`; the pieces that came before it are not stored. `UNAVAILABLE` means that the service stops or has lost its database: send the message again, with the `conversationId` if it has come. A client that goes away does not stop the turn: it is completed and stored. A client that leaves more than 1 MiB unread counts as gone, and its connection is closed.
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`, `CONVERSATION_NOT_FOUND`.
          */
@@ -1541,7 +1580,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a conversation
-         * @description The conversation and its messages are gone for the API, and it takes no more messages. There is no way to bring it back through the API.
+         * @description The conversation and its messages are gone for the API, and it takes no more messages. There is no way to bring it back through the API. Its spoken replies are erased. What the agent remembers of the end user is not part of a conversation and stays.
          *
          *     Error codes: 404 `CONVERSATION_NOT_FOUND`.
          */
@@ -1560,7 +1599,7 @@ export interface paths {
         };
         /**
          * List messages of a conversation
-         * @description A page of the stored messages, ordered by `sentAt`, the oldest first unless `order` is `desc`.
+         * @description A page of the stored messages, ordered by `sentAt`, the oldest first unless `order` is `desc`. Messages of one reply keep their order. Replies that no message asked for are among them: follow-ups, and what an agent says after an operator's decision on an approval. Nothing announces these, so poll for them.
          *
          *     Error codes: 404 `CONVERSATION_NOT_FOUND`.
          */
@@ -2106,53 +2145,53 @@ export interface components {
              * @description The AI model, one of `listAiModels`.
              */
             aiModelPublicId: string | null;
-            /** @description Randomness of the answers, within the range of the model; `null` leaves it to the model. */
+            /** @description Randomness of the answers, within the range of the model; `null` leaves it to the model. Models of OpenAI and Anthropic take none while they think. */
             temperature: number | null;
             /** @description Let the model think before it answers. The model must support it. */
             thinkingEnabled: boolean;
-            /** @description How much the model may think; `null` leaves it to the model. */
+            /** @description How much the model may think once thinking is on; `null` is `medium`. */
             thinkingEffort: components["schemas"]["ThinkingEffort"] | null;
-            /** @description Let the agent search the web. */
+            /** @description Let the agent search the web. Where this server has no search service, the agent says so. */
             webSearchEnabled: boolean;
-            /** @description Give the agent a sandbox to run code in. */
+            /** @description Give the agent a sandbox to run JavaScript in: 5 seconds and 64 MiB at a time, without network and files. */
             sandboxEnabled: boolean;
-            /** @description Let the agent answer with user interface components. */
+            /** @description Let the agent show user interface components with its replies (`ui` of a message). */
             genuiEnabled: boolean;
             /** @description Render the variables into the system prompt. */
             dynamicPromptEnabled: boolean;
-            /** @description Understand voice messages. */
+            /** @description Take voice messages: a model provider transcribes them, and the agent reads what is said. */
             audioListeningEnabled: boolean;
-            /** @description Answer with voice messages. Needs a `ttsVoice`. */
+            /** @description Have replies read aloud (`audioUrl` of a message). Needs a `ttsVoice`. */
             audioResponseEnabled: boolean;
-            /** @description Voice of the spoken answers, such as `alloy`. */
+            /** @description Voice of the spoken answers, such as `alloy`. One that only another provider has stands for the usual voice. */
             ttsVoice: string | null;
-            /** @description Remember facts about an end user from one conversation to the next. */
+            /** @description Remember facts about an end user, by `externalUserId`, from one conversation with the agent to the next. */
             longTermMemoryEnabled: boolean;
             /** @description What to remember and what not. */
             memoryCustomInstructions: string | null;
-            /** @description Wait before answering on a channel, as a person would. */
+            /** @description Wait before each message on a channel, as a person who types. `sendMessage` and `streamMessage` never wait. */
             messageDelayEnabled: boolean;
-            /** @description How long to wait, when the delay is on. */
+            /** @description How long to wait, when the delay is on; `null` is `MEDIUM`. */
             messageDelayType: components["schemas"]["MessageDelayTier"] | null;
-            /** @description Split a long answer into several messages. */
+            /** @description Split a long answer into several messages, six at the most, between its paragraphs. */
             messageSplittingEnabled: boolean;
             /** @description Write again to an end user who has gone quiet. Needs `followUpMaxAttempts` and `followUpIntervalMinutes`. */
             followUpEnabled: boolean;
-            /** @description Hours of silence before the first follow-up. */
+            /** @description Hours of silence before the first follow-up. With `followUpInactivityMinutes` the longer of the two counts, without both the interval. */
             followUpAfterHours: number | null;
-            /** @description Minutes of silence after which a conversation counts as quiet. */
+            /** @description Minutes of silence after which a conversation counts as quiet: no follow-up comes earlier. */
             followUpInactivityMinutes: number | null;
-            /** @description Minutes between two follow-ups. */
+            /** @description Minutes from one follow-up to the next, while the user stays silent. */
             followUpIntervalMinutes: number | null;
-            /** @description Most follow-ups in one conversation. */
+            /** @description Most follow-ups in one conversation, over its whole life. */
             followUpMaxAttempts: number | null;
             /**
-             * @description Time of day from which follow-ups may be sent. Comes as a pair with the end, and before it.
+             * @description Time of day from which follow-ups may be sent, in the time zone of the workspace. Comes as a pair with the end, and before it.
              * @example 09:00:00
              */
             followUpBusinessHoursStart: string | null;
             /**
-             * @description Time of day until which follow-ups may be sent.
+             * @description Time of day until which follow-ups may be sent. What comes due later waits for the next start.
              * @example 18:00:00
              */
             followUpBusinessHoursEnd: string | null;
@@ -2169,7 +2208,7 @@ export interface components {
              */
             updatedAt: string;
         };
-        /** @description A slash command of an agent. */
+        /** @description A slash command of an agent. A message that begins with `/` and the word of an active command, followed by nothing or by white space, invokes it: the agent gets the prompt in its place and, after a blank line, what was typed behind the word. The message itself is stored as it was typed. A word that no active command has is text like any other. */
         AgentCommand: {
             /**
              * Format: uuid
@@ -2182,12 +2221,12 @@ export interface components {
             command: string;
             /** @description What the command is for. */
             description: string | null;
-            /** @description Template that is injected into the conversation when the command is invoked. */
+            /** @description What the agent gets when the command is invoked, followed by what was typed after it. Variables are not rendered into it. */
             prompt: string;
             status: components["schemas"]["CommandStatus"];
             /**
              * Format: int64
-             * @description How many times the command has been invoked.
+             * @description How many messages have invoked the command, also those whose turn failed.
              */
             usageCount: number;
             /**
@@ -2214,7 +2253,7 @@ export interface components {
             command: string;
             /** @description What the command is for. */
             description?: string | null;
-            /** @description Template that is injected into the conversation when the command is invoked. */
+            /** @description What the agent gets when the command is invoked, followed by what was typed after it. Variables are not rendered into it. */
             prompt: string;
         };
         /** @description The fields to change. An absent field stays as it is. */
@@ -2225,7 +2264,7 @@ export interface components {
             command?: string;
             /** @description What the command is for. */
             description?: string;
-            /** @description Template that is injected into the conversation when the command is invoked. */
+            /** @description What the agent gets when the command is invoked, followed by what was typed after it. Variables are not rendered into it. */
             prompt?: string;
             status?: components["schemas"]["CommandStatus"];
         };
@@ -2240,7 +2279,29 @@ export interface components {
             /** @description Free-form tags to find the agent by. */
             categories?: string[];
         };
-        /** @description A capability of an agent that can be switched on and off. */
+        /**
+         * @description A capability of an agent that can be switched on and off. What each does, by its key, once it is published:
+         *
+         *     - `follow-up`: the agent writes again to an end user who has gone quiet, in conversations of this API too. Nobody asks
+         *       for these messages: they are in `listConversationMessages`, and each counts as an operation. None comes while a call
+         *       waits for approval. One that comes due while the conversation is paused or ended, or the agent not active, is
+         *       dropped; one that fails is tried again after 15 minutes, three times in all.
+         *     - `message-splitting`: a reply is several messages, six at the most, cut between paragraphs; lists, tables and code
+         *       stay whole. A reply that waits for approval is not cut.
+         *     - `message-delay`: a reply on a channel waits for as long as typing it would take. `sendMessage` and `streamMessage`
+         *       never wait.
+         *     - `long-term-memory`: the agent keeps facts about an end user, and has them in later conversations with the same
+         *       `externalUserId`: 200 of 1,000 characters at most, of which those go that were said longest ago. Other agents do not
+         *       see them.
+         *     - `sandbox`: the agent can run JavaScript, 5 seconds and 64 MiB at a time, without network and files.
+         *     - `genui`: the agent can show components with a reply (`ui` of a message).
+         *     - `audio`: one that listens takes voice messages (`Attachment`), one that speaks has its replies read aloud
+         *       (`audioUrl` of a message), where a configured provider can.
+         *     - `web-search`: the agent can search the web with the search service of this server. Where there is none, it says so
+         *       when it is asked to.
+         *
+         *     A sub-agent talks to the agent that delegated to it: it neither splits, speaks nor shows.
+         */
         AgentFeature: {
             /**
              * @description Stable key of the feature.
@@ -2381,53 +2442,53 @@ export interface components {
              * @description The AI model, one of `listAiModels`.
              */
             aiModelPublicId?: string | null;
-            /** @description Randomness of the answers, within the range of the model; `null` leaves it to the model. */
+            /** @description Randomness of the answers, within the range of the model; `null` leaves it to the model. Models of OpenAI and Anthropic take none while they think. */
             temperature?: number | null;
             /** @description Let the model think before it answers. The model must support it. `null` switches it off. */
             thinkingEnabled?: boolean | null;
-            /** @description How much the model may think; `null` leaves it to the model. */
+            /** @description How much the model may think once thinking is on; `null` is `medium`. */
             thinkingEffort?: components["schemas"]["ThinkingEffort"] | null;
-            /** @description Let the agent search the web. `null` switches it off. */
+            /** @description Let the agent search the web. Where this server has no search service, the agent says so. `null` switches it off. */
             webSearchEnabled?: boolean | null;
-            /** @description Give the agent a sandbox to run code in. `null` switches it off. */
+            /** @description Give the agent a sandbox to run JavaScript in: 5 seconds and 64 MiB at a time, without network and files. `null` switches it off. */
             sandboxEnabled?: boolean | null;
-            /** @description Let the agent answer with user interface components. `null` switches it off. */
+            /** @description Let the agent show user interface components with its replies (`ui` of a message). `null` switches it off. */
             genuiEnabled?: boolean | null;
             /** @description Render the variables into the system prompt. `null` switches it off. */
             dynamicPromptEnabled?: boolean | null;
-            /** @description Understand voice messages. `null` switches it off. */
+            /** @description Take voice messages: a model provider transcribes them, and the agent reads what is said. `null` switches it off. */
             audioListeningEnabled?: boolean | null;
-            /** @description Answer with voice messages. Needs a `ttsVoice`. `null` switches it off. */
+            /** @description Have replies read aloud (`audioUrl` of a message). Needs a `ttsVoice`. `null` switches it off. */
             audioResponseEnabled?: boolean | null;
-            /** @description Voice of the spoken answers, such as `alloy`. */
+            /** @description Voice of the spoken answers, such as `alloy`. One that only another provider has stands for the usual voice. */
             ttsVoice?: string | null;
-            /** @description Remember facts about an end user from one conversation to the next. `null` switches it off. */
+            /** @description Remember facts about an end user, by `externalUserId`, from one conversation with the agent to the next. `null` switches it off. */
             longTermMemoryEnabled?: boolean | null;
             /** @description What to remember and what not. */
             memoryCustomInstructions?: string | null;
-            /** @description Wait before answering on a channel, as a person would. `null` switches it off. */
+            /** @description Wait before each message on a channel, as a person who types. `sendMessage` and `streamMessage` never wait. `null` switches it off. */
             messageDelayEnabled?: boolean | null;
-            /** @description How long to wait, when the delay is on. */
+            /** @description How long to wait, when the delay is on; `null` is `MEDIUM`. */
             messageDelayType?: components["schemas"]["MessageDelayTier"] | null;
-            /** @description Split a long answer into several messages. `null` switches it off. */
+            /** @description Split a long answer into several messages, six at the most, between its paragraphs. `null` switches it off. */
             messageSplittingEnabled?: boolean | null;
             /** @description Write again to an end user who has gone quiet. Needs `followUpMaxAttempts` and `followUpIntervalMinutes`. `null` switches it off. */
             followUpEnabled?: boolean | null;
-            /** @description Hours of silence before the first follow-up. */
+            /** @description Hours of silence before the first follow-up. With `followUpInactivityMinutes` the longer of the two counts, without both the interval. */
             followUpAfterHours?: number | null;
-            /** @description Minutes of silence after which a conversation counts as quiet. */
+            /** @description Minutes of silence after which a conversation counts as quiet: no follow-up comes earlier. */
             followUpInactivityMinutes?: number | null;
-            /** @description Minutes between two follow-ups. */
+            /** @description Minutes from one follow-up to the next, while the user stays silent. */
             followUpIntervalMinutes?: number | null;
-            /** @description Most follow-ups in one conversation. */
+            /** @description Most follow-ups in one conversation, over its whole life. */
             followUpMaxAttempts?: number | null;
             /**
-             * @description Time of day from which follow-ups may be sent. Comes as a pair with the end, and before it.
+             * @description Time of day from which follow-ups may be sent, in the time zone of the workspace. Comes as a pair with the end, and before it.
              * @example 09:00:00
              */
             followUpBusinessHoursStart?: string | null;
             /**
-             * @description Time of day until which follow-ups may be sent.
+             * @description Time of day until which follow-ups may be sent. What comes due later waits for the next start.
              * @example 18:00:00
              */
             followUpBusinessHoursEnd?: string | null;
@@ -2698,7 +2759,7 @@ export interface components {
          * @enum {string}
          */
         AiModelScope: "global" | "workspace";
-        /** @description A file for the agent, given either as `base64` or as `url`. Accepted are PNG, JPEG, WebP, GIF, PDF, plain text, CSV and Markdown; anything else is 422 `UNSUPPORTED_ATTACHMENT`, and so is a kind that the model does not take. An agent that listens (`audioListeningEnabled`) takes MP3, WAV, OGG, WebM, M4A and FLAC as well, whatever its model takes: a model provider transcribes them, and the agent reads what is said. What a file is says its content, not its name. */
+        /** @description A file for the agent, given either as `base64` or as `url`. Accepted are PNG, JPEG, WebP, GIF, PDF, plain text, CSV and Markdown; anything else is 422 `UNSUPPORTED_ATTACHMENT`, and so is a kind that the model does not take. An agent that listens (`audioListeningEnabled`) takes MP3, WAV, OGG, WebM, M4A and FLAC as well, whatever its model takes: a model provider transcribes them, and the agent reads what is said, in later turns too. A recording that no configured provider can transcribe is 422 `UNSUPPORTED_ATTACHMENT`. What a file is says its content, not its name. All attachments of a message have at most 20 MiB together, else 422 `ATTACHMENT_TOO_LARGE`. */
         Attachment: {
             /** @description The content in base64, at most 1 MiB once decoded. Larger files are given by `url`. */
             base64?: string;
@@ -3248,7 +3309,7 @@ export interface components {
             role: components["schemas"]["ClientRole"];
         };
         /**
-         * @description `active`: the command can be used in the chat. `inactive`: it is kept, but not offered.
+         * @description `active`: messages can invoke the command. `inactive`: it is kept, and its word is text like any other.
          * @enum {string}
          */
         CommandStatus: "active" | "inactive";
@@ -3273,7 +3334,7 @@ export interface components {
             isPaused: boolean;
             /** @description Whether it is over; it takes no more messages. */
             isEnded: boolean;
-            /** @description Number of stored messages of both roles. */
+            /** @description Number of stored messages of both roles; those of a reply that is split count each. */
             messageCount: number;
             /** @description What the first message gave as `metadata`, with the values of the variables as `variables`; `{}` when it gave none. */
             metadata: {
@@ -3316,9 +3377,9 @@ export interface components {
             isPaused: boolean;
             /** @description Whether it is over; it takes no more messages. */
             isEnded: boolean;
-            /** @description Number of stored messages of both roles. */
+            /** @description Number of stored messages of both roles; those of a reply that is split count each. */
             messageCount: number;
-            /** @description Beginning of the last message, at most 200 characters; empty when that has only attachments. */
+            /** @description Beginning of the last message, at most 200 characters: of a voice message without a text what is said in it. Empty when it has only other attachments. */
             lastMessageSnippet: string;
             /**
              * Format: date-time
@@ -3884,11 +3945,16 @@ export interface components {
          * @description Settings of a feature. They are the agent's own fields under shorter names, with the same bounds. In an answer every
          *     setting of the feature is present, `null` when it is not set. By feature key:
          *
-         *     - `follow-up`: `afterHours` (hours of silence before the first follow-up, 0 to 720), `inactivityMinutes` (1 to 1440),
-         *       `intervalMinutes` (1 to 10080), `maxAttempts` (1 to 10), `businessHoursStart` and `businessHoursEnd` (`HH:MM:SS`),
-         *       `prompt` (at most 10,000 characters). Switched on, it needs `maxAttempts` and `intervalMinutes`. Business hours come
-         *       as a pair, the start before the end.
-         *     - `message-delay`: `type`, one of `LOW`, `MEDIUM`, `HIGH`, `RANDOM`.
+         *     - `follow-up`: switched on, it needs `maxAttempts` and `intervalMinutes`.
+         *       - `afterHours` (0 to 720) and `inactivityMinutes` (1 to 1440): how long the conversation must be quiet before the
+         *         first follow-up. The longer of the two counts; without both, `intervalMinutes`. A reply to the user begins the
+         *         silence anew.
+         *       - `intervalMinutes` (1 to 10080): from one follow-up to the next, while the user stays silent
+         *       - `maxAttempts` (1 to 10): follow-ups in one conversation, over its whole life
+         *       - `businessHoursStart`, `businessHoursEnd` (`HH:MM:SS`): in the time zone of the workspace, to the end of the last
+         *         second; what comes due outside of them waits for their next start. They come as a pair, the start before the end.
+         *       - `prompt` (at most 10,000 characters): what a follow-up should say
+         *     - `message-delay`: `type`, one of `LOW`, `MEDIUM`, `HIGH`, `RANDOM`; `MEDIUM` when it is not set.
          *     - `long-term-memory`: `customInstructions`, what to remember and what not (at most 10,000 characters).
          *     - `audio`: `listeningEnabled`, `responseEnabled` (booleans) and `voice` (at most 100 characters). Spoken answers need
          *       a voice.
@@ -3927,7 +3993,7 @@ export interface components {
              * @description The tool's id.
              */
             publicId: string;
-            /** @description Stable identifier, unique among the tools of the workspace. Models call the tool by it. */
+            /** @description Stable identifier, unique among the tools of the workspace. Models call the tool by it, or by one made from it when the agent has another tool of the name. */
             name: string;
             /** @description What the tool does. Models decide by it. */
             description: string | null;
@@ -3936,7 +4002,7 @@ export interface components {
              * @enum {string}
              */
             toolType: "HTTP_REQUEST" | "DATABASE_QUERY" | "INTERNAL_VARIABLE" | "CUSTOM_INTEGRATION";
-            /** @description Whether a call waits for a person's approval before it runs. A new link to an agent takes this setting over; afterwards the link's own counts. */
+            /** @description Whether a call waits for a person's approval before it runs. A call waits when the tool demands it or the link to the agent does; a new link takes the setting of the tool over. */
             requiresApproval: boolean;
             configuration: components["schemas"]["HttpToolConfiguration"];
             createdBy: components["schemas"]["CreatedBy"];
@@ -4003,8 +4069,8 @@ export interface components {
          *     - `writable`: whether the agent may change the value, default false. A value that is written is of the type, not null,
          *       and has at most 64 KiB of JSON
          *
-         *     **`CUSTOM_INTEGRATION`** makes each listed operation of an API a tool of the agent. `openapi` and `operations` are
-         *     required.
+         *     **`CUSTOM_INTEGRATION`** makes each listed operation of an API a tool of the agent, which models call by the
+         *     operationId. `openapi` and `operations` are required.
          *     - `openapi`: an OpenAPI 3 document as an object of at most 524,288 characters of JSON, or its https address, with at
          *       most 5 MiB of JSON or YAML. It is imported when the configuration is written: what changes at the address later
          *       counts once the configuration is written again
@@ -4022,13 +4088,13 @@ export interface components {
         };
         /** @description A new tool. */
         HttpToolCreate: {
-            /** @description Stable identifier, unique among the tools of the workspace. Models call the tool by it. */
+            /** @description Stable identifier, unique among the tools of the workspace. Models call the tool by it, or by one made from it when the agent has another tool of the name. */
             name: string;
             /** @description What the tool does. Models decide by it. */
             description?: string | null;
             toolType: components["schemas"]["HttpToolType"];
             /**
-             * @description Whether a call waits for a person's approval before it runs.
+             * @description Whether a call waits for a person's approval before it runs, for every agent.
              * @default false
              */
             requiresApproval: boolean;
@@ -4046,7 +4112,7 @@ export interface components {
             toolType: components["schemas"]["HttpToolType"];
             /** @description Whether the agent may call the tool. */
             active: boolean;
-            /** @description Whether a call by this agent waits for a person's approval. This counts, not the setting of the tool. */
+            /** @description Whether a call by this agent waits for a person's approval, whatever the tool says. A call waits as well when the tool itself demands it: the stricter of the two counts. */
             requiresApproval: boolean;
         };
         /** @description A tool to link to an agent. */
@@ -4061,7 +4127,7 @@ export interface components {
         HttpToolLinkUpdate: {
             /** @description Whether the agent may call the tool. `null` sets it back to true. */
             active?: boolean | null;
-            /** @description Whether a call by this agent waits for a person's approval. `null` sets it back to the tool's own setting. */
+            /** @description Whether a call by this agent waits for a person's approval. `null` sets it back to the tool's own setting. False does not free the calls of a tool that demands approval itself. */
             requiresApproval?: boolean | null;
         };
         /** @description A page of tools. */
@@ -4116,7 +4182,7 @@ export interface components {
             description?: string;
             /** @description Cannot change. It stands here because a body that has it is 400 `IMMUTABLE_FIELD`, even with the present type. */
             toolType?: components["schemas"]["HttpToolType"];
-            /** @description Whether a call waits for a person's approval before it runs. Present links to agents keep their own setting. */
+            /** @description Whether a call waits for a person's approval before it runs. True counts for all agents at once. Present links keep their own setting: after false, calls of agents whose link demands approval still wait. */
             requiresApproval?: boolean;
             configuration?: components["schemas"]["HttpToolConfiguration"];
         };
@@ -4381,13 +4447,13 @@ export interface components {
              */
             conversationPublicId: string;
             role: components["schemas"]["MessageRole"];
-            /** @description Text of the message; empty when a user sent only attachments. */
+            /** @description Text of the message as it was sent, also where it invokes a command; empty when a user sent only attachments. */
             content: string;
-            /** @description Components that the agent shows with the reply, when it uses generative UI; else `null`. A client that does not draw them loses nothing that the text says. */
+            /** @description Components that the agent shows with the reply, when it uses generative UI; else `null`. Of a reply that is split the last message has them. A client that does not draw them loses nothing that the text says. */
             ui: components["schemas"]["MessageUi"] | null;
             /**
              * Format: uri
-             * @description Address of the reply as speech (MP3, or WAV where the provider speaks that), when the agent answers with audio and a provider can speak; else `null`. Whoever has the address can fetch it, without a key.
+             * @description Address of the reply as speech (MP3, or WAV where the provider speaks that), when the agent answers with audio and a provider can speak; else `null`. Of a reply that is split the last message has it, with all that can be said of the reply, at most 4,096 characters. Whoever has the address can fetch it, without a key.
              */
             audioUrl: string | null;
             /**
@@ -4395,11 +4461,11 @@ export interface components {
              * @example gpt-4.1
              */
             model: string | null;
-            /** @description Tokens used for the reply; `null` for a user's message. */
+            /** @description Tokens used for the reply, on the last message of one that is split and 0 on the others; `null` for a user's message. */
             tokenUsage: components["schemas"]["TokenUsage"] | null;
-            /** @description Model costs of the reply in US dollars, 0 when the price of the model is not known; `null` for a user's message. */
+            /** @description Model costs of the reply in US dollars, on the last message of one that is split and 0 on the others. A model whose price is not known counts as 0. `null` for a user's message. */
             costUsd: number | null;
-            /** @description Operations that the turn is counted as: 1 for a reply (for the last message of one that is split), 0 for a user's message and for a reply that goes on after an operator's approval. */
+            /** @description Operations that the turn is counted as: 1 for a reply (for the last message of one that is split), 0 for a user's message and for a reply that goes on after an operator's decision. */
             costOps: number;
             /**
              * Format: date-time
@@ -4408,17 +4474,17 @@ export interface components {
             sentAt: string;
         };
         /**
-         * @description How long the agent waits before it answers on a channel; `RANDOM` picks a tier for each answer.
+         * @description How long the agent waits before each message on a channel, by the length of the message: `LOW` half a second to 4 seconds, `MEDIUM` 1 to 10, `HIGH` 2 to 20. `RANDOM` picks a tier for each answer.
          * @enum {string}
          */
         MessageDelayTier: "LOW" | "MEDIUM" | "HIGH" | "RANDOM";
         /** @description Data of your own, any JSON. What the first message of a conversation gives is stored with the conversation; later messages do not change it. Two fields have a meaning, `variables` and `approvals`. */
         MessageMetadata: {
-            /** @description Values of the agent's variables by name, each in the form that the type of the variable demands. Given with the first message they hold for the whole conversation, given later for that turn only. Names that the agent does not define are ignored. */
+            /** @description Values of the agent's variables by name, each in the form that the type of the variable demands. Given with the first message they hold for the whole conversation, given later for that turn only. Sub-agents get them too, as far as they fit variables of their own. Names that an agent does not define are ignored. */
             variables?: {
                 [key: string]: unknown;
             };
-            /** @description Decisions on the tool calls that wait in the conversation, by the `publicId` of the pending approval. */
+            /** @description Decisions on the tool calls that wait in the conversation, by the `publicId` of the pending approval. Those that are not named go on waiting. An id that never was an approval of the conversation is 400 `VALIDATION_ERROR`; one that is decided already keeps its decision. */
             approvals?: {
                 [key: string]: "approve" | "reject";
             };
@@ -4434,14 +4500,14 @@ export interface components {
             total: components["schemas"]["TotalItems"];
             totalPages: components["schemas"]["TotalPages"];
         };
-        /** @description One reply of the agent. */
+        /** @description One message of the agent's reply. */
         MessageReply: {
             /**
              * @description Always `assistant`.
              * @constant
              */
             role: "assistant";
-            /** @description Text of the reply. */
+            /** @description Text of the message. */
             content: string;
         };
         /** @description The outcome of a turn. */
@@ -4451,15 +4517,15 @@ export interface components {
              * @description The conversation. Send it with the next message to continue.
              */
             conversationId: string;
-            /** @description The replies of this turn in their order, more than one when the agent splits its messages. A turn that waits for approval replies too, and says what it waits for. */
+            /** @description The reply of this turn: one message, or several in their order when the agent splits its messages. A turn that waits for approval replies too, in one message that ends with what it waits for. */
             messages: components["schemas"]["MessageReply"][];
             usage: components["schemas"]["MessageUsage"];
             conversation: components["schemas"]["Conversation"];
-            /** @description The last of the replies, as stored. */
+            /** @description The last of the messages, as stored. It has the usage of the whole turn, and what is shown or spoken with the reply (`ui`, `audioUrl`). */
             message: components["schemas"]["Message"];
             /** @description Milliseconds from the request to the complete reply. */
             durationMs: number;
-            /** @description Tool calls that wait for a decision. The next message of the conversation decides them. */
+            /** @description Tool calls that wait for a decision, also those of an earlier turn that nobody has decided yet. The next message of the conversation decides them. */
             pendingApprovals: components["schemas"]["PendingApproval"][];
         };
         /**
@@ -4469,7 +4535,7 @@ export interface components {
         MessageRole: "user" | "assistant";
         /** @description A message to an agent. It has a text, at least one attachment, or both. */
         MessageSend: {
-            /** @description Text of the message. It may be empty or left out when there is an attachment. `approve` or `reject` alone decides all tool calls that wait in the conversation. */
+            /** @description Text of the message. It may be empty or left out when there is an attachment. `approve` or `reject` alone, in any case, decides all tool calls that wait in the conversation. `/` and the word of a command at the beginning invoke the command. */
             content?: string;
             /** @description Images, documents and voice messages for this message. */
             attachments?: components["schemas"]["Attachment"][];
@@ -4478,7 +4544,7 @@ export interface components {
              * @description Conversation to continue, one of this agent. Left out, a new one starts.
              */
             conversationId?: string;
-            /** @description Your own stable id of the end user. It counts when a conversation is created, a UUID is made up when it is left out then; a continued conversation keeps its own. */
+            /** @description Your own stable id of the end user. It counts when a conversation is created, a UUID is made up when it is left out then; a continued conversation keeps its own. What an agent remembers of an end user it remembers by this id. */
             externalUserId?: string;
             /**
              * @description Keep the conversation out of the inbox of the web console. It counts when a conversation is created and is ignored when one is continued.
@@ -4508,7 +4574,8 @@ export interface components {
          * @description Server-sent events, each with a name in `event` and one JSON object in `data`, in this order:
          *
          *     - `conversation-id`, once, first: which conversation it is (`StreamConversationId`).
-         *     - `text-delta`, repeated: a piece of the reply (`StreamTextDelta`). The pieces joined are the reply.
+         *     - `text-delta`, repeated: a piece of the reply (`StreamTextDelta`). The pieces joined are the reply, undivided where
+         *       the agent splits its messages. Nothing of what sub-agents say is among them.
          *     - `debug-info`, once, last: tokens, costs and what waits for approval (`StreamDebugInfo`).
          *     - `error`, once, last, in place of `debug-info`: what went wrong (`StreamError`). It can be the only event.
          *
@@ -4549,13 +4616,13 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** @description What the turn used, over all its steps. */
+        /** @description What the turn used, over all its steps and sub-agents. Transcripts and speech are not part of it. */
         MessageUsage: {
-            /** @description Tokens that the model read. */
+            /** @description Tokens that the models read. */
             inputTokens: number;
-            /** @description Tokens that the model wrote. */
+            /** @description Tokens that the models wrote. */
             outputTokens: number;
-            /** @description Model costs in US dollars, 0 when the price of the model is not known. */
+            /** @description Model costs in US dollars. A model whose price is not known counts as 0. */
             totalCost: number;
         };
         /** @description What an AI model is able to do. */
@@ -4699,14 +4766,25 @@ export interface components {
          * @example 1
          */
         PageNumber: number;
-        /** @description A tool call that waits for a person. Decide it with the next message of the conversation: `metadata.approvals` with this `publicId`, or a `content` that is just `approve` or `reject`. */
+        /**
+         * @description A tool call that waits for a person. The next message of the conversation decides:
+         *
+         *     - `metadata.approvals` decides each call by its `publicId`. What it does not name goes on waiting.
+         *     - A `content` that is just `approve` or `reject` decides all that the map does not name.
+         *     - A message with neither withdraws all calls that wait: whoever writes something else has not approved them. The agent
+         *       is told, and answers the message.
+         *
+         *     An approved call is made at most once, as the tool is then; one that is rejected is not made, and the agent is told.
+         *     When the agent has gone on, it may ask for more. The operator of the service can decide as well: the first decision
+         *     counts.
+         */
         PendingApproval: {
             /**
              * Format: uuid
              * @description The approval's id.
              */
             publicId: string;
-            /** @description Name of the tool that the agent wants to call. */
+            /** @description Name by which the agent calls the tool. */
             toolName: string;
             /** @description What the tool would be called with. */
             input: {
@@ -5159,13 +5237,13 @@ export interface components {
         };
         /** @description Data of the event `debug-info`, which ends a turn that went well. */
         StreamDebugInfo: {
-            /** @description Tokens that the model read. */
+            /** @description Tokens that the models read, over all steps and sub-agents. */
             inputTokens: number;
-            /** @description Tokens that the model wrote. */
+            /** @description Tokens that the models wrote. */
             outputTokens: number;
             /** @description Sum of both. */
             totalTokens: number;
-            /** @description Model costs in US dollars, 0 when the price of the model is not known. */
+            /** @description Model costs in US dollars. A model whose price is not known counts as 0. */
             totalCost: number;
             /**
              * @description Name at its provider of the model that wrote the reply.
@@ -5176,12 +5254,12 @@ export interface components {
             durationMs: number;
             /**
              * Format: uuid
-             * @description The last reply, as stored.
+             * @description The last message of the reply, as stored. Its `ui` and `audioUrl` are read with `listConversationMessages`.
              */
             messagePublicId: string;
-            /** @description The tool calls of the turn in their order. */
+            /** @description The tool calls that the agent made in this turn, in the order in which they began. Those of a sub-agent are within the call that delegated to it; those that wait are in `pendingApprovals`. */
             toolCalls: components["schemas"]["StreamToolCall"][];
-            /** @description Tool calls that wait for a decision. The next message of the conversation decides them. */
+            /** @description Tool calls that wait for a decision, also those of an earlier turn that nobody has decided yet. The next message of the conversation decides them. */
             pendingApprovals: components["schemas"]["PendingApproval"][];
         };
         /** @description Data of the event `error`, which ends a turn that failed. */
@@ -5201,7 +5279,7 @@ export interface components {
         };
         /** @description A tool call of a turn. */
         StreamToolCall: {
-            /** @description Name of the tool. */
+            /** @description Name by which the agent called the tool. */
             name: string;
             /** @description Milliseconds that the call took. */
             durationMs: number;
@@ -5273,11 +5351,11 @@ export interface components {
          * @enum {string}
          */
         ThinkingEffort: "low" | "medium" | "high";
-        /** @description Tokens that the model used for a reply, over all its steps. */
+        /** @description Tokens that models used for a reply, over all its steps and sub-agents. */
         TokenUsage: {
-            /** @description Tokens that the model read. */
+            /** @description Tokens that the models read. */
             inputTokens: number;
-            /** @description Tokens that the model wrote. */
+            /** @description Tokens that the models wrote. */
             outputTokens: number;
             /** @description Sum of both. */
             totalTokens: number;

@@ -24,6 +24,10 @@ export interface QueueOptions {
   context: Omit<JobContext, 'signal'>;
 }
 
+function sendingOf(job: AnyJob, data: JobData[JobName]) {
+  return { singletonKey: job.key(data), group: { id: data.workspaceId } };
+}
+
 /** The queue of a running service. */
 export interface Queue extends Jobs {
   /** Ends the queue, once: running jobs have `graceMs` to finish; what is given up then is run again, here or elsewhere. */
@@ -102,6 +106,8 @@ export function startQueue({ url, jobs, work, context }: QueueOptions): Queue {
           includeMetadata: true,
           pollingIntervalSeconds: POLL_SECONDS,
           localConcurrency: job.options.concurrency,
+          // A workspace with many jobs, or slow ones, leaves a place to the others.
+          localGroupConcurrency: Math.max(1, job.options.concurrency - 1),
           heartbeatRefreshSeconds: HEARTBEAT_SECONDS / 3,
         },
         async (fetched: JobWithMetadata<JobData[JobName]>[]) => {
@@ -130,8 +136,7 @@ export function startQueue({ url, jobs, work, context }: QueueOptions): Queue {
   async function sweep(boss: PgBoss): Promise<void> {
     try {
       for (const job of jobs) {
-        for (const data of await job.sweep(jobContext))
-          await boss.send(job.name, data, { singletonKey: job.key(data) });
+        for (const data of await job.sweep(jobContext)) await boss.send(job.name, data, sendingOf(job, data));
       }
     } catch (error) {
       logger.warn({ err: error }, 'the sweep for lost jobs failed');
@@ -155,7 +160,7 @@ export function startQueue({ url, jobs, work, context }: QueueOptions): Queue {
         const job = jobs.find((each) => each.name === name);
         if (!job) throw new Error(`There is no job ${name}.`);
         const boss = await started();
-        await boss.send(name, data, { singletonKey: job.key(data) });
+        await boss.send(name, data, sendingOf(job, data));
       } catch (error) {
         logger.warn({ job: name, err: error }, 'job not queued; it will be swept up');
       }

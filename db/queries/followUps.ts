@@ -8,8 +8,9 @@ const canWrite = sql<boolean>`(not c.is_paused and not c.is_ended and exists (
         and a.deleted_at is null and w.deleted_at is null))`;
 
 /**
- * Conversations of all workspaces whose follow-up is due and that no turn holds, what waits longest first. A follow-up that comes due
- * while its conversation is paused or ended, or its agent not active, is dropped: it would come out of nowhere when that changes.
+ * Conversations of all workspaces whose follow-up is due and that no turn holds: of each workspace what waits longest, then of each
+ * the next, so that one with thousands keeps no other waiting. A follow-up that comes due while its conversation is paused or ended,
+ * or its agent not active, is dropped: it would come out of nowhere when that changes.
  */
 export async function dueFollowUps(
   system: Kysely<DB>,
@@ -23,7 +24,9 @@ export async function dueFollowUps(
     )
     select c.workspace_id as "workspaceId", c.id as "conversationId" from conversations c
     where c.follow_up_at <= ${now} and c.deleted_at is null and (c.turn_id is null or c.turn_expires_at < now()) and ${canWrite}
-    order by c.follow_up_at, c.id limit ${limit}`.execute(system);
+    order by row_number() over (partition by c.workspace_id order by c.follow_up_at, c.id), c.follow_up_at, c.id limit ${limit}`.execute(
+    system,
+  );
   return rows;
 }
 

@@ -1,5 +1,4 @@
-import { type Kysely, type RawBuilder, sql } from 'kysely';
-import type { DB } from '../../generated/db.ts';
+import { type RawBuilder, sql } from 'kysely';
 
 /** One earlier message, as a model gets to see it. */
 export interface HistoryRow {
@@ -25,7 +24,6 @@ export function historyJson(
   workspaceId: string,
   conversationId: string,
   maxBytes: number,
-  before: RawBuilder<boolean> = sql`true`,
 ): RawBuilder<HistoryRow[] | null> {
   return sql`(
     select json_agg(json_build_object('role', role, 'content', content, 'attachments', attachments, 'turn_id', turn_id,
@@ -36,25 +34,10 @@ export function historyJson(
         row_number() over newest_first as place, row_number() over (partition by turn_id, role order by seq) = 1 as first_of_turn
       from (
         select role, coalesce(model_text, content) as content, attachments, turn_id, seq from messages
-        where workspace_id = ${workspaceId} and conversation_id = ${conversationId} and ${before}
+        where workspace_id = ${workspaceId} and conversation_id = ${conversationId}
         order by seq desc limit ${sql.lit(MOST_MESSAGES)}
       ) newest
       window newest_first as (order by seq desc)
     ) sized
     where bytes <= ${maxBytes})`;
-}
-
-/** The history before a message, read by itself: see `historyJson`. Without a message, the whole of it. */
-export async function loadHistory(
-  db: Kysely<DB>,
-  workspaceId: string,
-  conversationId: string,
-  beforeMessageId: string | null,
-  maxBytes: number,
-): Promise<HistoryRow[]> {
-  const before = sql<boolean>`(${beforeMessageId}::uuid is null or seq < (
-    select seq from messages where workspace_id = ${workspaceId} and id = ${beforeMessageId}::uuid))`;
-  const { rows } = await sql<{ history: HistoryRow[] | null }>`
-    select ${historyJson(workspaceId, conversationId, maxBytes, before)} as history`.execute(db);
-  return rows[0]?.history ?? [];
 }

@@ -113,12 +113,13 @@ export interface WaitingTurn {
 export interface Claim {
   /** False: an operation was to be taken and there is none left. Then nothing else happened. */
   operationTaken: boolean;
-  /** Undefined when the conversation is held, paused, ended, deleted or not this agent's; the caller looks which. */
+  /**
+   * Undefined when the conversation is held, paused, ended, deleted or not this agent's; the caller looks which. Also when a turn of it
+   * ended at the same moment: then it can be taken at once.
+   */
   conversation: ConversationRow | undefined;
   /** What was said before, oldest first. */
   history: HistoryRow[];
-  /** False: a turn ended at the same moment, and `history` lacks what it said: read it again. */
-  historyIsComplete: boolean;
   waiting: WaitingTurn | null;
   /** Whether another turn holds the conversation. */
   held: boolean;
@@ -143,6 +144,9 @@ function condition({ kind, now }: TurnStart): RawBuilder<unknown> {
  * Takes a conversation that no other turn holds, stores the user's message in it, and reads what was said before, in one
  * statement. A follow-up takes it only when it is due, a continuation only when something waits and all of it is decided. A turn whose
  * process died while it held the conversation is marked so.
+ *
+ * `free` waits for whoever has the row locked and then sees it as it is now; all else here is read as it was when the statement began.
+ * What another turn said until then is not in it, so a conversation with more messages than were seen is not taken.
  */
 export async function claimConversation(
   db: Kysely<DB>,
@@ -154,8 +158,6 @@ export async function claimConversation(
   const { rows } = await sql<
     {
       operation_taken: boolean;
-      conversation: string | null;
-      complete: boolean | null;
       history: HistoryRow[] | null;
       waiting: WaitingTurn | null;
       held: boolean | null;
@@ -165,7 +167,7 @@ export async function claimConversation(
       select message_count, turn_expires_at >= now() as held from conversations
       where workspace_id = ${workspaceId} and id = ${conversationId}
     ), free as (
-      select id, turn_id from conversations
+      select id, turn_id, message_count from conversations
       where workspace_id = ${workspaceId} and id = ${conversationId} and agent_id = ${agentId} and deleted_at is null
         and not is_paused and not is_ended and (turn_id is null or turn_expires_at < now())
         ${condition(start)}
@@ -176,24 +178,22 @@ export async function claimConversation(
     ), conversation as (
       update conversations set turn_id = ${turnId}, turn_expires_at = ${lease}, follow_up_at = ${followUpAt}
         ${message ? sql`, message_count = message_count + 1, last_message_at = greatest(last_message_at, ${now}), last_message_snippet = ${message.snippet}` : sql``}
-      where workspace_id = ${workspaceId} and id = (select id from free) ${takeOperation ? sql`and ${operationTaken}` : sql``}
+      where workspace_id = ${workspaceId} and id = (select id from free join seen using (message_count)) ${takeOperation ? sql`and ${operationTaken}` : sql``}
       returning *
     )${companions(start)}
     select ${takeOperation ? operationTaken : sql.lit(true)} as operation_taken,
-      conversation.message_count = seen.message_count + ${sql.lit(message ? 1 : 0)} as complete,
-      ${historyJson(workspaceId, conversationId, historyBytes)} as history,
-      (select json_build_object('id', id, 'paused', paused) from turns
-       where workspace_id = ${workspaceId} and conversation_id = ${conversationId} and status = 'waiting' limit 1) as waiting,
+      case when conversation.id is not null then ${historyJson(workspaceId, conversationId, historyBytes)} end as history,
+      case when conversation.id is not null then (select json_build_object('id', id, 'paused', paused) from turns
+        where workspace_id = ${workspaceId} and conversation_id = ${conversationId} and status = 'waiting' limit 1) end as waiting,
       seen.held, conversation.*
     from (select 1) as one left join seen on true left join conversation on true`.execute(db);
   const row = rows[0];
   if (!row) throw new Error('A statement that answers with one row answered with none.');
-  const { operation_taken, complete, history, waiting, held, ...conversation } = row;
+  const { operation_taken, history, waiting, held, ...conversation } = row;
   return {
     operationTaken: operation_taken,
     conversation: conversation.id === null ? undefined : (conversation as ConversationRow),
     history: history ?? [],
-    historyIsComplete: complete === true,
     waiting,
     held: held === true,
   };

@@ -1,7 +1,6 @@
 import type { Logger } from 'pino';
 import type { ModelTool } from '../models/call.ts';
 import { checkInputs } from '../tools/inputSchema.ts';
-import { isTooDeep } from '../tools/response.ts';
 import { fromModel, schemaForModel } from './modelSchema.ts';
 import type { AgentTool, Suspension, ToolCallContext, ToolOrigin, ToolOutput } from './tool.ts';
 import { originKey, uniqueNames } from './toolNames.ts';
@@ -87,8 +86,6 @@ class WrongInput extends Error {}
 
 /** The input as the tool knows it. Throws WrongInput. */
 function checkedInput({ origin, inputSchema }: AgentTool, given: Record<string, unknown>): Record<string, unknown> {
-  // Whatever walks over it does so by recursion.
-  if (isTooDeep(given)) throw new WrongInput('The inputs nest too deeply.');
   const input = fromModel(inputSchema, given);
   if (!CHECKED_HERE.has(origin.kind)) return input;
   const checked = checkInputs(inputSchema, input);

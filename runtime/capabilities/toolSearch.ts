@@ -4,12 +4,14 @@ import type { ToolkitTool } from '../../integrations/toolkits/toolkits.ts';
 export const TOOLS_SHOWN = 15;
 const MOST_NAMED = 300;
 const SHORT = 160;
+/** Each is looked for in every tool. */
+const MOST_WORDS = 20;
 
 const wordsOf = (text: string) => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 
-/** Tools that have words of the search, those with most of them first, as text for a model; all tools when there are no words. */
+/** Tools that have words of the search (its first 20), those with most of them first, as text for a model; all tools when there are no words. */
 export function searchTools(tools: readonly ToolkitTool[], search: string): string {
-  const words = [...new Set(wordsOf(search))];
+  const words = [...new Set(wordsOf(search))].slice(0, MOST_WORDS);
   const scored = tools.map((tool) => {
     const text = `${tool.name} ${tool.description}`.toLowerCase();
     return { tool, score: words.filter((word) => text.includes(word)).length };

@@ -17,7 +17,7 @@ const MINUTE_MS = 60_000;
 
 /** Where a conversation stands. */
 export interface FollowUpState {
-  /** Follow-ups that the conversation has had in its whole life, the failed ones too. */
+  /** Follow-ups that the conversation has had in its whole life; those that failed do not count. */
   sent: number;
   /** Of the workspace: an IANA name. */
   timeZone: string;

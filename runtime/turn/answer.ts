@@ -146,6 +146,7 @@ async function storeAnswer(
     followUpAt: paused ? null : nextFollowUp(snapshot, { from: now, after: kind, sent, timeZone }),
   });
   if (!stored) {
+    if (audio) await runtime.files.delete(audio.key).catch(() => {});
     // Deleted meanwhile; or this process was cut off from the database for so long that another took the conversation.
     if (await findConversation(db, workspaceId, lease.conversationId)) throw fault('UNAVAILABLE');
     throw fault('CONVERSATION_NOT_FOUND');

@@ -3,7 +3,6 @@ import { type ApiError, fault } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import { findConversation } from '../../db/queries/conversations.ts';
 import { failTurn } from '../../db/queries/finishTurn.ts';
-import { loadHistory } from '../../db/queries/history.ts';
 import { returnOperation, takeOperation } from '../../db/queries/operations.ts';
 import * as store from '../../db/queries/turns.ts';
 import type { AgentScope } from '../agent/tool.ts';
@@ -112,6 +111,8 @@ export class Turn {
       if (!resolved.some(({ kind }) => kind === 'audio')) {
         return { attachments: resolved, stored: toStored(resolved), modelText: text };
       }
+      // Hearing costs money: not for a message that the limit refuses.
+      await this.#takeOperation();
       const heard = await transcribeAttachments(runtime.models, resolved, { model, signal: this.#signal });
       const said = [text ?? request.content, heard.text ?? ''].filter((part) => part !== '').join('\n\n');
       return { attachments: heard.attachments, stored: heard.stored, modelText: said };
@@ -147,6 +148,14 @@ export class Turn {
     if (!start.takeOperation) return;
     if (!taken) throw fault('OPERATION_LIMIT_REACHED');
     this.#operationTakenAt = start.now;
+  }
+
+  /** Takes it ahead of the statement that begins the turn; once. */
+  async #takeOperation(): Promise<void> {
+    if (!this.#plan.limited || this.#operationTakenAt) return;
+    const { db, workspaceId, runtime } = this.#context;
+    const now = runtime.clock.now();
+    this.#tookOperation({ now, takeOperation: true }, await takeOperation(db, workspaceId, now));
   }
 
   async #begin(message: store.UserMessage): Promise<void> {
@@ -204,13 +213,10 @@ export class Turn {
 
   /** Waits for earlier turns of the conversation in this process. A limit that is reached is told before, so that nobody waits for it. */
   async #queue(): Promise<() => void> {
-    const { db, workspaceId, runtime } = this.#context;
+    const { turns } = this.#context.runtime;
     const { conversationId } = this.#lease;
-    if (this.#plan.limited && runtime.turns.isQueued(conversationId)) {
-      const now = runtime.clock.now();
-      this.#tookOperation({ now, takeOperation: true }, await takeOperation(db, workspaceId, now));
-    }
-    return runtime.turns.queue(conversationId, this.#signal);
+    if (turns.isQueued(conversationId)) await this.#takeOperation();
+    return turns.queue(conversationId, this.#signal);
   }
 
   /** Takes the conversation as soon as no other replica's turn holds it. */
@@ -223,13 +229,7 @@ export class Turn {
       const start = this.#startWith(message);
       const claim = await store.claimConversation(db, start, { historyBytes: bytes });
       this.#tookOperation(start, claim.operationTaken);
-      if (claim.conversation) {
-        const { historyIsComplete, waiting } = claim;
-        const history = historyIsComplete
-          ? claim.history
-          : await loadHistory(db, workspaceId, conversationId, message?.id ?? null, bytes);
-        return { history, waiting };
-      }
+      if (claim.conversation) return claim;
       const conversation = await findConversation(db, workspaceId, conversationId);
       if (!conversation) throw fault('CONVERSATION_NOT_FOUND');
       if (conversation.is_ended) throw fault('CONVERSATION_ENDED');

@@ -1,4 +1,5 @@
 import { newId } from '../../core/ids.ts';
+import { dueFollowUps } from '../../db/queries/followUps.ts';
 import { begun, publishedAgent, transcript } from '../http/messages/turns.ts';
 import { startTestApp, type TestApp, TestClock } from '../support/app.ts';
 import { adminQuery } from '../support/database.ts';
@@ -131,4 +132,15 @@ describe('a follow-up that fails', () => {
     }
     expect(await planOf(app, id)).toEqual({ at: new Date(clock.now().getTime() + 15 * MINUTE_MS), sent: 0 });
   });
+});
+
+test('one workspace with many that are due keeps no other waiting', async () => {
+  const own = await publishedAgent(app, FOLLOWS_UP);
+  for (let count = 0; count < 3; count += 1) await begun(app, own);
+  clock.advance(MINUTE_MS);
+  const { apiKey } = app.stranger;
+  const other = await begun(app, await publishedAgent(app, FOLLOWS_UP, apiKey), 'Hello.', apiKey);
+  clock.advance(2 * HOUR_MS);
+  const due = await dueFollowUps(app.database.database.system, clock.now(), 2);
+  expect(due.map(({ conversationId }) => conversationId)).toContain(other);
 });

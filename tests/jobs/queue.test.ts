@@ -96,6 +96,24 @@ test.each([
   expect(ran.filter((id) => id === sent.sourceId)).toHaveLength(runs);
 });
 
+test('a workspace with more jobs than the queue runs at a time leaves a place to the others', async () => {
+  const ran: string[] = [];
+  const gate = Promise.withResolvers<void>();
+  const [many, few] = [newId(), newId()];
+  const job = jobWith({
+    run: async ({ workspaceId }) => {
+      ran.push(workspaceId);
+      if (workspaceId === many) await gate.promise;
+    },
+  });
+  const queue = queueOf(job, true);
+  for (const workspaceId of [many, many, many, few]) await queue.send(job.name, { ...data(), workspaceId });
+  await until(() => ran.includes(few));
+  expect(ran.filter((id) => id === many)).toHaveLength(1);
+  gate.resolve();
+  await until(() => ran.length === 4);
+});
+
 test('a job that fails is run again, and told when that was the last time', async () => {
   let runs = 0;
   const failed: Data[] = [];

@@ -199,6 +199,21 @@ describe('the lease of a turn', () => {
     expect((await waiting).status).toBe(200);
   });
 
+  test('makes a message wait until its time is over: it is kept, and the follow-up that would come now is not due any more', async () => {
+    const conversationId = await begun(app, agentId);
+    await claim(conversationId);
+    const followUp = () =>
+      app.workspace.db.selectFrom('conversations').select('follow_up_at').where('id', '=', conversationId);
+    await app.workspace.db
+      .updateTable('conversations')
+      .set({ follow_up_at: app.clock.now() })
+      .where('id', '=', conversationId)
+      .execute();
+    await say(app, { content: 'Too late?', conversationId, timeoutSeconds: 1 }).expect(408);
+    expect(await transcript(app, conversationId)).toContain('user: Too late?');
+    expect(await followUp().executeTakeFirst()).toEqual({ follow_up_at: null });
+  });
+
   test('that was lost is not written over: the late reply is dropped with 503, the new turn’s stays', async () => {
     const conversationId = await begun(app, agentId);
     const { gate, answer: late } = await heldTurn('First', conversationId, 'In time.');

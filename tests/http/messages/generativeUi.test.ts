@@ -82,6 +82,13 @@ test('what is shown last counts', async () => {
   expect(body.message.ui).toEqual(second);
 });
 
+test('what PostgreSQL cannot store does not stay in the components', async () => {
+  const agentId = await shower();
+  server.script(show({ type: 'text', text: 'a\0b \ud83e' }), { reply: 'So.' });
+  const { body } = await send(app, agentId, { content: 'How is Oslo?' }).expect(200);
+  expect(body.message.ui).toEqual({ type: 'text', text: expect.stringMatching(/^a\ufffd?b \ufffd$/) });
+});
+
 test('of several messages the last has the components', async () => {
   const agentId = await shower({ messageSplittingEnabled: true });
   const parts = ['This is the first thing that I have to say.', 'And this is the second, with a table below.'];

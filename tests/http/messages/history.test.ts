@@ -1,7 +1,6 @@
-import { loadHistory } from '../../../db/queries/history.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { type ModelServer, startModelServer } from '../../support/model-server.ts';
-import { begun, customModel, publishedAgent, said, send, stored } from './turns.ts';
+import { begun, customModel, publishedAgent, said, send } from './turns.ts';
 
 let server: ModelServer;
 let app: TestApp;
@@ -69,14 +68,4 @@ test('a conversation far longer than the window is not read as a whole', async (
   expect(seen.at(-1)).toBe('user: And now?');
   expect(seen.join('\n')).not.toContain('The very first.');
   expect(seen.join('\n').length).toBeLessThan(8000);
-});
-
-test('a message that was stored after the one to be answered is no history of it', async () => {
-  const agentId = await publishedAgent(app);
-  const conversationId = await begun(app, agentId);
-  await send(app, agentId, { content: 'Later.', conversationId }).expect(200);
-  const [, , later] = await stored(app, conversationId);
-  const { db, workspaceId } = app.workspace;
-  const rows = await loadHistory(db, workspaceId, conversationId, later?.publicId ?? '', 1000);
-  expect(rows.map(({ content }) => content)).toEqual(['Hello.', 'Hello from the model.']);
 });

@@ -1,8 +1,10 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { begun, LOCAL, publishedAgent, said, send, stored } from '../../http/messages/turns.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { type AudioServer, startAudioServer } from '../../support/audio-server.ts';
 import { mp3, ogg } from '../../support/audioSamples.ts';
-import { type ModelServer, startModelServer } from '../../support/model-server.ts';
+import { gatedReply, type ModelServer, startModelServer } from '../../support/model-server.ts';
 import { PNG } from '../attachment-samples.ts';
 
 let models: ModelServer;
@@ -84,6 +86,40 @@ describe('a voice message', () => {
     expect(body.code).toBe('MODEL_PROVIDER_ERROR');
     expect(models.requests).toHaveLength(0);
   });
+
+  test('is not heard at the limit of operations, and one that cannot be heard takes none', async () => {
+    const agent = await publishedAgent(app, { audioListeningEnabled: true });
+    const { body: sent } = await send(app, agent, { content: 'Hello.' }).expect(200);
+    const limit = async (operations: number | null) => {
+      const { system } = app.database.database;
+      const { workspaceId } = app.workspace;
+      await system
+        .updateTable('workspaces')
+        .set({ operation_limit: operations })
+        .where('id', '=', workspaceId)
+        .execute();
+    };
+    const { count } = await app.workspace.db
+      .selectFrom('messages')
+      .select((query) => query.fn.sum<string>('cost_ops').as('count'))
+      .executeTakeFirstOrThrow();
+    await limit(Number(count) + 1);
+    try {
+      for (const conversationId of [undefined, sent.conversationId]) {
+        audio.script({ status: 500 });
+        await send(app, agent, { conversationId, attachments: [voice] }).expect(502);
+      }
+      await send(app, agent, { attachments: [voice] }).expect(200);
+      audio.reset();
+      for (const conversationId of [undefined, sent.conversationId]) {
+        const { body } = await send(app, agent, { conversationId, attachments: [voice] }).expect(429);
+        expect(body.code).toBe('OPERATION_LIMIT_REACHED');
+      }
+      expect(audio.requests).toHaveLength(0);
+    } finally {
+      await limit(null);
+    }
+  });
 });
 
 describe('a spoken reply', () => {
@@ -101,6 +137,23 @@ describe('a spoken reply', () => {
     const sound = await fetch(reply?.audioUrl ?? '');
     expect([sound.status, sound.headers.get('content-type')]).toEqual([200, 'audio/mpeg']);
     expect(Buffer.from(await sound.arrayBuffer()).equals(mp3())).toBe(true);
+  });
+
+  test('is not kept when the conversation is deleted meanwhile', async () => {
+    const agent = await publishedAgent(app, speaking);
+    const folder = join(app.dataDir, 'files', app.workspace.workspaceId, 'speech');
+    const conversationId = await begun(app, agent);
+    const before = await readdir(folder);
+    const gate = gatedReply();
+    models.script({ reply: gate.chunks });
+    const running = send(app, agent, { content: 'And?', conversationId }).then((answer) => answer.status);
+    await models.received(2);
+    await app.api('delete', `/conversations/${conversationId}`).expect(204);
+    gate.push('Too late.');
+    gate.end();
+    expect(await running).toBe(404);
+    expect(audio.requests).toHaveLength(2);
+    expect((await readdir(folder)).length).toBe(before.length - 1);
   });
 
   test('is there without its sound when the provider fails', async () => {

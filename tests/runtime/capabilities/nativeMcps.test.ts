@@ -215,6 +215,9 @@ describe('a DYNAMIC connection', () => {
       description: 'Archives a channel for good.',
       inputSchema: { type: 'object', properties: { channel: { type: 'string' } } },
     });
+    // A search of a thousand words would hold up everybody.
+    const many = [...Array.from({ length: 20 }, (_, place) => `filler${place}`), 'archive'].join(' ');
+    expect((await runNamed(tools, 'Chat__find_tools', { search: many })).text).toContain('No tool has these words');
     const call = { tool: 'SLACK_7', arguments: { channel: 'c1' } };
     const { text, isError } = await runNamed(tools, 'Chat__call_tool', call);
     expect(isError).toBe(false);

@@ -1,0 +1,84 @@
+import { newId } from '../../../core/ids.ts';
+import { finishTurn, type TurnEnd } from '../../../db/queries/finishTurn.ts';
+import { claimConversation, type TurnStart } from '../../../db/queries/turns.ts';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+import { untilOneWaits } from '../../support/database.ts';
+import { type ModelServer, startModelServer } from '../../support/model-server.ts';
+import { turnEnd, turnStart } from '../../support/storedTurns.ts';
+import { begun, publishedAgent } from './turns.ts';
+
+let server: ModelServer;
+let app: TestApp;
+let agentId: string;
+let conversationId: string;
+
+beforeAll(async () => {
+  server = await startModelServer();
+  app = await startTestApp({ models: server.settings() });
+  agentId = await publishedAgent(app);
+});
+beforeEach(async () => {
+  conversationId = await begun(app, agentId);
+});
+afterAll(async () => {
+  await app.close();
+  await server.close();
+});
+
+const claim = (start: TurnStart) => claimConversation(app.workspace.db, start, { historyBytes: 10_000 });
+const newStart = (more: Partial<TurnStart> = {}) => ({
+  ...turnStart({ workspaceId: app.workspace.workspaceId, conversationId, agentId, now: app.clock.now() }),
+  ...more,
+});
+
+/** What a turn finds at first, and then, whose replica finds the lease of the one before run out just as its end is being stored. */
+async function besideTheEnd(end: TurnEnd, next: TurnStart) {
+  const before = newStart();
+  await claim(before);
+  const { db } = app.workspace;
+  await db
+    .updateTable('conversations')
+    .set({ turn_expires_at: new Date(0) })
+    .where('id', '=', conversationId)
+    .execute();
+  const { claiming } = await db.transaction().execute(async (trx) => {
+    await finishTurn(trx, before, end);
+    const first = claim(next);
+    await untilOneWaits(app.database.name);
+    return { claiming: first };
+  });
+  const first = await claiming;
+  return { before, first, last: first.conversation ? first : await claim(next) };
+}
+
+test('a message that comes while the turn before is stored finds what it said', async () => {
+  const { last } = await besideTheEnd(turnEnd('The very last.'), newStart());
+  expect(last.conversation).toBeDefined();
+  expect(last.history.map(({ content }) => content)).toEqual([
+    ...['Hello.', 'Hello from the model.', 'Hello', 'The very last.'],
+  ]);
+});
+
+test('and what it waits for', async () => {
+  const { before, last } = await besideTheEnd(waitingEnd(), newStart());
+  expect(last.waiting).toMatchObject({ id: before.turnId });
+});
+
+test('and nothing that waits, when it went on with that', async () => {
+  const waiting = newStart();
+  await claim(waiting);
+  await finishTurn(app.workspace.db, waiting, waitingEnd());
+  const { last } = await besideTheEnd(turnEnd('Done.', { resumedTurnId: waiting.turnId }), newStart());
+  expect([last.conversation?.id, last.waiting]).toEqual([conversationId, null]);
+});
+
+test('a continuation does not take up again what the turn before went on with', async () => {
+  const waiting = newStart();
+  await claim(waiting);
+  await finishTurn(app.workspace.db, waiting, waitingEnd());
+  const next = newStart({ kind: 'continuation', message: null });
+  const { first, last } = await besideTheEnd(turnEnd('Done.', { resumedTurnId: waiting.turnId }), next);
+  expect([first.conversation, last.conversation]).toEqual([undefined, undefined]);
+});
+
+const waitingEnd = () => turnEnd('Wait.', { paused: { state: { agentId: newId() }, approvals: [] } });
