@@ -2371,7 +2371,7 @@ export interface components {
             temperature: number | null;
             /** @description Let the model think before it answers. */
             thinkingEnabled: boolean;
-            /** @description How much the model may think; `null` leaves it to the model. */
+            /** @description How much the model may think once thinking is on; `null` is `medium`. */
             thinkingEffort: components["schemas"]["ThinkingEffort"] | null;
             /** @description What the model is able to do; `null` until one is chosen. */
             capabilities: components["schemas"]["ModelCapabilities"] | null;
@@ -2387,7 +2387,7 @@ export interface components {
             temperature?: number | null;
             /** @description Let the model think before it answers. The model must support it. `null` switches it off. */
             thinkingEnabled?: boolean | null;
-            /** @description How much the model may think once thinking is on; `null` leaves it to the model. */
+            /** @description How much the model may think once thinking is on; `null` is `medium`. */
             thinkingEffort?: components["schemas"]["ThinkingEffort"] | null;
         };
         /** @description A page of agents. */
@@ -2612,7 +2612,7 @@ export interface components {
             temperature: number | null;
             /** @description Let the model think before it answers. The model must support it. */
             thinkingEnabled: boolean;
-            /** @description How much the model may think; `null` leaves it to the model. */
+            /** @description How much the model may think once thinking is on; `null` is `medium`. */
             thinkingEffort: components["schemas"]["ThinkingEffort"] | null;
             /** @description Let the agent search the web. */
             webSearchEnabled: boolean;
@@ -5410,7 +5410,7 @@ export interface components {
             toolType: components["schemas"]["HttpToolType"];
             /** @description Whether the link was switched on; the agent does not see a tool whose link is off. */
             active: boolean;
-            /** @description Whether a person has to approve each call. */
+            /** @description Whether the link demanded a person's approval of each call. A demand of the tool itself counts as well. */
             requiresApproval: boolean;
         };
         /** @description A knowledge source as it was linked when the version was published. */

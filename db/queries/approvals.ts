@@ -142,6 +142,8 @@ export async function decideAsOperator(
 
 /** How long after a decision the work that it allows is looked for. */
 const DECIDED_HOURS = 24;
+/** So often it may fail: each time calls of models are paid for. The next message of the conversation goes on in any case. */
+const MOST_FAILURES = 10;
 
 /**
  * Conversations that can go on, of whichever workspace: they wait, all is decided, and nobody is at it. Found here are decisions of
@@ -161,6 +163,8 @@ export async function decidedConversations(
       and c.deleted_at is null and not c.is_paused and not c.is_ended and (c.turn_id is null or c.turn_expires_at < now())
       and exists (select from turns t where t.workspace_id = c.workspace_id and t.conversation_id = c.id and t.status = 'waiting')
       and not exists (select from approvals p where p.workspace_id = c.workspace_id and p.conversation_id = c.id and p.status = 'pending')
+      and (select count(*) from turns f where f.workspace_id = c.workspace_id and f.conversation_id = c.id and f.kind = 'continuation'
+        and f.status in ('failed', 'interrupted') and f.started_at >= a.decided_at) < ${MOST_FAILURES}
     limit ${limit}`.execute(system);
   return rows;
 }

@@ -37,8 +37,8 @@ export interface TurnEnd {
   transcript: unknown[] | null;
   /** Given: the turn waits for these approvals, and goes on from `state`. */
   paused: { state: unknown; approvals: readonly ApprovalRequest[] } | null;
-  /** The turn that waited until this one: it waits no longer. */
-  resumedTurnId: string | null;
+  /** The turn that waited until this one: it waits no longer. Of its approvals only those in `waiting` can still be decided. */
+  resumed: { turnId: string; waiting: readonly string[] } | null;
   followUpAt: Date | null;
   /** Whether this turn is itself a follow-up. */
   isFollowUp: boolean;
@@ -57,7 +57,7 @@ export async function finishTurn(
   end: TurnEnd,
 ): Promise<{ conversation: ConversationRow; messages: MessageRow[] } | undefined> {
   const { workspaceId, conversationId, turnId } = turn;
-  const { usage, now, paused } = end;
+  const { usage, now, paused, resumed } = end;
   const last = end.replies.length - 1;
   const spent = {
     input_tokens: usage.inputTokens,
@@ -97,10 +97,14 @@ export async function finishTurn(
     ${end.steps.length > 0 ? sql`, step as (${insertingSteps(workspaceId, turnId, end.steps)} where exists (select from conversation))` : sql``}
     ${paused && paused.approvals.length > 0 ? sql`, approval as (${insertingApprovals(workspaceId, turn, paused.approvals, now)} where exists (select from conversation))` : sql``}
     ${
-      end.resumedTurnId !== null
+      resumed
         ? sql`, resumed as (
       update turns set status = 'done', paused = null
-      where workspace_id = ${workspaceId} and id = ${end.resumedTurnId} and status = 'waiting' and exists (select from conversation)
+      where workspace_id = ${workspaceId} and id = ${resumed.turnId} and status = 'waiting' and exists (select from conversation)
+    ), withdrawn as (
+      update approvals set status = 'rejected', decided_at = ${now}, decided_by = 'message'
+      where workspace_id = ${workspaceId} and conversation_id = ${conversationId} and status = 'pending'
+        and id <> all (${resumed.waiting}::uuid[]) and exists (select from conversation)
     )`
         : sql``
     }

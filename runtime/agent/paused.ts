@@ -23,8 +23,8 @@ export interface PausedRun {
   agentId: string;
   /** What a sub-agent was asked; '' for the agent of the conversation. */
   task: string;
-  /** Provider and name of the model: its own parts in `messages` mean something to it alone. */
-  model: string;
+  /** Provider and name of the model, and whether it thought: its own parts in `messages` mean something to it alone. */
+  writer: string;
   /** What came after the message that is answered; ends with the model's message that asked for the calls. */
   messages: readonly ModelMessage[];
   calls: readonly PausedCall[];

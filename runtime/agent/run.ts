@@ -49,7 +49,9 @@ const UNKNOWN = 'The call was approved and begun, and then the service stopped. 
 const GONE = 'The call was approved, but the tool is no longer available.';
 const TOO_MANY = `The call was not made: at most ${MAX_PARALLEL} calls are made at once. Ask for it in the next step.`;
 
-const modelKey = ({ provider, modelId }: ModelDescriptor): string => `${provider}/${modelId}`;
+/** Who wrote calls. A model that thinks insists on being shown its own thoughts beside them. */
+const writerOf = ({ provider, modelId }: ModelDescriptor, thinks: boolean): string =>
+  `${provider}/${modelId}${thinks ? ', thinking' : ''}`;
 const failed = (text: string): ToolOutput => ({ text, isError: true });
 
 /** One agent, from the message to its answer: a call of the model, the tools that it asks for, and so on until it asks for none. */
@@ -59,13 +61,12 @@ class Loop {
   #text = '';
   /** Text of earlier steps was streamed: the next piece begins a new paragraph. */
   #paragraph = false;
-  /** A model of another kind wrote the last calls: it cannot be shown its own thoughts, which thinking ones insist on. */
-  readonly #unthinking: boolean;
+  readonly #thinks: boolean;
 
-  constructor(run: AgentRun, messages: readonly ModelMessage[], unthinking: boolean) {
+  constructor(run: AgentRun, messages: readonly ModelMessage[], thinks: boolean) {
     this.#run = run;
     this.#messages = [...messages];
-    this.#unthinking = unthinking;
+    this.#thinks = thinks;
   }
 
   async go(): Promise<RunOutcome> {
@@ -98,7 +99,8 @@ class Loop {
   #take(calls: PausedCall[]): PausedRun | null {
     if (calls.some(({ state }) => state.kind !== 'done')) {
       const { scope, model, task } = this.#run;
-      return { agentId: scope.agentId, task, model: modelKey(model), messages: this.#messages, calls };
+      const writer = writerOf(model, this.#thinks);
+      return { agentId: scope.agentId, task, writer, messages: this.#messages, calls };
     }
     const content = calls.map(({ toolCallId, toolName, state }) => ({
       toolCallId,
@@ -127,10 +129,7 @@ class Loop {
         tools: toolset.definitions,
         toolChoice: last ? 'none' : 'auto',
         temperature: snapshot.temperature ?? undefined,
-        thinking: {
-          enabled: snapshot.thinkingEnabled && !this.#unthinking,
-          effort: snapshot.thinkingEffort ?? undefined,
-        },
+        thinking: { enabled: this.#thinks, effort: snapshot.thinkingEffort ?? undefined },
         abortSignal: work.signal,
         onText: onText && ((delta) => this.#stream(delta, onText)),
       });
@@ -284,12 +283,14 @@ async function settleAll<T>(promises: readonly Promise<T>[]): Promise<T[]> {
  * What its tools cannot do is told to the model.
  */
 export function runAgent(run: AgentRun): Promise<RunOutcome> {
-  return new Loop(run, [], false).go();
+  return new Loop(run, [], run.scope.snapshot.thinkingEnabled).go();
 }
 
 /** Lets an agent go on where it was paused, with what has been decided since. Approved calls are made, each once. */
 export function resumeAgent(run: AgentRun, paused: PausedRun, resumption: Resumption): Promise<RunOutcome> {
-  const same = paused.model === modelKey(run.model);
+  const { thinkingEnabled } = run.scope.snapshot;
+  const same = paused.writer === writerOf(run.model, thinkingEnabled);
+  // There are no thoughts of the model's own to show to it: it goes on without any.
   const messages = same ? paused.messages : withoutProviderParts(paused.messages);
-  return new Loop(run, messages, !same).resume(paused.calls, resumption);
+  return new Loop(run, messages, same && thinkingEnabled).resume(paused.calls, resumption);
 }

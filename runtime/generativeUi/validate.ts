@@ -1,4 +1,5 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import { decisionIn } from '../turn/decisions.ts';
 import { COMPONENT_TYPES, isHttpsAddress, UI_SCHEMA } from './schema.ts';
 
 /** Components above one another. */
@@ -81,7 +82,10 @@ function sizeOf(node: Node, depth: number): { depth: number; nodes: number } {
   };
 }
 
-/** What JSON Schema cannot say: rows as long as the head of their table, options where there is a choice. */
+/**
+ * What JSON Schema cannot say: rows as long as the head of their table, options where there is a choice, and no button by which
+ * whoever presses it would approve what waits: a model that was tricked could write anything on it.
+ */
 function mismatches(node: Node, path: string): string[] {
   const found = childrenOf(node).flatMap((child, index) => mismatches(child, `${path}.children[${index}]`));
   if (node.type === 'table') {
@@ -89,6 +93,9 @@ function mismatches(node: Node, path: string): string[] {
     (node.rows as unknown[][]).forEach((row, index) => {
       if (row.length !== columns) found.push(`${path}.rows[${index}] must have ${columns} cells, one for each column`);
     });
+  }
+  if (node.type === 'button' && decisionIn(String(node.message ?? '')) !== null) {
+    found.push(`${path}.message must not be a decision on an approval: people write that themselves`);
   }
   if (node.type === 'form') {
     const names = new Set<unknown>();

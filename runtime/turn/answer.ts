@@ -142,7 +142,8 @@ async function storeAnswer(
     steps: await steps.settle(),
     transcript: paused ? null : transcriptOf(messages),
     paused: paused && { state: paused, approvals },
-    resumedTurnId: waiting?.id ?? null,
+    // What a sub-agent that is gone had asked for is nobody's any more.
+    resumed: waiting && { turnId: waiting.id, waiting: pendingApprovals.map(({ id }) => id) },
     followUpAt: paused ? null : nextFollowUp(snapshot, { from: now, after: kind, sent, timeZone }),
   });
   if (!stored) {

@@ -7,13 +7,18 @@ import type { Decisions, TurnContext, TurnRequest } from './types.ts';
 const NONE: Decisions = { byId: new Map(), all: null };
 const WORD = /^(approve|reject)$/i;
 
+/** What a message decides by its text alone: all calls that wait. */
+export function decisionIn(content: string): Decisions['all'] {
+  return (WORD.exec(content.trim())?.[1]?.toLowerCase() as Decisions['all'] | undefined) ?? null;
+}
+
 /** What a message says of the calls that wait in its conversation. */
 export function decisionsOf({ content, metadata }: Pick<TurnRequest, 'content' | 'metadata'>): Decisions {
   const given = metadata?.approvals as Record<string, 'approve' | 'reject'> | undefined;
-  const word = WORD.exec(content.trim())?.[1]?.toLowerCase() as Decisions['all'] | undefined;
-  if (given === undefined && word === undefined) return NONE;
+  const all = decisionIn(content);
+  if (given === undefined && all === null) return NONE;
   const byId = new Map(Object.entries(given ?? {}).map(([id, decision]) => [id.toLowerCase(), decision] as const));
-  return { byId, all: word ?? null };
+  return { byId, all };
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

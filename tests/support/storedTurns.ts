@@ -33,7 +33,7 @@ export function turnEnd(content: string, given: Partial<TurnEnd> = {}): TurnEnd 
     steps: [],
     transcript: null,
     paused: null,
-    resumedTurnId: null,
+    resumed: null,
     followUpAt: null,
     isFollowUp: false,
     now: new Date(),
