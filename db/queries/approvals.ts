@@ -38,21 +38,20 @@ export function findApprovals(db: Kysely<DB>, workspaceId: string, ids: readonly
     .execute();
 }
 
-/** Which of the ids are approvals of the conversation, decided or not. */
-export async function approvalsOfConversation(
+/** Approvals of the conversation: those among the ids, decided or not, and all that are pending. */
+export function approvalsOfConversation(
   db: Kysely<DB>,
   workspaceId: string,
   conversationId: string,
   ids: readonly string[],
-): Promise<Set<string>> {
-  const rows = await db
+): Promise<Pick<ApprovalRow, 'id' | 'status'>[]> {
+  return db
     .selectFrom('approvals')
-    .select('id')
+    .select(['id', 'status'])
     .where('workspace_id', '=', workspaceId)
     .where('conversation_id', '=', conversationId)
-    .where(sql<boolean>`id = any (${ids}::uuid[])`)
+    .where(sql<boolean>`(id = any (${ids}::uuid[]) or status = 'pending')`)
     .execute();
-  return new Set(rows.map(({ id }) => id));
 }
 
 /** Decisions on pending approvals. Those decided already keep their decision: the first one counts. Answers with the ids decided here. */

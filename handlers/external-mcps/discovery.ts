@@ -7,10 +7,11 @@ import {
   updateExternalMcpRow,
 } from '../../db/queries/externalMcps.ts';
 import { inTransaction } from '../../db/transaction.ts';
-import { credentialHeaders } from '../../runtime/mcp/credential.ts';
+import { credentialHeaders, credentialValues, openCredential } from '../../runtime/mcp/credential.ts';
 import { type Discovery, discoverTools, type FoundTool } from '../../runtime/mcp/discover.ts';
 import { McpFailed } from '../../runtime/mcp/failures.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
+import { hideSecrets } from '../../runtime/tools/redact.ts';
 import type { DraftContext } from '../agents/draft.ts';
 
 /** What a discovery found, or why it failed. */
@@ -20,7 +21,11 @@ export type DiscoveryOutcome = Discovery | McpFailed;
 export async function attemptDiscovery(runtime: Runtime, row: ExternalMcpRow): Promise<DiscoveryOutcome> {
   const { secrets, allowPrivateNetwork } = runtime;
   try {
-    return await discoverTools({ url: row.url, headers: credentialHeaders(secrets, row), allowPrivateNetwork });
+    const headers = credentialHeaders(secrets, row);
+    const found = await discoverTools({ url: row.url, headers, allowPrivateNetwork });
+    // What a server says of itself is listed by the API and told to models.
+    const shown = hideSecrets(found, credentialValues(openCredential(secrets, row)));
+    return shown ?? new McpFailed('It takes too long to hide the credential in what the server says.');
   } catch (error) {
     if (error instanceof McpFailed) return error;
     if (error instanceof SecretUnreadable) {

@@ -2,7 +2,7 @@ import { SecretUnreadable } from '../../core/secrets.ts';
 import type { StoredTool } from '../../db/queries/externalMcps.ts';
 import type { LinkedExternalMcp } from '../agent/resources.ts';
 import type { AgentScope, AgentTool, ToolOutput } from '../agent/tool.ts';
-import { credentialHeaders, type McpCredential, openCredential } from '../mcp/credential.ts';
+import { credentialHeaders, credentialValues, type McpCredential, openCredential } from '../mcp/credential.ts';
 import { McpFailed } from '../mcp/failures.ts';
 import { hideSecrets } from '../tools/redact.ts';
 import type { JsonSchema } from '../tools/tool.ts';
@@ -60,7 +60,7 @@ async function call(
   const server = { workspaceId, id: row.id, configVersion: row.config_version, url: row.url, headers };
   try {
     const { text, isError } = await runtime.mcp.call(server, { instanceMode, tool, arguments: input, signal });
-    const shown = hideSecrets(text, valuesOf(credential));
+    const shown = hideSecrets(text, credentialValues(credential));
     if (shown === undefined) {
       return { text: 'It takes too long to hide the credential of the server in its answer.', isError: true };
     }
@@ -70,9 +70,4 @@ async function call(
     if (!(error instanceof McpFailed)) throw error;
     return { text: `The server “${row.name}” could not be used: ${error.message}`, isError: true };
   }
-}
-
-function valuesOf(credential: McpCredential | null): string[] {
-  if (credential === null) return [];
-  return 'headers' in credential ? credential.headers.map(({ value }) => value) : [credential.value];
 }

@@ -56,3 +56,9 @@ export function credentialHeaders(secrets: SecretBox, server: McpServerRow): Rec
       return {};
   }
 }
+
+/** What of a credential must not be shown to anybody. */
+export function credentialValues(credential: McpCredential | null): string[] {
+  if (credential === null) return [];
+  return 'headers' in credential ? credential.headers.map(({ value }) => value) : [credential.value];
+}

@@ -53,11 +53,11 @@ export function redactor(secrets: readonly string[]): { data: <T>(value: T) => T
   };
 }
 
-/** A text without these secrets, as `redactor` hides them in data; undefined when that takes too long. */
-export function hideSecrets(text: string, secrets: readonly string[]): string | undefined {
-  if (secrets.length === 0) return text;
+/** JSON without these secrets, as `redactor` hides them in data; undefined when that takes too long. */
+export function hideSecrets<T>(value: T, secrets: readonly string[]): T | undefined {
+  if (secrets.length === 0) return value;
   try {
-    return withinTime(HIDE_LIMIT_MS, () => redactor(secrets).data(text));
+    return withinTime(HIDE_LIMIT_MS, () => redactor(secrets).data(value));
   } catch (error) {
     if (error instanceof OutOfTime) return undefined;
     throw error;

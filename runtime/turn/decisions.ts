@@ -23,27 +23,26 @@ export function decisionsOf({ content, metadata }: Pick<TurnRequest, 'content' |
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Throws VALIDATION_ERROR when a decision is about something that never waited in the conversation. */
-export async function checkDecisions(
+/**
+ * The decisions by approval: a word is about what waits when the message comes, and not about what the agent asks for until the
+ * message has its turn. Throws VALIDATION_ERROR when a decision is about something that never waited in the conversation.
+ */
+export async function resolveDecisions(
   { db, workspaceId }: TurnContext,
-  { byId }: Decisions,
+  decisions: Decisions,
   conversationId: string | undefined,
-): Promise<void> {
-  if (byId.size === 0) return;
-  const ids = [...byId.keys()];
-  const known =
-    conversationId === undefined
-      ? new Set<string>()
-      : await approvalsOfConversation(
-          db,
-          workspaceId,
-          conversationId,
-          ids.filter((id) => UUID.test(id)),
-        );
-  const unknown = ids.find((id) => !known.has(id));
+): Promise<Decisions> {
+  const { byId, all } = decisions;
+  if (byId.size === 0 && (all === null || conversationId === undefined)) return decisions;
+  const ids = [...byId.keys()].filter((id) => UUID.test(id));
+  const known = conversationId === undefined ? [] : await approvalsOfConversation(db, workspaceId, conversationId, ids);
+  const unknown = [...byId.keys()].find((each) => !known.some(({ id }) => id === each));
   if (unknown !== undefined) {
     throw invalid(`/body/metadata/approvals/${pointerStep(unknown)}`, 'is no approval of this conversation');
   }
+  const meant =
+    all === null ? [] : known.filter(({ status }) => status === 'pending').map(({ id }) => [id, all] as const);
+  return { byId: new Map([...meant, ...byId]), all };
 }
 
 /**
@@ -61,7 +60,7 @@ export async function applyDecisions(
   const rejected: string[] = [];
   const withdrawing = mayWithdraw && all === null && !ids.some((id) => byId.has(id));
   for (const id of ids) {
-    const decision = byId.get(id) ?? all ?? (withdrawing ? 'reject' : null);
+    const decision = byId.get(id) ?? (withdrawing ? 'reject' : null);
     if (decision === 'approve') approved.push(id);
     if (decision === 'reject') rejected.push(id);
   }

@@ -3,7 +3,7 @@ import { newId } from '../../core/ids.ts';
 import { findTurnSubject, type TurnSubject } from '../../db/queries/turnSubject.ts';
 import { renderInstructions } from '../prompt/instructions.ts';
 import { commandIn, expandCommand } from './command.ts';
-import { checkDecisions, decisionsOf } from './decisions.ts';
+import { decisionsOf, resolveDecisions } from './decisions.ts';
 import type { TurnContext, TurnPlan, TurnRequest } from './types.ts';
 
 /** A plan, or why there can be none now: the request itself is sound. */
@@ -37,8 +37,7 @@ export async function planTurn(context: TurnContext, request: TurnRequest, kind:
   });
   if (!subject) throw fault('AGENT_NOT_FOUND');
   if (conversationId !== undefined && subject.conversation_id === null) throw fault('CONVERSATION_NOT_FOUND');
-  const decisions = decisionsOf(request);
-  await checkDecisions(context, decisions, conversationId);
+  const decisions = await resolveDecisions(context, decisionsOf(request), conversationId);
   const refusal = refusalOf(subject);
   if (refusal) return { refusal };
   const versionNumber = subject.published_version_number ?? 0;

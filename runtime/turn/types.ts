@@ -61,9 +61,10 @@ export interface TurnResult {
   durationMs: number;
 }
 
-/** Decisions that a message brings: by approval, or for all that wait. */
+/** Decisions that a message brings. */
 export interface Decisions {
   byId: ReadonlyMap<string, 'approve' | 'reject'>;
+  /** The message is this word: it decides all that waited when it came, and withdraws nothing. */
   all: 'approve' | 'reject' | null;
 }
 

@@ -63,6 +63,16 @@ describe('200', () => {
     expect(schemas[echo?.id ?? '']?.properties).toHaveProperty('text');
   });
 
+  test('a server that gives its credential away in what it says of itself is shown without it', async () => {
+    server.settings.tools = { echo: 'Called with sk-secret-4711 and Authorization: Bearer sk-secret-4711' };
+    const fields = { url: server.url, authType: 'BEARER_TOKEN' as const, authValue: 'sk-secret-4711' };
+    const { publicId } = await registerMcp(app, fields);
+    const { body, text } = await discover(publicId).expect(200);
+    expect(text).not.toContain('sk-secret-4711');
+    expect(body.tools[0].description).toBe('Called with ******** and Authorization: Bearer ********');
+    expect(JSON.stringify(await storedOf(publicId))).not.toContain('sk-secret-4711');
+  });
+
   test('a discovery that fails is status ERROR with the reason; the tools found before stay listed', async () => {
     const before = await registerMcp(app, { url: server.url, authType: 'API_KEY', authValue: 'sk-secret' });
     server.settings.authorize = () => false;
