@@ -4557,19 +4557,7 @@ export interface components {
              * @default 60
              */
             timeoutSeconds: number;
-        } & (({
-            /** @description Not empty. */
-            content: string;
-        } & {
-            [key: string]: unknown;
-        }) | ({
-            /** @description Empty. */
-            content?: string;
-            /** @description At least one. */
-            attachments: unknown[];
-        } & {
-            [key: string]: unknown;
-        }));
+        };
         /**
          * @description Server-sent events, each with a name in `event` and one JSON object in `data`, in this order:
          *

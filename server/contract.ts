@@ -81,7 +81,9 @@ interface AjvFault {
 const PARTS: Record<string, string> = { requestBody: 'body', query: 'query', path: 'path', header: 'header' };
 
 function toDetails(faults: readonly AjvFault[]): ErrorDetail[] {
-  return faults.slice(0, 50).map(({ instancePath, keyword, message, params }) => {
+  // `if` only says that `then` failed; what failed in it is there as well.
+  const telling = faults.filter(({ keyword }) => keyword !== 'if');
+  return telling.slice(0, 50).map(({ instancePath, keyword, message, params }) => {
     const [part = '', ...rest] = instancePath.split('/').slice(1);
     const missing = keyword === 'required' ? String(params?.missingProperty ?? '') : '';
     const extra = params?.additionalProperty ?? params?.unevaluatedProperty;

@@ -84,6 +84,7 @@ create table approvals (
 comment on table approvals is 'Calls of tools that a person decides. approved becomes running in the statement that takes the work, so it is taken once';
 comment on column approvals.status is 'running under a turn that died: whether the call was made is not known, and it is not made again';
 create index approvals_of_conversation on approvals (workspace_id, conversation_id, requested_at);
+create index approvals_of_turn on approvals (workspace_id, turn_id);
 create index approvals_pending on approvals (workspace_id, requested_at) where status = 'pending';
 create index approvals_to_follow on approvals (decided_at) where status = 'approved' or decided_by = 'operator';
 create index approvals_by_id on approvals (id);

@@ -218,14 +218,16 @@ export async function storeUnanswered(
     from conversation`.execute(db);
 }
 
-/** Renews the leases of running turns, of whichever workspace: for the system role. */
-export async function renewLeases(system: Kysely<DB>, turns: readonly HeldTurn[]): Promise<void> {
-  await sql`
+/** Renews the leases of running turns, of whichever workspace: for the system role. Answers with the ids of the turns that still hold theirs. */
+export async function renewLeases(system: Kysely<DB>, turns: readonly HeldTurn[]): Promise<Set<string>> {
+  const { rows } = await sql<{ turn_id: string }>`
     update conversations set turn_expires_at = ${lease}
     from unnest(${turns.map((turn) => turn.workspaceId)}::uuid[], ${turns.map((turn) => turn.conversationId)}::uuid[],
       ${turns.map((turn) => turn.turnId)}::uuid[]) as held (workspace_id, conversation_id, turn_id)
     where conversations.workspace_id = held.workspace_id and conversations.id = held.conversation_id
-      and conversations.turn_id = held.turn_id`.execute(system);
+      and conversations.turn_id = held.turn_id
+    returning conversations.turn_id`.execute(system);
+  return new Set(rows.map(({ turn_id }) => turn_id));
 }
 
 /** Marks turns whose process died, of whichever workspace: those that run and no longer hold their conversation. */

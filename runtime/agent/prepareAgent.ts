@@ -103,7 +103,8 @@ async function survive(work: () => Promise<ToolOutput | Suspension>): Promise<To
     return await work();
   } catch (error) {
     if (!(error instanceof ApiError) || !SURVIVABLE.has(error.code)) throw error;
-    return { text: `The agent could not do it: ${error.message}`, isError: true };
+    const text = `The agent could not do it: ${error.message} Calls of tools that it made before stay made.`;
+    return { text, isError: true };
   }
 }
 

@@ -4,7 +4,7 @@ import { callModel, type ModelAnswer } from '../models/call.ts';
 import type { ModelDescriptor } from '../models/catalogue.ts';
 import type { ModelMessage } from '../models/prompt.ts';
 import { withoutProviderParts } from '../models/prompt.ts';
-import { fitResults } from './fitResults.ts';
+import { fitStep } from './fitResults.ts';
 import type { PausedCall, PausedRun, Resumption } from './paused.ts';
 import type { AgentScope, Suspension, ToolOutput } from './tool.ts';
 import { runTool, type Toolset, type ToolsetEntry } from './toolset.ts';
@@ -112,10 +112,9 @@ class Loop {
   }
 
   async #ask(last: boolean): Promise<ModelAnswer> {
-    const { scope, model, system, toolset, before, work, onText } = this.#run;
+    const { scope, model, system, toolset, work, onText } = this.#run;
     const { snapshot, runtime } = scope;
-    const own = fitResults(this.#messages, model.contextWindow);
-    const messages = [...before, ...own];
+    const messages = fitStep(this.#run, this.#messages);
     const startedAt = runtime.clock.now();
     const started = performance.now();
     const input = { messages: messages.length, tools: toolset.definitions.length };

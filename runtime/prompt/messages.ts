@@ -10,12 +10,21 @@ const REPLY_RESERVE = 8_192;
 const BYTES_PER_TOKEN = 8;
 /** Characters of a tool's result that later turns see: what they need again they ask for again. */
 const RESULT_SHOWN = 4_000;
+const LEAST_SHOWN = 400;
+/** Of all results of a turn; and of its calls and results together, as JSON. */
+const RESULTS_SHOWN = 40_000;
+const TRANSCRIPT_SHOWN = 60_000;
+/** The share of the window that the calls of one earlier turn may take, in characters a token. */
+const CHARACTERS_OF_CALLS = 0.75;
 
 /** The newest message of a turn. */
 export interface NewestMessage {
   content: string;
   attachments: readonly ResolvedAttachment[];
 }
+
+/** Tokens of the window that are left to the reply. */
+export const replyReserve = (contextWindow: number): number => Math.min(REPLY_RESERVE, Math.floor(contextWindow / 4));
 
 /** Bytes of history that are worth reading for a model. */
 export const historyBytes = (model: Pick<ModelDescriptor, 'contextWindow'> | undefined): number =>
@@ -30,21 +39,30 @@ export function userMessage({ content, attachments }: NewestMessage): ModelMessa
 
 /**
  * The calls of an earlier turn as later ones store and show them: of use to any model, with results of bounded length, and without
- * what was said beside them, which is in the reply.
+ * what was said beside them, which is in the reply. Of very many calls the last ones.
  */
 export function transcriptOf(messages: readonly ModelMessage[]): ModelMessage[] | null {
-  if (messages.length === 0) return null;
-  return withoutProviderParts(messages).map((message) => {
+  const results = messages.reduce((sum, { role, content }) => sum + (role === 'tool' ? content.length : 0), 0);
+  const most = Math.max(LEAST_SHOWN, Math.min(RESULT_SHOWN, Math.floor(RESULTS_SHOWN / results)));
+  const shown = withoutProviderParts(messages).map((message) => {
     if (message.role === 'assistant' && typeof message.content !== 'string') {
       return { ...message, content: message.content.filter(({ type }) => type === 'tool-call') };
     }
-    return message.role === 'tool' ? { ...message, content: message.content.map(shortened) } : message;
+    return message.role === 'tool' ? { ...message, content: message.content.map((one) => cut(one, most)) } : message;
   });
+  let left = TRANSCRIPT_SHOWN;
+  let first = shown.length;
+  for (const [place, message] of [...shown.entries()].reverse()) {
+    left -= JSON.stringify(message).length;
+    if (left < 0) break;
+    if (message.role === 'assistant') first = place;
+  }
+  return first < shown.length ? shown.slice(first) : null;
 }
 
-function shortened(result: ToolResultPart): ToolResultPart {
-  if (result.text.length <= RESULT_SHOWN) return result;
-  return { ...result, text: `${result.text.slice(0, RESULT_SHOWN).toWellFormed()}\n[cut off]` };
+function cut(result: ToolResultPart, most: number): ToolResultPart {
+  if (result.text.length <= most) return result;
+  return { ...result, text: `${result.text.slice(0, most).toWellFormed()}\n[cut off]` };
 }
 
 /** A message of the conversation with the calls before it: they stay or go together. */
@@ -54,10 +72,12 @@ interface Said {
   messages: ModelMessage[];
 }
 
-function saidIn(row: HistoryRow, withCalls: boolean): Said {
+/** Calls longer than `most` as JSON are left out: what was said must not be forgotten for them. */
+function saidIn(row: HistoryRow, most: number): Said {
   const text = withAttachmentNotes(row.content, row.attachments as StoredAttachment[]);
-  const calls = withCalls ? ((row.transcript ?? []) as ModelMessage[]) : [];
-  const cost = calls.length > 0 ? JSON.stringify(calls) : '';
+  const transcript = (row.transcript ?? []) as ModelMessage[];
+  const json = transcript.length > 0 ? JSON.stringify(transcript) : '';
+  const [calls, cost] = json.length <= most ? [transcript, json] : [[], ''];
   return { role: row.role, content: text + cost, messages: [...calls, { role: row.role, content: text }] };
 }
 
@@ -77,9 +97,9 @@ export async function historyMessages(
   if (rows.length === 0) return [];
   const { messages } = await fitHistory({
     contextWindow: model.contextWindow,
-    reserveForReply: Math.min(REPLY_RESERVE, Math.floor(model.contextWindow / 4)),
+    reserveForReply: replyReserve(model.contextWindow),
     systemText: tools.length > 0 ? system + JSON.stringify(tools) : system,
-    turns: rows.map((row) => saidIn(row, tools.length > 0)),
+    turns: rows.map((row) => saidIn(row, tools.length > 0 ? model.contextWindow * CHARACTERS_OF_CALLS : 0)),
     newest,
     tokenizer: model.provider === 'openai' ? 'o200k' : 'other',
   });

@@ -65,7 +65,7 @@ export async function answerTurn(context: TurnContext, answering: Answering): Pr
     autoApprove: plan.request.autoApprove ?? false,
     modelCallsLeft: MAX_MODEL_CALLS,
   };
-  return runtime.turns.holding(lease, async () => {
+  return runtime.turns.holding(lease, signal, async () => {
     try {
       if (plan.kind === 'message') listener.onConversation?.(lease.conversationId);
       const { model } = scope.resources;

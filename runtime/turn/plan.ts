@@ -36,7 +36,9 @@ export async function planTurn(context: TurnContext, request: TurnRequest, kind:
     command: typed?.name ?? null,
   });
   if (!subject) throw fault('AGENT_NOT_FOUND');
-  if (conversationId !== undefined && subject.conversation_id === null) throw fault('CONVERSATION_NOT_FOUND');
+  if (conversationId !== undefined && subject.conversation_id === null) {
+    throw fault('CONVERSATION_NOT_FOUND', 'The agent has no conversation with this id.');
+  }
   const decisions = await resolveDecisions(context, decisionsOf(request), conversationId);
   const refusal = refusalOf(subject);
   if (refusal) return { refusal };

@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import { fault } from '../../core/errors.ts';
 import { renewLeases } from '../../db/queries/turns.ts';
 import type { DB } from '../../generated/db.ts';
 
@@ -18,8 +19,9 @@ const RENEW_MS = 5_000;
  */
 export class TurnRegistry {
   readonly #system: Kysely<DB>;
-  readonly #turns = new Set<AbortController>();
-  readonly #leases = new Set<Lease>();
+  readonly #turns = new Map<AbortSignal, AbortController>();
+  /** With what ends the turn that holds it. */
+  readonly #leases = new Map<Lease, AbortController | undefined>();
   readonly #queues = new Map<string, Promise<void>>();
   #renewal: NodeJS.Timeout | undefined;
   #whenIdle: (() => void)[] = [];
@@ -33,18 +35,21 @@ export class TurnRegistry {
   async run<T>(work: (controller: AbortController) => Promise<T>): Promise<T> {
     const controller = new AbortController();
     if (this.#ended) controller.abort(this.#ended);
-    this.#turns.add(controller);
+    this.#turns.set(controller.signal, controller);
     try {
       return await work(controller);
     } finally {
-      this.#turns.delete(controller);
+      this.#turns.delete(controller.signal);
       if (this.#turns.size === 0) for (const wake of this.#whenIdle.splice(0)) wake();
     }
   }
 
-  /** Keeps the lease alive while `work` goes on. */
-  async holding<T>(lease: Lease, work: () => Promise<T>): Promise<T> {
-    this.#leases.add(lease);
+  /**
+   * Keeps the lease alive while `work` goes on. When it is lost all the same, the turn of `signal` is ended with UNAVAILABLE: what it
+   * still did would be for nobody.
+   */
+  async holding<T>(lease: Lease, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    this.#leases.set(lease, this.#turns.get(signal));
     this.#renewal ??= setInterval(() => void this.#renew(), RENEW_MS).unref();
     try {
       return await work();
@@ -97,12 +102,14 @@ export class TurnRegistry {
   /** Ends every turn with this reason, and those that still begin: for the end of the process. */
   abortAll(reason: Error): void {
     this.#ended = reason;
-    for (const controller of this.#turns) controller.abort(reason);
+    for (const controller of this.#turns.values()) controller.abort(reason);
   }
 
   async #renew(): Promise<void> {
     try {
-      await renewLeases(this.#system, [...this.#leases]);
+      const leases = [...this.#leases.keys()];
+      const kept = await renewLeases(this.#system, leases);
+      for (const lease of leases) if (!kept.has(lease.turnId)) this.#leases.get(lease)?.abort(fault('UNAVAILABLE'));
     } catch {
       // The database is out of reach: the next renewal tries again, and a lease outlives several of them.
     }

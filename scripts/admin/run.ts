@@ -57,25 +57,25 @@ async function answer(args: string[], env: NodeJS.ProcessEnv): Promise<string> {
   if (HELP.has(verb)) return usage(noun);
   const command = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined;
   if (!command) throw new UsageError(verb ? `${noun} has no verb "${verb}"` : `${noun} needs a verb`, noun);
-  const { words, options } = parse(command, rest, noun);
-  const plan = command.prepare(words, options); // every usage error comes before the database is touched
+  const { run, asJson } = prepare(command, rest, noun); // every usage error comes before the database is touched
   const opened = await openDatabase(env);
   try {
-    const { json, text } = await plan(opened.database);
-    return options.json === true ? JSON.stringify(json) : text;
+    const { json, text } = await run(opened.database);
+    return asJson ? JSON.stringify(json) : text;
   } finally {
     await opened.close();
   }
 }
 
-function parse(command: Command, args: string[], noun: string) {
+/** What the words and options ask for. Throws UsageError of the noun, so that people see its commands alone. */
+function prepare(command: Command, args: string[], noun: string) {
   try {
     const options = { ...command.options, json: { type: 'boolean' } } as const;
     const { values, positionals } = parseArgs({ args, options, allowPositionals: true, strict: true });
     if (positionals.length !== command.words) {
       throw new UsageError(`Expected ${command.words} word(s), got ${positionals.length}`);
     }
-    return { words: positionals, options: values };
+    return { run: command.prepare(positionals, values), asJson: values.json === true };
   } catch (error) {
     throw new UsageError(Error.isError(error) ? error.message : String(error), noun);
   }

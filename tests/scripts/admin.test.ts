@@ -199,6 +199,15 @@ describe('a wrong command line', () => {
     expect(stderr).toContain('Usage: npm run admin -- <noun> <verb>');
   });
 
+  test.each([[['key', 'revoke']], [['key', 'revoke', 'not-a-uuid']], [['key', 'forge']]])(
+    '%j shows the commands of the noun and no others',
+    async (args) => {
+      const { stderr } = await admin(args, nowhere);
+      expect(stderr).toContain('key revoke KEYID');
+      expect(stderr).not.toContain('workspace create');
+    },
+  );
+
   test.each([[[]], [['--help']], [['help']], [['key', '--help']]])('%j shows the help', async (args) => {
     const { code, stdout } = await admin(args, nowhere);
     expect(code).toBe(0);

@@ -68,7 +68,10 @@ test('and nothing that waits, when it went on with that', async () => {
   const waiting = newStart();
   await claim(waiting);
   await finishTurn(app.workspace.db, waiting, waitingEnd());
-  const { last } = await besideTheEnd(turnEnd('Done.', { resumed: { turnId: waiting.turnId, waiting: [] } }), newStart());
+  const { last } = await besideTheEnd(
+    turnEnd('Done.', { resumed: { turnId: waiting.turnId, waiting: [] } }),
+    newStart(),
+  );
   expect([last.conversation?.id, last.waiting]).toEqual([conversationId, null]);
 });
 
@@ -77,7 +80,10 @@ test('a continuation does not take up again what the turn before went on with', 
   await claim(waiting);
   await finishTurn(app.workspace.db, waiting, waitingEnd());
   const next = newStart({ kind: 'continuation', message: null });
-  const { first, last } = await besideTheEnd(turnEnd('Done.', { resumed: { turnId: waiting.turnId, waiting: [] } }), next);
+  const { first, last } = await besideTheEnd(
+    turnEnd('Done.', { resumed: { turnId: waiting.turnId, waiting: [] } }),
+    next,
+  );
   expect([first.conversation, last.conversation]).toEqual([undefined, undefined]);
 });
 

@@ -1,5 +1,8 @@
 import { startTestApp, type TestApp } from '../../support/app.ts';
+import { toolCall } from '../../support/exchanges.ts';
+import { answering, startToolServer } from '../../support/httpTools.ts';
 import { type ModelServer, startModelServer } from '../../support/model-server.ts';
+import { agentWith, postTool } from '../../support/runtimeAgents.ts';
 import { begun, customModel, publishedAgent, said, send } from './turns.ts';
 
 let server: ModelServer;
@@ -7,7 +10,7 @@ let app: TestApp;
 
 beforeAll(async () => {
   server = await startModelServer();
-  app = await startTestApp({ models: server.settings() });
+  app = await startTestApp({ models: server.settings(), allowPrivateNetwork: true });
 });
 beforeEach(() => server.reset());
 afterAll(async () => {
@@ -68,4 +71,25 @@ test('a conversation far longer than the window is not read as a whole', async (
   expect(seen.at(-1)).toBe('user: And now?');
   expect(seen.join('\n')).not.toContain('The very first.');
   expect(seen.join('\n').length).toBeLessThan(8000);
+});
+
+test('a long conversation makes room for the results of tools, and keeps the message that is answered', async () => {
+  const tools = await startToolServer();
+  tools.on('/look', answering(JSON.stringify({ seen: 'y'.repeat(5_000) })));
+  const { publicId } = await postTool(app, tools, '/look');
+  const aiModelPublicId = await customModel(app.workspace, { contextWindow: 4_000 });
+  const agentId = await agentWith(app, [{ kind: 'http_tool', id: publicId }], { aiModelPublicId });
+  const conversationId = await begun(app, agentId, `Question 1 ${words(400)}`);
+  for (const number of [2, 3, 4, 5]) {
+    await send(app, agentId, { content: `Question ${number} ${words(400)}`, conversationId }).expect(200);
+  }
+  server.reset();
+  server.script({ reply: '', toolCalls: [toolCall('look', { city: 'Oslo' })] });
+  await send(app, agentId, { content: 'And Oslo?', conversationId }).expect(200);
+  const [asked, told] = server.requests.map((request) => said(request).filter((line) => line.startsWith('user: ')));
+  expect(asked?.length).toBeGreaterThan(told?.length ?? 0);
+  expect(told?.at(-1)).toBe('user: And Oslo?');
+  expect(JSON.stringify(server.requests[1]?.body)).toContain('yyyy');
+  expect(JSON.stringify(server.requests[1]?.body).length).toBeLessThan(4_000 * 3);
+  await tools.close();
 });

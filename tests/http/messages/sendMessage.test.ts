@@ -300,6 +300,15 @@ describe('400 VALIDATION_ERROR', () => {
     expect(await conversationsOf(app, 'bad-body')).toEqual([]);
     expect(server.requests).toEqual([]);
   });
+
+  test.each([
+    [{}, '/body/attachments', 'required'],
+    [{ content: '', attachments: [] }, '/body/attachments', 'minItems'],
+    [{ content: 'a'.repeat(32_001) }, '/body/content', 'maxLength'],
+  ])('of text and attachments (%#) names in one detail what is wrong', async (message, path, keyword) => {
+    const { body } = await send(app, agentId, message).expect(400);
+    expect(body.details).toEqual([{ path, message: expect.any(String), keyword }]);
+  });
 });
 
 describe('404 AGENT_NOT_FOUND', () => {
@@ -334,7 +343,8 @@ describe('404 CONVERSATION_NOT_FOUND', () => {
       const { requestId: _requestId, ...rest } = body;
       answers.push({ status, ...rest });
     }
-    expect(answers[0]).toMatchObject({ status: 404, code: 'CONVERSATION_NOT_FOUND' });
+    const message = 'The agent has no conversation with this id.';
+    expect(answers[0]).toMatchObject({ status: 404, code: 'CONVERSATION_NOT_FOUND', message });
     for (const answer of answers) expect(answer).toEqual(answers[0]);
     expect(server.requests).toEqual([]);
     expect(await transcript(app, otherAgents)).toHaveLength(2);

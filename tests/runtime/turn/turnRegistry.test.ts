@@ -97,6 +97,8 @@ describe('idle', () => {
 });
 
 describe('holding', () => {
+  const unaborted = new AbortController().signal;
+
   async function heldConversation() {
     const { db, workspaceId } = workspace;
     const agentId = newId();
@@ -146,8 +148,8 @@ describe('holding', () => {
     fakeIntervals();
     try {
       const gate = Promise.withResolvers<void>();
-      const running = leases.map((lease) => turns.holding(lease, () => gate.promise));
-      await turns.holding(over, async () => {});
+      const running = leases.map((lease) => turns.holding(lease, unaborted, () => gate.promise));
+      await turns.holding(over, unaborted, async () => {});
       jest.advanceTimersByTime(4_999);
       expect(await secondsLeft(leases[0]?.conversationId ?? '')).toBeLessThan(2);
       jest.advanceTimersByTime(1);
@@ -166,7 +168,7 @@ describe('holding', () => {
     }
   });
 
-  test('does not renew a lease that another turn has taken', async () => {
+  test('does not renew a lease that another turn has taken, and ends the turn that lost it', async () => {
     const lease = await heldConversation();
     const mine = await heldConversation();
     await workspace.db
@@ -177,12 +179,22 @@ describe('holding', () => {
     fakeIntervals();
     try {
       const gate = Promise.withResolvers<void>();
-      const running = [lease, mine].map((each) => turns.holding(each, () => gate.promise));
+      const ended = new Promise((resolve) => {
+        void turns.run(({ signal }) => {
+          signal.addEventListener('abort', () => resolve(signal.reason));
+          return turns.holding(lease, signal, () => gate.promise);
+        });
+      });
+      const running = turns.run(async ({ signal }) => {
+        await turns.holding(mine, signal, () => gate.promise);
+        return signal.aborted;
+      });
       jest.advanceTimersByTime(5_000);
       await until(async () => (await secondsLeft(mine.conversationId)) > 10);
       expect(await secondsLeft(lease.conversationId)).toBeLessThan(2);
+      expect(await ended).toMatchObject({ code: 'UNAVAILABLE' });
       gate.resolve();
-      await Promise.all(running);
+      expect(await running).toBe(false);
     } finally {
       jest.useRealTimers();
     }
@@ -201,7 +213,7 @@ describe('holding', () => {
     fakeIntervals();
     try {
       const gate = Promise.withResolvers<string>();
-      const running = broken.holding(lease, () => gate.promise);
+      const running = broken.holding(lease, unaborted, () => gate.promise);
       jest.advanceTimersByTime(10_000);
       expect(attempts).toBe(2);
       gate.resolve('answer');

@@ -1,0 +1,64 @@
+import type { HistoryRow } from '../../../db/queries/history.ts';
+import type { ModelDescriptor } from '../../../runtime/models/catalogue.ts';
+import type { ModelMessage } from '../../../runtime/models/prompt.ts';
+import { historyMessages, transcriptOf } from '../../../runtime/prompt/messages.ts';
+
+/** A step that calls `look` so often, with these inputs, and gets these results. */
+const step = (count: number, { input = {}, result = 'Seen.' }: { input?: object; result?: string } = {}) => {
+  const ids = Array.from({ length: count }, (_, i) => ({ toolCallId: `c${i}`, toolName: 'look' }));
+  return [
+    { role: 'assistant', content: ids.map((id) => ({ type: 'tool-call', ...id, input })) },
+    { role: 'tool', content: ids.map((id) => ({ ...id, text: result, isError: false })) },
+  ] as ModelMessage[];
+};
+const long = 'x'.repeat(40_000);
+
+describe('the calls of a turn, as later turns are shown them', () => {
+  test('are bounded in all, however many there were', () => {
+    const transcript = transcriptOf(Array.from({ length: 24 }, () => step(32, { result: long })).flat()) ?? [];
+    expect(JSON.stringify(transcript).length).toBeLessThan(65_000);
+    expect(transcript.length).toBeGreaterThan(0);
+  });
+
+  test('are the last steps, each call with its result', () => {
+    const steps = Array.from({ length: 10 }, (_, i) => step(1, { input: { i, filler: 'x'.repeat(10_000) } }));
+    const transcript = transcriptOf(steps.flat()) ?? [];
+    expect(transcript).toEqual(steps.slice(-transcript.length / 2).flat());
+    expect(transcript.length).toBeGreaterThanOrEqual(8);
+    expect(transcript.length).toBeLessThan(20);
+  });
+
+  test('are none when the last step alone is too long', () => {
+    expect(transcriptOf(step(1, { input: { long: long + long } }))).toBeNull();
+    expect(transcriptOf([])).toBeNull();
+  });
+});
+
+test('calls that would take much of the window are left out, and what was said beside them is not', async () => {
+  const row = (role: HistoryRow['role'], content: string, transcript: HistoryRow['transcript'] = null) => ({
+    ...{ role, content, transcript, attachments: [], turn_id: null },
+  });
+  const rows = (result: string) => [
+    row('user', 'First.'),
+    row('assistant', 'Answer.', step(1, { result })),
+    row('user', 'Second.'),
+    row('assistant', 'Short.', step(1)),
+  ];
+  const shown = async (result: string) => {
+    const model = { provider: 'openai-compatible', contextWindow: 4_000 } as ModelDescriptor;
+    const newest = { content: 'And?', attachments: [] };
+    return await historyMessages(rows(result), { model, system: 'Be brief.', tools: [{}], newest });
+  };
+  const said = (messages: ModelMessage[]) => messages.map(({ role, content }) => (role === 'tool' ? role : content));
+  expect(said(await shown('x'.repeat(2_000)))).toMatchObject([
+    'First.',
+    {},
+    'tool',
+    'Answer.',
+    'Second.',
+    {},
+    'tool',
+    'Short.',
+  ]);
+  expect(said(await shown('x'.repeat(4_000)))).toMatchObject(['First.', 'Answer.', 'Second.', {}, 'tool', 'Short.']);
+});
