@@ -2208,7 +2208,7 @@ export interface components {
              */
             updatedAt: string;
         };
-        /** @description A slash command of an agent. A message that begins with `/` and the word of an active command, followed by nothing or by white space, invokes it: the agent gets the prompt in its place and, after a blank line, what was typed behind the word. The message itself is stored as it was typed. A word that no active command has is text like any other. */
+        /** @description A slash command of an agent. A message that begins with `/` and the word of an active command, followed by nothing or by white space, invokes it: the agent gets the prompt in its place and, after a blank line, what was typed behind the word. White space before the slash does not count, upper case does. The message itself is stored as it was typed. A word that no active command has is text like any other. */
         AgentCommand: {
             /**
              * Format: uuid
@@ -2761,7 +2761,7 @@ export interface components {
         AiModelScope: "global" | "workspace";
         /** @description A file for the agent, given either as `base64` or as `url`. Accepted are PNG, JPEG, WebP, GIF, PDF, plain text, CSV and Markdown; anything else is 422 `UNSUPPORTED_ATTACHMENT`, and so is a kind that the model does not take. An agent that listens (`audioListeningEnabled`) takes MP3, WAV, OGG, WebM, M4A and FLAC as well, whatever its model takes: a model provider transcribes them, and the agent reads what is said, in later turns too. A recording that no configured provider can transcribe is 422 `UNSUPPORTED_ATTACHMENT`. What a file is says its content, not its name. All attachments of a message have at most 20 MiB together, else 422 `ATTACHMENT_TOO_LARGE`. */
         Attachment: {
-            /** @description The content in base64, at most 1 MiB once decoded. Larger files are given by `url`. */
+            /** @description The content in base64, at most 1 MiB once decoded. Larger files are given by `url`, as are several that would make the body larger than its 2 MiB. */
             base64?: string;
             /** @description Public http or https address that the content is fetched from, at most 10 MiB, else 422 `ATTACHMENT_TOO_LARGE`. */
             url?: string;

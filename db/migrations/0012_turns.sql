@@ -23,7 +23,7 @@ create table turns (
     references conversations (workspace_id, id) on delete cascade,
   constraint turns_waiting_is_paused check ((status = 'waiting') = (paused is not null)),
   constraint turns_end check ((status = 'running') = (ended_at is null))
-);
+) with (fillfactor = 80);
 comment on column turns.id is 'As in conversations.turn_id while it runs, and in messages.turn_id';
 comment on column turns.kind is 'What it answers: a message; nobody, after a silence; or decisions on approvals that came by another way than a message';
 comment on column turns.status is 'waiting = for approvals; interrupted = its process died';
@@ -31,8 +31,8 @@ comment on column turns.transcript is 'Tool calls and their results between the 
 comment on column turns.paused is 'Where a turn goes on when its approvals are decided';
 create index turns_of_conversation on turns (workspace_id, conversation_id, started_at);
 create index turns_of_month on turns (workspace_id, started_at);
-create index turns_running on turns (started_at) where status = 'running';
-create index turns_waiting on turns (workspace_id, conversation_id) where status = 'waiting';
+-- Nothing that the end of an ordinary turn changes is in an index or its condition, so that its row is updated in place.
+create index turns_waiting on turns (workspace_id, conversation_id) where paused is not null;
 select protect_tenant_table('turns');
 
 create table turn_steps (
@@ -103,6 +103,7 @@ alter table conversations
   add column follow_up_at timestamptz(3),
   add column follow_ups_sent int not null default 0 check (follow_ups_sent >= 0);
 comment on column conversations.follow_up_at is 'When the agent writes again by itself; null = it does not';
+create index conversations_held on conversations (workspace_id, id) where turn_id is not null;
 create index conversations_follow_up on conversations (follow_up_at) where follow_up_at is not null and deleted_at is null;
 
 alter table workspaces add column time_zone text not null default 'UTC' check (char_length(time_zone) between 1 and 50);

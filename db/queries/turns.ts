@@ -134,7 +134,7 @@ function condition({ kind, now }: TurnStart): RawBuilder<unknown> {
       return sql`and follow_up_at <= ${now}`;
     case 'continuation':
       return sql`and exists (select from turns t where t.workspace_id = conversations.workspace_id
-          and t.conversation_id = conversations.id and t.status = 'waiting')
+          and t.conversation_id = conversations.id and t.paused is not null)
         and not exists (select from approvals a where a.workspace_id = conversations.workspace_id
           and a.conversation_id = conversations.id and a.status = 'pending')`;
   }
@@ -184,7 +184,7 @@ export async function claimConversation(
     select ${takeOperation ? operationTaken : sql.lit(true)} as operation_taken,
       case when conversation.id is not null then ${historyJson(workspaceId, conversationId, historyBytes)} end as history,
       case when conversation.id is not null then (select json_build_object('id', id, 'paused', paused) from turns
-        where workspace_id = ${workspaceId} and conversation_id = ${conversationId} and status = 'waiting' limit 1) end as waiting,
+        where workspace_id = ${workspaceId} and conversation_id = ${conversationId} and paused is not null limit 1) end as waiting,
       seen.held, conversation.*
     from (select 1) as one left join seen on true left join conversation on true`.execute(db);
   const row = rows[0];
@@ -230,13 +230,20 @@ export async function renewLeases(system: Kysely<DB>, turns: readonly HeldTurn[]
   return new Set(rows.map(({ turn_id }) => turn_id));
 }
 
-/** Marks turns whose process died, of whichever workspace: those that run and no longer hold their conversation. */
+/** Marks turns whose process died, of whichever workspace, and frees their conversations: those whose lease has run out. */
 export async function markInterrupted(system: Kysely<DB>, now: Date): Promise<void> {
   await sql`
+    with dead as (
+      select workspace_id, id, turn_id from conversations where turn_id is not null and turn_expires_at < now()
+      for update skip locked
+    ), freed as (
+      update conversations set turn_id = null, turn_expires_at = null
+      from dead where conversations.workspace_id = dead.workspace_id and conversations.id = dead.id
+    )
     update turns set status = 'interrupted', ended_at = greatest(started_at, ${now})
-    where status = 'running' and not exists (
-      select from conversations c where c.workspace_id = turns.workspace_id and c.id = turns.conversation_id
-        and c.turn_id = turns.id and c.turn_expires_at >= now())`.execute(system);
+    from dead where turns.workspace_id = dead.workspace_id and turns.id = dead.turn_id and turns.status = 'running'`.execute(
+    system,
+  );
 }
 
 /** Moves a follow-up that cannot be sent now, or cancels it; one that was planned anew meanwhile stays. */

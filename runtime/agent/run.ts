@@ -235,7 +235,8 @@ class Loop {
     const entry = call.origin ? this.#run.toolset.byOrigin(call.origin) : undefined;
     if (state.kind === 'delegated') {
       if (!entry?.tool.resume) return { ...call, state: { kind: 'done', output: failed(GONE) } };
-      const [end] = await this.#run.work.steps.tools(this.#agent, [{ name: call.toolName, input: {}, waits: false }]);
+      const input = { task: state.paused.task };
+      const [end] = await this.#run.work.steps.tools(this.#agent, [{ name: call.toolName, input, waits: false }]);
       const output = await entry.tool.resume(state.paused, this.#call(), resumption);
       return { ...call, state: this.#note(output, end) };
     }

@@ -31,6 +31,9 @@ const BETWEEN_MESSAGES = '\n\n';
 
 const textPart = (text: string): LanguageModelV4TextPart => ({ type: 'text', text });
 
+/** Stands for a user's message of white space alone: providers refuse such texts, then and in every later turn. */
+const BLANK = textPart('(a blank message)');
+
 /**
  * Whether a part of an assistant's message says anything. Without a text it still does when the provider put something of
  * its own with it: encrypted or withheld reasoning, or the signature that Google gives to an empty text at the end.
@@ -82,7 +85,8 @@ export function toPrompt(system: string | undefined, messages: readonly ModelMes
       else prompt.push({ role: 'assistant', content });
     } else {
       const parts = typeof message.content === 'string' ? [textPart(message.content)] : message.content;
-      const content = parts.filter((part) => part.type === 'file' || part.text !== '');
+      const content = parts.filter((part) => part.type === 'file' || part.text.trim() !== '');
+      if (content.length === 0 && parts.some((part) => part.type === 'text' && part.text !== '')) content.push(BLANK);
       if (content.length > 0) prompt.push({ role: 'user', content });
     }
   }

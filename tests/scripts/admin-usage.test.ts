@@ -123,6 +123,9 @@ test('what a turn used before its process died is not forgotten', async () => {
     .execute();
   await markInterrupted(app.database.database.system, AT);
   expect(await used(workspaceId)).toMatchObject({ ...total, turnsFailed: 1 });
+  expect(await db.selectFrom('conversations').select(['turn_id', 'turn_expires_at']).execute()).toEqual([
+    { turn_id: null, turn_expires_at: null },
+  ]);
 });
 
 test('people get text; the month is this one unless it is said', async () => {

@@ -270,4 +270,6 @@ test('a sub-agent’s call waits for the same approval, and both go on when it i
   expect(end.messages).toEqual([{ role: 'assistant', content: 'All done.' }]);
   expect(JSON.stringify(server.requests[2]?.body)).toContain('paid');
   expect(JSON.stringify(server.requests[3]?.body)).toContain('Oslo is paid.');
+  const delegations = (await stepsOf(app, body.conversationId)).filter(({ name }) => name === delegate);
+  expect(delegations.map(({ input }) => input)).toEqual([{ task: 'Pay Oslo.' }, { task: 'Pay Oslo.' }]);
 });

@@ -302,8 +302,8 @@ describe('400 VALIDATION_ERROR', () => {
   });
 
   test.each([
-    [{}, '/body/attachments', 'required'],
-    [{ content: '', attachments: [] }, '/body/attachments', 'minItems'],
+    [{}, '/body/content', 'required'],
+    [{ content: '', attachments: [] }, '/body/content', 'minLength'],
     [{ content: 'a'.repeat(32_001) }, '/body/content', 'maxLength'],
   ])('of text and attachments (%#) names in one detail what is wrong', async (message, path, keyword) => {
     const { body } = await send(app, agentId, message).expect(400);

@@ -37,6 +37,16 @@ describe('toPrompt', () => {
     ]);
   });
 
+  test('a user’s white space is told as a blank message, and left out beside a file', () => {
+    const file = {
+      type: 'file' as const,
+      data: { type: 'data' as const, data: new Uint8Array([1]) },
+      mediaType: 'image/png',
+    };
+    const prompt = toPrompt(undefined, [user(' \n'), { role: 'user', content: [text(' '), file] }]);
+    expect(prompt.map(({ content }) => content)).toEqual([[text('(a blank message)')], [file]]);
+  });
+
   test('a result that is an error is told as one', () => {
     const prompt = toPrompt(undefined, [assistant(called('a')), tool({ ...result('a', 'Too dark.'), isError: true })]);
     expect(prompt[1]?.content).toMatchObject([{ output: { type: 'error-text', value: 'Too dark.' } }]);
