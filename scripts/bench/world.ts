@@ -206,7 +206,8 @@ interface SeedParts {
 /** Fills the workspace through the API, by way of a service whose database connections are listened to. */
 async function seed({ databaseUrl, startService, headers, modelId, timedModels }: SeedParts) {
   const tap = await tapDatabase(databaseUrl);
-  const service = await startService({ env: { DATABASE_URL: tap.url } });
+  // Without the work of the queue, which has statements of its own.
+  const service = await startService({ env: { DATABASE_URL: tap.url, GUILDHALL_ROLE: 'api' } });
   const api = (method: string, path: string, body?: object) =>
     callJson(service.url + API_PREFIX + path, method, headers, body);
   const ids: string[] = [];
