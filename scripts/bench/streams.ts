@@ -62,6 +62,7 @@ export async function measureStreams(world: World): Promise<Figure[]> {
       name: `${STREAMS} streams at once: highest resident`,
       value: highest,
       unit: 'MB',
+      target: { limit: 300, is: 'at most' },
       note: `idle ${idle.toFixed(0)} MB: ${(((highest - idle) * 1024) / STREAMS).toFixed(0)} KB a stream; all came whole in ${took.toFixed(1)} s, paced to ${SECONDS} s by the model`,
     },
   ];
