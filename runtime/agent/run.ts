@@ -41,6 +41,8 @@ export interface RunOutcome {
 export const MAX_STEPS = 24;
 /** Calls that a model may ask for in one step; it is told that the rest were not made. */
 const MAX_PARALLEL = 32;
+/** Characters of the instructions that the first step of an agent notes. */
+const SYSTEM_NOTED = 20_000;
 const BETWEEN_STEPS = '\n\n';
 
 const REJECTED = 'A person rejected this call. Do not make it again unless you are asked to.';
@@ -117,7 +119,9 @@ class Loop {
     const messages = fitStep(this.#run, this.#messages);
     const startedAt = runtime.clock.now();
     const started = performance.now();
-    const input = { messages: messages.length, tools: toolset.definitions.length };
+    const counts = { messages: messages.length, tools: toolset.definitions.length };
+    // What was found for the message is nowhere else; the messages are, and later steps have the same instructions.
+    const input = this.#messages.length === 0 ? { ...counts, system: system.slice(0, SYSTEM_NOTED) } : counts;
     const step = { name: model.modelId, provider: model.provider, input, startedAt };
     work.modelCallsLeft -= 1;
     try {
