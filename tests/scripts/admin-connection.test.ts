@@ -1,5 +1,5 @@
 import { newId } from '../../core/ids.ts';
-import { runAdmin } from '../../scripts/admin/run.ts';
+import { adminJson, admin as run } from '../support/admin.ts';
 import { makeReadyAgent, publish, readAgent } from '../support/agents.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { linkedIds, linkNative } from '../support/toolkits.ts';
@@ -12,28 +12,8 @@ beforeAll(async () => {
 
 afterAll(() => app.close());
 
-async function admin(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  let [stdout, stderr] = ['', ''];
-  const code = await runAdmin(
-    ['connection', ...args],
-    { DATABASE_URL: app.database.url },
-    {
-      out: (line) => {
-        stdout += `${line}\n`;
-      },
-      err: (line) => {
-        stderr += `${line}\n`;
-      },
-    },
-  );
-  return { code, stdout, stderr };
-}
-
-async function json(...args: string[]) {
-  const { code, stdout, stderr } = await admin(...args, '--json');
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  return JSON.parse(stdout);
-}
+const admin = (...args: string[]) => run(app.database, 'connection', ...args);
+const json = (...args: string[]) => adminJson(app.database, 'connection', ...args);
 
 describe('add', () => {
   test('makes connections of both providers, and list shows them newest first', async () => {

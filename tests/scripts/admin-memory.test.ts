@@ -1,6 +1,6 @@
 import { newId } from '../../core/ids.ts';
 import { rememberFact } from '../../db/queries/memories.ts';
-import { runAdmin } from '../../scripts/admin/run.ts';
+import { adminJson, admin as run } from '../support/admin.ts';
 import { makeAgent } from '../support/agents.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 
@@ -10,28 +10,8 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-async function admin(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  let [stdout, stderr] = ['', ''];
-  const code = await runAdmin(
-    ['memory', ...args],
-    { DATABASE_URL: app.database.url },
-    {
-      out: (line) => {
-        stdout += `${line}\n`;
-      },
-      err: (line) => {
-        stderr += `${line}\n`;
-      },
-    },
-  );
-  return { code, stdout, stderr };
-}
-
-async function json(...args: string[]) {
-  const { code, stdout, stderr } = await admin(...args, '--json');
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  return JSON.parse(stdout);
-}
+const admin = (...args: string[]) => run(app.database, 'memory', ...args);
+const json = (...args: string[]) => adminJson(app.database, 'memory', ...args);
 
 /** A workspace with two agents that know something of Ann, and one that knows something of Bob. */
 async function knowledge() {

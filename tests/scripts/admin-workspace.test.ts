@@ -2,7 +2,7 @@ import { hashApiKey, isApiKeyShape } from '../../core/apiKey.ts';
 import { newId } from '../../core/ids.ts';
 import { findApiKeyByHash } from '../../db/queries/apiKeys.ts';
 import { takeOperation } from '../../db/queries/operations.ts';
-import { runAdmin } from '../../scripts/admin/run.ts';
+import { admin as run } from '../support/admin.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let setting: TestDatabase;
@@ -12,22 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => setting.drop());
 
-async function admin(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  let [stdout, stderr] = ['', ''];
-  const code = await runAdmin(
-    ['workspace', ...args],
-    { DATABASE_URL: setting.url },
-    {
-      out: (line) => {
-        stdout += `${line}\n`;
-      },
-      err: (line) => {
-        stderr += `${line}\n`;
-      },
-    },
-  );
-  return { code, stdout, stderr };
-}
+const admin = (...args: string[]) => run(setting, 'workspace', ...args);
 
 /** The answer of a command that must succeed: exactly one line. */
 async function json(...args: string[]) {

@@ -1,52 +1,41 @@
 import { makeCommand } from '../../support/agent-commands.ts';
 import { publish } from '../../support/agents.ts';
-import { startTestApp, type TestApp, type TestClock } from '../../support/app.ts';
+import type { TestClock } from '../../support/app.ts';
 import { WIRES } from '../../support/exchanges.ts';
-import { type ModelServer, startModelServer } from '../../support/model-server.ts';
+import { useModelApp } from '../../support/modelApp.ts';
 import { begun, publishedAgent, said, send, transcript } from './turns.ts';
 
-let server: ModelServer;
-let app: TestApp;
-
-beforeAll(async () => {
-  server = await startModelServer();
-  app = await startTestApp({ models: server.settings() });
-});
-beforeEach(() => server.reset());
-afterAll(async () => {
-  await app.close();
-  await server.close();
-});
+const here = useModelApp();
 
 const PROMPT = 'Sum up what follows in one line.';
 
 /** A published agent with the command `/sum-up`. */
 async function summarizer(aiModelPublicId?: string): Promise<{ agentId: string; commandId: string }> {
-  const agentId = await publishedAgent(app, aiModelPublicId ? { aiModelPublicId } : {});
-  const { publicId } = await makeCommand(app, agentId, { command: 'sum-up', prompt: PROMPT });
+  const agentId = await publishedAgent(here.app, aiModelPublicId ? { aiModelPublicId } : {});
+  const { publicId } = await makeCommand(here.app, agentId, { command: 'sum-up', prompt: PROMPT });
   return { agentId, commandId: publicId };
 }
 const used = async (agentId: string, commandId: string) => {
-  const { body } = await app.api('get', `/agents/${agentId}/commands/${commandId}`).expect(200);
+  const { body } = await here.app.api('get', `/agents/${agentId}/commands/${commandId}`).expect(200);
   return { usageCount: body.usageCount, lastUsedAt: body.lastUsedAt };
 };
 /** What the model gets of a message that begins a conversation. */
 async function seenOf(agentId: string, content: string): Promise<string> {
-  await send(app, agentId, { content }).expect(200);
-  return said(server.requests.at(-1)).at(-1) ?? '';
+  await send(here.app, agentId, { content }).expect(200);
+  return said(here.server.requests.at(-1)).at(-1) ?? '';
 }
 
 describe.each(WIRES)('%s', (_wire, model) => {
   test('a command stands for its prompt, followed by what was typed after it; later turns see that too', async () => {
     const { agentId } = await summarizer(model);
-    const { body } = await send(app, agentId, { content: '/sum-up  Oslo is in Norway. ' }).expect(200);
+    const { body } = await send(here.app, agentId, { content: '/sum-up  Oslo is in Norway. ' }).expect(200);
     const { conversationId } = body;
-    await send(app, agentId, { content: 'Shorter.', conversationId }).expect(200);
+    await send(here.app, agentId, { content: 'Shorter.', conversationId }).expect(200);
     const expanded = `user: ${PROMPT}\n\nOslo is in Norway.`;
-    expect(said(server.requests[0])).toEqual([expanded]);
-    expect(said(server.requests[1])).toEqual([expanded, 'assistant: Hello from the model.', 'user: Shorter.']);
+    expect(said(here.server.requests[0])).toEqual([expanded]);
+    expect(said(here.server.requests[1])).toEqual([expanded, 'assistant: Hello from the model.', 'user: Shorter.']);
     // Stored is what the user typed.
-    expect((await transcript(app, conversationId))[0]).toBe('user: /sum-up  Oslo is in Norway. ');
+    expect((await transcript(here.app, conversationId))[0]).toBe('user: /sum-up  Oslo is in Norway. ');
   });
 });
 
@@ -59,14 +48,14 @@ test('a command alone is its prompt alone, and what follows may begin on a new l
 
 test('in the middle of a conversation it works as at its beginning', async () => {
   const { agentId } = await summarizer();
-  const conversationId = await begun(app, agentId);
-  await send(app, agentId, { content: '/sum-up All of it.', conversationId }).expect(200);
-  expect(said(server.requests[1]).at(-1)).toBe(`user: ${PROMPT}\n\nAll of it.`);
+  const conversationId = await begun(here.app, agentId);
+  await send(here.app, agentId, { content: '/sum-up All of it.', conversationId }).expect(200);
+  expect(said(here.server.requests[1]).at(-1)).toBe(`user: ${PROMPT}\n\nAll of it.`);
 });
 
 test('what is typed is never expanded again: neither another command in it, nor variables', async () => {
   const { agentId } = await summarizer();
-  await makeCommand(app, agentId, { command: 'other', prompt: 'Other.' });
+  await makeCommand(here.app, agentId, { command: 'other', prompt: 'Other.' });
   expect(await seenOf(agentId, '/sum-up /other $& {{city}}')).toBe(`user: ${PROMPT}\n\n/other $& {{city}}`);
 });
 
@@ -74,21 +63,21 @@ describe('the use of a command is counted', () => {
   test('with the time, once for each message, also when the model fails', async () => {
     const { agentId, commandId } = await summarizer();
     expect(await used(agentId, commandId)).toEqual({ usageCount: 0, lastUsedAt: null });
-    const conversationId = await begun(app, agentId, '/sum-up One.');
-    const first = app.clock.now().toISOString();
+    const conversationId = await begun(here.app, agentId, '/sum-up One.');
+    const first = here.app.clock.now().toISOString();
     expect(await used(agentId, commandId)).toEqual({ usageCount: 1, lastUsedAt: first });
-    (app.clock as TestClock).advance(60_000);
-    server.script({ status: 500 });
-    await send(app, agentId, { content: '/sum-up Two.', conversationId }).expect(502);
-    await send(app, agentId, { content: 'Three.', conversationId }).expect(200);
-    expect(await used(agentId, commandId)).toEqual({ usageCount: 2, lastUsedAt: app.clock.now().toISOString() });
+    (here.app.clock as TestClock).advance(60_000);
+    here.server.script({ status: 500 });
+    await send(here.app, agentId, { content: '/sum-up Two.', conversationId }).expect(502);
+    await send(here.app, agentId, { content: 'Three.', conversationId }).expect(200);
+    expect(await used(agentId, commandId)).toEqual({ usageCount: 2, lastUsedAt: here.app.clock.now().toISOString() });
   });
 
   test('exactly when many use it at once, in new conversations and in one', async () => {
     const { agentId, commandId } = await summarizer();
-    const conversationId = await begun(app, agentId);
+    const conversationId = await begun(here.app, agentId);
     const sent = Array.from({ length: 30 }, (_, place) =>
-      send(app, agentId, { content: '/sum-up It.', ...(place % 3 === 0 ? { conversationId } : {}) }),
+      send(here.app, agentId, { content: '/sum-up It.', ...(place % 3 === 0 ? { conversationId } : {}) }),
     );
     expect((await Promise.all(sent)).map(({ status }) => status)).toEqual(Array(30).fill(200));
     expect((await used(agentId, commandId)).usageCount).toBe(30);
@@ -96,13 +85,13 @@ describe('the use of a command is counted', () => {
 
   test('not for a message that is refused', async () => {
     const { agentId, commandId } = await summarizer();
-    const conversationId = await begun(app, agentId);
-    await app.workspace.db
+    const conversationId = await begun(here.app, agentId);
+    await here.app.workspace.db
       .updateTable('conversations')
       .set({ is_ended: true })
       .where('id', '=', conversationId)
       .execute();
-    await send(app, agentId, { content: '/sum-up It.', conversationId }).expect(422);
+    await send(here.app, agentId, { content: '/sum-up It.', conversationId }).expect(422);
     expect((await used(agentId, commandId)).usageCount).toBe(0);
   });
 });
@@ -132,19 +121,19 @@ describe('plain text, as it is typed, is what', () => {
   test('was a command until it was switched off or deleted', async () => {
     const { agentId, commandId } = await summarizer();
     const path = `/agents/${agentId}/commands/${commandId}`;
-    await app.api('patch', path).send({ status: 'inactive' }).expect(200);
+    await here.app.api('patch', path).send({ status: 'inactive' }).expect(200);
     expect(await seenOf(agentId, '/sum-up It.')).toBe('user: /sum-up It.');
-    await app.api('patch', path).send({ status: 'active', prompt: 'Shorter:' }).expect(200);
+    await here.app.api('patch', path).send({ status: 'active', prompt: 'Shorter:' }).expect(200);
     expect(await seenOf(agentId, '/sum-up It.')).toBe('user: Shorter:\n\nIt.');
-    await app.api('delete', path).expect(204);
+    await here.app.api('delete', path).expect(204);
     expect(await seenOf(agentId, '/sum-up It.')).toBe('user: /sum-up It.');
   });
 
   test('is a command of another agent, or of another workspace', async () => {
     await summarizer();
-    const theirs = await publishedAgent(app, {}, app.stranger.apiKey);
-    await makeCommand(app, theirs, { command: 'sum-up', prompt: PROMPT }, app.stranger.apiKey);
-    const other = await publishedAgent(app);
+    const theirs = await publishedAgent(here.app, {}, here.app.stranger.apiKey);
+    await makeCommand(here.app, theirs, { command: 'sum-up', prompt: PROMPT }, here.app.stranger.apiKey);
+    const other = await publishedAgent(here.app);
     expect(await seenOf(other, '/sum-up It.')).toBe('user: /sum-up It.');
   });
 });
@@ -152,7 +141,7 @@ describe('plain text, as it is typed, is what', () => {
 test('commands are no part of a version: a new one counts at once, and publishing changes none', async () => {
   const { agentId, commandId } = await summarizer();
   expect(await seenOf(agentId, '/sum-up It.')).toBe(`user: ${PROMPT}\n\nIt.`);
-  await publish(app, agentId);
+  await publish(here.app, agentId);
   expect(await seenOf(agentId, '/sum-up It.')).toBe(`user: ${PROMPT}\n\nIt.`);
   expect((await used(agentId, commandId)).usageCount).toBe(2);
 });

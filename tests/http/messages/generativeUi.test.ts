@@ -1,21 +1,9 @@
-import { startTestApp, type TestApp } from '../../support/app.ts';
 import { lastResult, streamed, systemOf, toolCall, toolNames, WIRES } from '../../support/exchanges.ts';
-import { type ModelServer, startModelServer } from '../../support/model-server.ts';
+import { useModelApp } from '../../support/modelApp.ts';
 import { agentWith } from '../../support/runtimeAgents.ts';
 import { type AgentSetup, GPT, publishedAgent, said, send, stored } from './turns.ts';
 
-let server: ModelServer;
-let app: TestApp;
-
-beforeAll(async () => {
-  server = await startModelServer();
-  app = await startTestApp({ models: server.settings() });
-});
-beforeEach(() => server.reset());
-afterAll(async () => {
-  await app.close();
-  await server.close();
-});
+const here = useModelApp();
 
 const UI = {
   type: 'card',
@@ -27,18 +15,18 @@ const UI = {
 };
 const show = (ui: unknown, id?: string) => ({ reply: '', toolCalls: [toolCall('show_ui', { ui }, id)] });
 const shower = (setup: AgentSetup = {}) =>
-  publishedAgent(app, { aiModelPublicId: GPT, genuiEnabled: true, systemPrompt: 'You help.', ...setup });
+  publishedAgent(here.app, { aiModelPublicId: GPT, genuiEnabled: true, systemPrompt: 'You help.', ...setup });
 
 describe.each(WIRES)('%s', (_wire, model) => {
   test('components that the model shows are with the reply, and stay with it', async () => {
     const agentId = await shower({ aiModelPublicId: model });
-    server.script(show(UI), { reply: 'Here is Monday.' });
-    const { body } = await send(app, agentId, { content: 'How is Oslo?' }).expect(200);
-    expect(systemOf(server.requests[0])).toMatch(/^You help\.\n\n# Generative UI\n\n/);
-    expect(toolNames(server.requests[0])).toEqual(['show_ui']);
-    expect(lastResult(server.requests[1])).toMatchObject({ isError: false });
+    here.server.script(show(UI), { reply: 'Here is Monday.' });
+    const { body } = await send(here.app, agentId, { content: 'How is Oslo?' }).expect(200);
+    expect(systemOf(here.server.requests[0])).toMatch(/^You help\.\n\n# Generative UI\n\n/);
+    expect(toolNames(here.server.requests[0])).toEqual(['show_ui']);
+    expect(lastResult(here.server.requests[1])).toMatchObject({ isError: false });
     expect(body.message).toMatchObject({ content: 'Here is Monday.', ui: UI });
-    const [question, reply] = await stored(app, body.conversationId);
+    const [question, reply] = await stored(here.app, body.conversationId);
     expect([question?.ui, reply?.ui]).toEqual([null, UI]);
   });
 
@@ -51,9 +39,9 @@ describe.each(WIRES)('%s', (_wire, model) => {
         { type: 'link', url: 'javascript:1', text: 'x' },
       ],
     };
-    server.script(show(wrong, 'c1'), show(UI, 'c2'), { reply: 'There.' });
-    const { body } = await send(app, agentId, { content: 'How is Oslo?' }).expect(200);
-    const told = lastResult(server.requests[1]);
+    here.server.script(show(wrong, 'c1'), show(UI, 'c2'), { reply: 'There.' });
+    const { body } = await send(here.app, agentId, { content: 'How is Oslo?' }).expect(200);
+    const told = lastResult(here.server.requests[1]);
     expect(told.isError).toBe(true);
     expect(told.text).toContain('ui.children[0].type: there is no component "video"');
     expect(told.text).toContain('ui.children[1].url must be an address that begins with https://');
@@ -63,72 +51,72 @@ describe.each(WIRES)('%s', (_wire, model) => {
 
 test('a reply after mistakes alone has no components, and so has the next reply of the conversation', async () => {
   const agentId = await shower();
-  server.script(show({ type: 'nothing' }), { reply: 'Only words.' });
-  const { body } = await send(app, agentId, { content: 'How is Oslo?' }).expect(200);
+  here.server.script(show({ type: 'nothing' }), { reply: 'Only words.' });
+  const { body } = await send(here.app, agentId, { content: 'How is Oslo?' }).expect(200);
   expect(body.message.ui).toBeNull();
   const { conversationId } = body;
-  server.script(show(UI), { reply: 'With a table.' }, { reply: 'Thanks.' });
-  await send(app, agentId, { content: 'A table.', conversationId }).expect(200);
-  const { body: last } = await send(app, agentId, { content: 'Thanks.', conversationId }).expect(200);
+  here.server.script(show(UI), { reply: 'With a table.' }, { reply: 'Thanks.' });
+  await send(here.app, agentId, { content: 'A table.', conversationId }).expect(200);
+  const { body: last } = await send(here.app, agentId, { content: 'Thanks.', conversationId }).expect(200);
   expect(last.message.ui).toBeNull();
-  expect((await stored(app, conversationId)).map(({ ui }) => ui)).toEqual([null, null, null, UI, null, null]);
+  expect((await stored(here.app, conversationId)).map(({ ui }) => ui)).toEqual([null, null, null, UI, null, null]);
 });
 
 test('what is shown last counts', async () => {
   const agentId = await shower();
   const second = { type: 'text', text: 'Better.' };
-  server.script(show(UI, 'c1'), show(second, 'c2'), { reply: 'So.' });
-  const { body } = await send(app, agentId, { content: 'How is Oslo?' }).expect(200);
+  here.server.script(show(UI, 'c1'), show(second, 'c2'), { reply: 'So.' });
+  const { body } = await send(here.app, agentId, { content: 'How is Oslo?' }).expect(200);
   expect(body.message.ui).toEqual(second);
 });
 
 test('what PostgreSQL cannot store does not stay in the components', async () => {
   const agentId = await shower();
-  server.script(show({ type: 'text', text: 'a\0b \ud83e' }), { reply: 'So.' });
-  const { body } = await send(app, agentId, { content: 'How is Oslo?' }).expect(200);
+  here.server.script(show({ type: 'text', text: 'a\0b \ud83e' }), { reply: 'So.' });
+  const { body } = await send(here.app, agentId, { content: 'How is Oslo?' }).expect(200);
   expect(body.message.ui).toEqual({ type: 'text', text: expect.stringMatching(/^a\ufffd?b \ufffd$/) });
 });
 
 test('of several messages the last has the components', async () => {
   const agentId = await shower({ messageSplittingEnabled: true });
   const parts = ['This is the first thing that I have to say.', 'And this is the second, with a table below.'];
-  server.script(show(UI), { reply: parts.join('\n\n') });
-  const { body } = await send(app, agentId, { content: 'How is Oslo?' }).expect(200);
+  here.server.script(show(UI), { reply: parts.join('\n\n') });
+  const { body } = await send(here.app, agentId, { content: 'How is Oslo?' }).expect(200);
   expect(body.messages.map(({ content }: { content: string }) => content)).toEqual(parts);
-  expect((await stored(app, body.conversationId)).map(({ ui }) => ui)).toEqual([null, null, UI]);
+  expect((await stored(here.app, body.conversationId)).map(({ ui }) => ui)).toEqual([null, null, UI]);
 });
 
 test('a stream has the components in the stored message, and nothing of them in its text', async () => {
   const agentId = await shower();
-  server.script(show(UI), { reply: ['Here ', 'it is.'] });
-  const { text, debug, conversationId } = await streamed(app, agentId, { content: 'How is Oslo?' });
+  here.server.script(show(UI), { reply: ['Here ', 'it is.'] });
+  const { text, debug, conversationId } = await streamed(here.app, agentId, { content: 'How is Oslo?' });
   expect(text).toBe('Here it is.');
-  expect((await stored(app, conversationId)).at(-1)).toMatchObject({ publicId: debug.messagePublicId, ui: UI });
+  expect((await stored(here.app, conversationId)).at(-1)).toMatchObject({ publicId: debug.messagePublicId, ui: UI });
 });
 
 test('what a button says comes as the user’s next message', async () => {
   const agentId = await shower();
-  server.script(show(UI), { reply: 'Here is Monday.' });
-  const { body } = await send(app, agentId, { content: 'How is Oslo?' }).expect(200);
+  here.server.script(show(UI), { reply: 'Here is Monday.' });
+  const { body } = await send(here.app, agentId, { content: 'How is Oslo?' }).expect(200);
   const { conversationId } = body;
-  await send(app, agentId, { content: 'Show the week.', conversationId }).expect(200);
-  expect(said(server.requests[2]).at(-1)).toBe('user: Show the week.');
+  await send(here.app, agentId, { content: 'Show the week.', conversationId }).expect(200);
+  expect(said(here.server.requests[2]).at(-1)).toBe('user: Show the week.');
   // The model still knows what it showed.
-  expect(JSON.stringify(server.requests[2]?.body)).toContain('Monday');
+  expect(JSON.stringify(here.server.requests[2]?.body)).toContain('Monday');
 });
 
 test('a sub-agent talks to its parent and shows nothing', async () => {
   const subId = await shower({ name: 'Shower' });
-  const agentId = await agentWith(app, [{ kind: 'sub_agent', id: subId }], { aiModelPublicId: GPT });
-  server.script({ reply: '', toolCalls: [toolCall('delegate_to_Shower', { task: 'Show it.' })] });
-  await send(app, agentId, { content: 'Go.' }).expect(200);
-  expect(toolNames(server.requests[1])).toEqual([]);
-  expect(systemOf(server.requests[1])).toBe('You help.');
+  const agentId = await agentWith(here.app, [{ kind: 'sub_agent', id: subId }], { aiModelPublicId: GPT });
+  here.server.script({ reply: '', toolCalls: [toolCall('delegate_to_Shower', { task: 'Show it.' })] });
+  await send(here.app, agentId, { content: 'Go.' }).expect(200);
+  expect(toolNames(here.server.requests[1])).toEqual([]);
+  expect(systemOf(here.server.requests[1])).toBe('You help.');
 });
 
 test('with the feature off there is neither section nor tool', async () => {
   const agentId = await shower({ genuiEnabled: false });
-  await send(app, agentId, { content: 'Go.' }).expect(200);
-  expect(systemOf(server.requests[0])).toBe('You help.');
-  expect(toolNames(server.requests[0])).toEqual([]);
+  await send(here.app, agentId, { content: 'Go.' }).expect(200);
+  expect(systemOf(here.server.requests[0])).toBe('You help.');
+  expect(toolNames(here.server.requests[0])).toEqual([]);
 });

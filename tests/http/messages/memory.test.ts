@@ -1,40 +1,28 @@
 import { randomUUID } from 'node:crypto';
 import { publish } from '../../support/agents.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
 import { lastResult, systemOf, toolCall, toolNames, WIRES } from '../../support/exchanges.ts';
-import { type ModelServer, startModelServer } from '../../support/model-server.ts';
+import { useModelApp } from '../../support/modelApp.ts';
 import { agentWith } from '../../support/runtimeAgents.ts';
 import { type AgentSetup, GPT, publishedAgent, send } from './turns.ts';
 
-let server: ModelServer;
-let app: TestApp;
-
-beforeAll(async () => {
-  server = await startModelServer();
-  app = await startTestApp({ models: server.settings() });
-});
-beforeEach(() => server.reset());
-afterAll(async () => {
-  await app.close();
-  await server.close();
-});
+const here = useModelApp();
 
 const TOOLS = ['remember', 'recall', 'forget'];
 const rememberer = (setup: AgentSetup = {}) =>
-  publishedAgent(app, { aiModelPublicId: GPT, longTermMemoryEnabled: true, systemPrompt: 'You help.', ...setup });
+  publishedAgent(here.app, { aiModelPublicId: GPT, longTermMemoryEnabled: true, systemPrompt: 'You help.', ...setup });
 const say = (agentId: string, externalUserId: string, content = 'Hello.') =>
-  send(app, agentId, { content, externalUserId }).expect(200);
+  send(here.app, agentId, { content, externalUserId }).expect(200);
 /** Lets the model remember a fact of the user, in a conversation of its own. */
 async function remember(agentId: string, externalUserId: string, fact: string): Promise<void> {
-  server.reset();
-  server.script({ reply: '', toolCalls: [toolCall('remember', { fact })] });
+  here.server.reset();
+  here.server.script({ reply: '', toolCalls: [toolCall('remember', { fact })] });
   await say(agentId, externalUserId, 'Remember it.');
 }
 /** The facts that the next conversation of the user begins with, and their ids. */
 async function known(agentId: string, externalUserId: string): Promise<{ id: string; fact: string }[]> {
-  server.reset();
+  here.server.reset();
   await say(agentId, externalUserId);
-  const lines = systemOf(server.requests[0]).matchAll(/^- \[([0-9a-f-]+)\] (.*)$/gm);
+  const lines = systemOf(here.server.requests[0]).matchAll(/^- \[([0-9a-f-]+)\] (.*)$/gm);
   return Array.from(lines, ([, id = '', fact = '']) => ({ id, fact }));
 }
 const facts = async (agentId: string, user: string) => (await known(agentId, user)).map(({ fact }) => fact);
@@ -43,24 +31,24 @@ describe.each(WIRES)('%s', (_wire, model) => {
   test('what is remembered in one conversation is in the prompt of the user’s next one', async () => {
     const agentId = await rememberer({ aiModelPublicId: model });
     const user = randomUUID();
-    server.script(
+    here.server.script(
       { reply: '', toolCalls: [toolCall('remember', { fact: 'Is allergic to nuts.' })] },
       { reply: 'Noted.' },
     );
     const { body } = await say(agentId, user, 'I cannot eat nuts.');
-    const [first, second] = server.requests;
+    const [first, second] = here.server.requests;
     expect(toolNames(first)).toEqual(TOOLS);
     expect(systemOf(first)).toMatch(/^You help\.\n\n# Memory\n\n.*Nothing is known of this user yet\.$/s);
     const [, id] = /^Remembered as \[([0-9a-f]{8})\]\.$/.exec(lastResult(second).text) ?? [];
     expect(body.messages).toEqual([{ role: 'assistant', content: 'Noted.' }]);
     await say(agentId, user, 'What can I eat?');
-    expect(systemOf(server.requests[2])).toMatch(
+    expect(systemOf(here.server.requests[2])).toMatch(
       new RegExp(`Known of this user, latest first:\\n- \\[${id}\\] Is allergic to nuts\\.$`),
     );
     // A conversation that goes on knows it as well.
     const { conversationId } = body;
-    await send(app, agentId, { content: 'So?', conversationId }).expect(200);
-    expect(systemOf(server.requests[3])).toContain('Is allergic to nuts.');
+    await send(here.app, agentId, { content: 'So?', conversationId }).expect(200);
+    expect(systemOf(here.server.requests[3])).toContain('Is allergic to nuts.');
   });
 });
 
@@ -72,10 +60,10 @@ test('facts are of one user and one agent alone, and of one workspace', async ()
   expect(await facts(agentId, randomUUID())).toEqual([]);
   expect(await facts(agentId, user.toUpperCase())).toEqual([]);
   expect(await facts(other, user)).toEqual([]);
-  server.reset();
-  server.script({ reply: '', toolCalls: [toolCall('recall')] });
+  here.server.reset();
+  here.server.script({ reply: '', toolCalls: [toolCall('recall')] });
   await say(other, user);
-  expect(lastResult(server.requests[1]).text).toBe('Nothing is remembered of this user.');
+  expect(lastResult(here.server.requests[1]).text).toBe('Nothing is remembered of this user.');
 });
 
 test('the model recalls and forgets', async () => {
@@ -86,14 +74,14 @@ test('the model recalls and forgets', async () => {
   const before = await known(agentId, user);
   expect(before.map(({ fact }) => fact).toSorted()).toEqual(['Likes tea.', 'Lives in Oslo.']);
   const tea = before.find(({ fact }) => fact === 'Likes tea.')?.id;
-  server.reset();
-  server.script(
+  here.server.reset();
+  here.server.script(
     { reply: '', toolCalls: [toolCall('recall', { query: 'tea' })] },
     { reply: '', toolCalls: [toolCall('forget', { id: tea })] },
   );
   await say(agentId, user, 'I do not like tea any more.');
-  expect(lastResult(server.requests[1]).text).toBe(`- [${tea}] Likes tea.`);
-  expect(lastResult(server.requests[2])).toEqual({ text: 'Forgotten: Likes tea.', isError: false });
+  expect(lastResult(here.server.requests[1]).text).toBe(`- [${tea}] Likes tea.`);
+  expect(lastResult(here.server.requests[2])).toEqual({ text: 'Forgotten: Likes tea.', isError: false });
   expect(await facts(agentId, user)).toEqual(['Lives in Oslo.']);
 });
 
@@ -106,10 +94,10 @@ test('nobody forgets the fact of another user or agent', async () => {
     [agentId, randomUUID()],
     [other, user],
   ] as const) {
-    server.reset();
-    server.script({ reply: '', toolCalls: [toolCall('forget', { id: tea?.id })] });
+    here.server.reset();
+    here.server.script({ reply: '', toolCalls: [toolCall('forget', { id: tea?.id })] });
     await say(agent, externalUserId);
-    expect(lastResult(server.requests[1])).toMatchObject({ isError: true });
+    expect(lastResult(here.server.requests[1])).toMatchObject({ isError: true });
   }
   expect(await facts(agentId, user)).toEqual(['Likes tea.']);
 });
@@ -117,7 +105,7 @@ test('nobody forgets the fact of another user or agent', async () => {
 test('the agent’s own instructions on what to remember are in the prompt', async () => {
   const agentId = await rememberer({ memoryCustomInstructions: 'Only what they eat.' });
   await say(agentId, randomUUID());
-  expect(systemOf(server.requests[0])).toContain('What to remember here:\nOnly what they eat.');
+  expect(systemOf(here.server.requests[0])).toContain('What to remember here:\nOnly what they eat.');
 });
 
 test('with the feature off there are neither tools nor a section, and what was remembered is kept', async () => {
@@ -125,26 +113,26 @@ test('with the feature off there are neither tools nor a section, and what was r
   const user = randomUUID();
   await remember(agentId, user, 'Likes tea.');
   const feature = (enabled: boolean) =>
-    app.api('patch', `/agents/${agentId}/features/long-term-memory`).send({ enabled });
+    here.app.api('patch', `/agents/${agentId}/features/long-term-memory`).send({ enabled });
   await feature(false).expect(200);
   expect(await facts(agentId, user)).toEqual(['Likes tea.']);
-  await publish(app, agentId);
-  server.reset();
+  await publish(here.app, agentId);
+  here.server.reset();
   await say(agentId, user);
-  expect(systemOf(server.requests[0])).toBe('You help.');
-  expect(toolNames(server.requests[0])).toEqual([]);
+  expect(systemOf(here.server.requests[0])).toBe('You help.');
+  expect(toolNames(here.server.requests[0])).toEqual([]);
   await feature(true).expect(200);
-  await publish(app, agentId);
+  await publish(here.app, agentId);
   expect(await facts(agentId, user)).toEqual(['Likes tea.']);
 });
 
 test('a user without an id of their own is a new one each time', async () => {
   const agentId = await rememberer();
-  server.script({ reply: '', toolCalls: [toolCall('remember', { fact: 'Likes tea.' })] });
-  const { body } = await send(app, agentId, { content: 'Hello.' }).expect(200);
-  await send(app, agentId, { content: 'Hello.' }).expect(200);
-  await send(app, agentId, { content: 'Hello.', conversationId: body.conversationId }).expect(200);
-  expect(server.requests.map((request) => systemOf(request).includes('Likes tea.'))).toEqual([
+  here.server.script({ reply: '', toolCalls: [toolCall('remember', { fact: 'Likes tea.' })] });
+  const { body } = await send(here.app, agentId, { content: 'Hello.' }).expect(200);
+  await send(here.app, agentId, { content: 'Hello.' }).expect(200);
+  await send(here.app, agentId, { content: 'Hello.', conversationId: body.conversationId }).expect(200);
+  expect(here.server.requests.map((request) => systemOf(request).includes('Likes tea.'))).toEqual([
     ...[false, false, false, true],
   ]);
 });
@@ -158,14 +146,14 @@ test('a fact cannot leave its line', async () => {
 
 test('a sub-agent remembers for itself, of the same user', async () => {
   const subId = await rememberer({ name: 'Rememberer' });
-  const agentId = await agentWith(app, [{ kind: 'sub_agent', id: subId }], { aiModelPublicId: GPT });
+  const agentId = await agentWith(here.app, [{ kind: 'sub_agent', id: subId }], { aiModelPublicId: GPT });
   const user = randomUUID();
-  server.script(
+  here.server.script(
     { reply: '', toolCalls: [toolCall('delegate_to_Rememberer', { task: 'Remember it.' })] },
     { reply: '', toolCalls: [toolCall('remember', { fact: 'Likes tea.' })] },
   );
   await say(agentId, user);
-  expect(server.requests.map(toolNames)).toEqual([
+  expect(here.server.requests.map(toolNames)).toEqual([
     ['delegate_to_Rememberer'],
     TOOLS,
     TOOLS,

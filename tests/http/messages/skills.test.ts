@@ -1,20 +1,16 @@
 import { publish } from '../../support/agents.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
 import { lastResult, resultsOf, switchOff, systemOf, toolCall, toolNames, WIRES } from '../../support/exchanges.ts';
-import { type ModelServer, startModelServer } from '../../support/model-server.ts';
+import { useModelApp } from '../../support/modelApp.ts';
 import { agentWith, stepsOf } from '../../support/runtimeAgents.ts';
 import { makeSkill, skillMd, uploadSkill, zipOf } from '../../support/skills.ts';
 import { GPT, publishedAgent, send } from './turns.ts';
 
-let server: ModelServer;
-let app: TestApp;
+const here = useModelApp();
 let refunds: string;
 
 beforeAll(async () => {
-  server = await startModelServer();
-  app = await startTestApp({ models: server.settings() });
   const { status, body } = await uploadSkill(
-    app,
+    here.app,
     await zipOf({
       'SKILL.md':
         '---\nname: refunds\ndescription: How refunds are made.\n---\n\nAsk for the receipt. See forms/claim.md.\n',
@@ -25,15 +21,10 @@ beforeAll(async () => {
   expect(status).toBe(201);
   refunds = body.publicId;
 });
-beforeEach(() => server.reset());
-afterAll(async () => {
-  await app.close();
-  await server.close();
-});
 
 const skilled = (ids: readonly { id: string }[], aiModelPublicId = GPT) =>
   agentWith(
-    app,
+    here.app,
     ids.map((each) => ({ kind: 'skill' as const, ...each })),
     { aiModelPublicId, systemPrompt: 'You help.' },
   );
@@ -42,7 +33,7 @@ const read = (skill: string, more: object = {}, id?: string) => toolCall('read_s
 describe.each(WIRES)('%s', (_wire, model) => {
   test('skills are known by name and description, and read with their files when the model wants to', async () => {
     const agentId = await skilled([{ id: refunds }], model);
-    server.script(
+    here.server.script(
       { reply: '', toolCalls: [read('refunds')] },
       {
         reply: '',
@@ -50,8 +41,8 @@ describe.each(WIRES)('%s', (_wire, model) => {
       },
       { reply: 'Your name?' },
     );
-    const { body } = await send(app, agentId, { content: 'I want my money back.' }).expect(200);
-    const [first, second, third] = server.requests;
+    const { body } = await send(here.app, agentId, { content: 'I want my money back.' }).expect(200);
+    const [first, second, third] = here.server.requests;
     expect(systemOf(first)).toMatch(/^You help\.\n\n# Skills\n\n[^\n]*\n\n- refunds: How refunds are made\.$/);
     expect(toolNames(first)).toEqual(['read_skill']);
     expect(JSON.stringify(first?.body)).not.toContain('receipt');
@@ -64,7 +55,7 @@ describe.each(WIRES)('%s', (_wire, model) => {
       { id: 'c2', text: expect.stringContaining('is a binary file (PNG) of 12 bytes'), isError: false },
     ]);
     expect(body.messages).toEqual([{ role: 'assistant', content: 'Your name?' }]);
-    expect((await stepsOf(app, body.conversationId)).map(({ kind }) => kind)).toEqual([
+    expect((await stepsOf(here.app, body.conversationId)).map(({ kind }) => kind)).toEqual([
       ...['model', 'tool', 'model', 'tool', 'tool', 'model'],
     ]);
   });
@@ -72,9 +63,12 @@ describe.each(WIRES)('%s', (_wire, model) => {
 
 test('what is not there is told to the model with what is', async () => {
   const agentId = await skilled([{ id: refunds }]);
-  server.script({ reply: '', toolCalls: [read('returns', {}, 'c1'), read('refunds', { path: 'claim.md' }, 'c2')] });
-  await send(app, agentId, { content: 'Hello?' }).expect(200);
-  expect(resultsOf(server.requests[1])).toEqual([
+  here.server.script({
+    reply: '',
+    toolCalls: [read('returns', {}, 'c1'), read('refunds', { path: 'claim.md' }, 'c2')],
+  });
+  await send(here.app, agentId, { content: 'Hello?' }).expect(200);
+  expect(resultsOf(here.server.requests[1])).toEqual([
     { id: 'c1', text: 'There is no skill "returns". These are there:\n- refunds', isError: true },
     {
       id: 'c2',
@@ -85,49 +79,51 @@ test('what is not there is told to the model with what is', async () => {
 });
 
 test('without skills there is neither section nor tool', async () => {
-  const agentId = await publishedAgent(app, { aiModelPublicId: GPT });
-  await send(app, agentId, { content: 'Hello?' }).expect(200);
-  expect(systemOf(server.requests[0])).toBe('');
-  expect(toolNames(server.requests[0])).toEqual([]);
+  const agentId = await publishedAgent(here.app, { aiModelPublicId: GPT });
+  await send(here.app, agentId, { content: 'Hello?' }).expect(200);
+  expect(systemOf(here.server.requests[0])).toBe('');
+  expect(toolNames(here.server.requests[0])).toEqual([]);
 });
 
 test('a skill that is switched off on its link, deleted or another workspace’s can neither be seen nor read', async () => {
-  const off = await makeSkill(app, { fields: 'name: off\ndescription: Is off.' });
-  const gone = await makeSkill(app, { fields: 'name: gone\ndescription: Is gone.' });
-  await makeSkill(app, { fields: 'name: theirs\ndescription: Is theirs.', key: app.stranger.apiKey });
+  const off = await makeSkill(here.app, { fields: 'name: off\ndescription: Is off.' });
+  const gone = await makeSkill(here.app, { fields: 'name: gone\ndescription: Is gone.' });
+  await makeSkill(here.app, { fields: 'name: theirs\ndescription: Is theirs.', key: here.app.stranger.apiKey });
   const agentId = await skilled([{ id: refunds }, { id: off.publicId }, { id: gone.publicId }]);
-  await switchOff(app, agentId, off.publicId);
-  await publish(app, agentId);
-  await send(app, agentId, { content: 'Hello?' }).expect(200);
-  expect(systemOf(server.requests[0])).toMatch(/- refunds: .*\n- gone: Is gone\.$/);
-  await app.api('delete', `/skills/${gone.publicId}`).expect(204);
-  server.script({
+  await switchOff(here.app, agentId, off.publicId);
+  await publish(here.app, agentId);
+  await send(here.app, agentId, { content: 'Hello?' }).expect(200);
+  expect(systemOf(here.server.requests[0])).toMatch(/- refunds: .*\n- gone: Is gone\.$/);
+  await here.app.api('delete', `/skills/${gone.publicId}`).expect(204);
+  here.server.script({
     reply: '',
     toolCalls: ['off', 'gone', 'theirs', off.publicId].map((name, place) => read(name, {}, `c${place}`)),
   });
-  await send(app, agentId, { content: 'Hello?' }).expect(200);
-  expect(systemOf(server.requests[1])).toMatch(/\n\n- refunds: [^\n]*$/);
-  const results = resultsOf(server.requests[2]);
+  await send(here.app, agentId, { content: 'Hello?' }).expect(200);
+  expect(systemOf(here.server.requests[1])).toMatch(/\n\n- refunds: [^\n]*$/);
+  const results = resultsOf(here.server.requests[2]);
   expect(results.map(({ isError }) => isError)).toEqual([true, true, true, true]);
   for (const { text } of results) expect(text).toMatch(/^There is no skill .*These are there:\n- refunds$/);
 });
 
 test('a skill that was renamed is known by its new name from the next message on', async () => {
-  const skill = await makeSkill(app, { fields: 'name: before\ndescription: Does it.' });
+  const skill = await makeSkill(here.app, { fields: 'name: before\ndescription: Does it.' });
   const agentId = await skilled([{ id: skill.publicId }]);
-  await send(app, agentId, { content: 'Hello?' }).expect(200);
-  expect(systemOf(server.requests[0])).toContain('- before: Does it.');
-  await app.api('patch', `/skills/${skill.publicId}`).send({ name: 'after' }).expect(200);
-  await send(app, agentId, { content: 'Hello?' }).expect(200);
-  expect(systemOf(server.requests[1])).toContain('- after: Does it.');
+  await send(here.app, agentId, { content: 'Hello?' }).expect(200);
+  expect(systemOf(here.server.requests[0])).toContain('- before: Does it.');
+  await here.app.api('patch', `/skills/${skill.publicId}`).send({ name: 'after' }).expect(200);
+  await send(here.app, agentId, { content: 'Hello?' }).expect(200);
+  expect(systemOf(here.server.requests[1])).toContain('- after: Does it.');
 });
 
 test('a skill of one file is read like any other', async () => {
-  const { body: skill } = await uploadSkill(app, skillMd('name: alone\ndescription: Stands alone.'), 'SKILL.md').expect(
-    201,
-  );
+  const { body: skill } = await uploadSkill(
+    here.app,
+    skillMd('name: alone\ndescription: Stands alone.'),
+    'SKILL.md',
+  ).expect(201);
   const agentId = await skilled([{ id: skill.publicId }]);
-  server.script({ reply: '', toolCalls: [read('alone')] });
-  await send(app, agentId, { content: 'Hello?' }).expect(200);
-  expect(lastResult(server.requests[1]).text).toBe('SKILL.md of the skill "alone":\n\n# What to do\n\nOne thing.');
+  here.server.script({ reply: '', toolCalls: [read('alone')] });
+  await send(here.app, agentId, { content: 'Hello?' }).expect(200);
+  expect(lastResult(here.server.requests[1]).text).toBe('SKILL.md of the skill "alone":\n\n# What to do\n\nOne thing.');
 });

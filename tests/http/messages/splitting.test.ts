@@ -1,27 +1,15 @@
-import { startTestApp, type TestApp } from '../../support/app.ts';
 import { resultsOf, streamed, systemOf, toolCall, WIRES } from '../../support/exchanges.ts';
-import { answering, startToolServer, type ToolServer } from '../../support/httpTools.ts';
-import { type ModelServer, startModelServer } from '../../support/model-server.ts';
+import { answering } from '../../support/httpTools.ts';
+import { useModelApp } from '../../support/modelApp.ts';
 import { agentWith, postTool } from '../../support/runtimeAgents.ts';
 import { type AgentSetup, conversation, GPT, publishedAgent, said, send, stored, transcript } from './turns.ts';
 
-let server: ModelServer;
-let tools: ToolServer;
-let app: TestApp;
+const here = useModelApp({ tools: true });
 let pay: string;
 
 beforeAll(async () => {
-  server = await startModelServer();
-  tools = await startToolServer();
-  app = await startTestApp({ models: server.settings(), allowPrivateNetwork: true });
-  tools.on('/pay', answering('{"paid":true}'));
-  pay = (await postTool(app, tools, '/pay', { requiresApproval: true })).publicId;
-});
-beforeEach(() => server.reset());
-afterAll(async () => {
-  await app.close();
-  await tools.close();
-  await server.close();
+  here.tools.on('/pay', answering('{"paid":true}'));
+  pay = (await postTool(here.app, here.tools, '/pay', { requiresApproval: true })).publicId;
 });
 
 const PARTS = [
@@ -31,18 +19,23 @@ const PARTS = [
 ];
 const WHOLE = PARTS.join('\n\n');
 const splitter = (setup: AgentSetup = {}) =>
-  publishedAgent(app, { aiModelPublicId: GPT, messageSplittingEnabled: true, systemPrompt: 'You help.', ...setup });
+  publishedAgent(here.app, {
+    aiModelPublicId: GPT,
+    messageSplittingEnabled: true,
+    systemPrompt: 'You help.',
+    ...setup,
+  });
 const contents = (messages: { content: string }[]) => messages.map(({ content }) => content);
 
 describe.each(WIRES)('%s', (_wire, model) => {
   test('a reply in paragraphs is several messages, each stored; the last is `message` and carries the usage', async () => {
     const agentId = await splitter({ aiModelPublicId: model });
-    server.script({ reply: WHOLE, usage: { input: 100, output: 50 } });
-    const { body } = await send(app, agentId, { content: 'Hello.' }).expect(200);
-    expect(systemOf(server.requests[0])).toMatch(/^You help\.\n\n# Messages\n\n/);
+    here.server.script({ reply: WHOLE, usage: { input: 100, output: 50 } });
+    const { body } = await send(here.app, agentId, { content: 'Hello.' }).expect(200);
+    expect(systemOf(here.server.requests[0])).toMatch(/^You help\.\n\n# Messages\n\n/);
     expect(body.messages).toEqual(PARTS.map((content) => ({ role: 'assistant', content })));
     expect(body.usage).toMatchObject({ inputTokens: 100, outputTokens: 50 });
-    const all = await stored(app, body.conversationId);
+    const all = await stored(here.app, body.conversationId);
     expect(contents(all)).toEqual(['Hello.', ...PARTS]);
     expect(body.message).toEqual(all.at(-1));
     expect(body.message.tokenUsage).toEqual({ inputTokens: 100, outputTokens: 50, totalTokens: 150 });
@@ -55,50 +48,50 @@ describe.each(WIRES)('%s', (_wire, model) => {
       [0, 0],
     ]);
     expect(body.conversation.messageCount).toBe(4);
-    expect((await conversation(app, body.conversationId)).messageCount).toBe(4);
+    expect((await conversation(here.app, body.conversationId)).messageCount).toBe(4);
   });
 
   test('later turns show the model one reply, as it was', async () => {
     const agentId = await splitter({ aiModelPublicId: model });
-    server.script({ reply: WHOLE });
-    const { body } = await send(app, agentId, { content: 'Hello.' }).expect(200);
-    await send(app, agentId, { content: 'Green.', conversationId: body.conversationId }).expect(200);
-    const [, ...messages] = said(server.requests[1]).filter((each) => !each.startsWith('system: '));
+    here.server.script({ reply: WHOLE });
+    const { body } = await send(here.app, agentId, { content: 'Hello.' }).expect(200);
+    await send(here.app, agentId, { content: 'Green.', conversationId: body.conversationId }).expect(200);
+    const [, ...messages] = said(here.server.requests[1]).filter((each) => !each.startsWith('system: '));
     expect(messages).toEqual([`assistant: ${WHOLE}`, 'user: Green.']);
   });
 });
 
 test('a stream carries the whole text, and the messages are stored apart', async () => {
   const agentId = await splitter();
-  server.script({ reply: WHOLE.match(/.{1,9}/gs) ?? [] });
-  const { text, debug, conversationId } = await streamed(app, agentId, { content: 'Hello.' });
+  here.server.script({ reply: WHOLE.match(/.{1,9}/gs) ?? [] });
+  const { text, debug, conversationId } = await streamed(here.app, agentId, { content: 'Hello.' });
   expect(text).toBe(WHOLE);
-  const all = await stored(app, conversationId);
+  const all = await stored(here.app, conversationId);
   expect(contents(all).slice(1)).toEqual(PARTS);
   expect(debug.messagePublicId).toBe(all.at(-1)?.publicId);
 });
 
 test('the list of conversations shows the last of the messages', async () => {
   const agentId = await splitter();
-  server.script({ reply: WHOLE });
-  await send(app, agentId, { content: 'Hello.', externalUserId: 'reader' }).expect(200);
-  const { body } = await app.api('get', '/conversations?externalUserId=reader').expect(200);
+  here.server.script({ reply: WHOLE });
+  await send(here.app, agentId, { content: 'Hello.', externalUserId: 'reader' }).expect(200);
+  const { body } = await here.app.api('get', '/conversations?externalUserId=reader').expect(200);
   expect(body.items[0]).toMatchObject({ lastMessageSnippet: PARTS[2], messageCount: 4 });
 });
 
 test('what is said before and after a call are messages too, and the call is shown to later turns before all of them', async () => {
-  const shop = (await postTool(app, tools, '/shop')).publicId;
-  tools.on('/shop', answering('{"tea":"green"}'));
+  const shop = (await postTool(here.app, here.tools, '/shop')).publicId;
+  here.tools.on('/shop', answering('{"tea":"green"}'));
   const setup = { aiModelPublicId: GPT, messageSplittingEnabled: true };
-  const agentId = await agentWith(app, [{ kind: 'http_tool', id: shop }], setup);
-  server.script(
+  const agentId = await agentWith(here.app, [{ kind: 'http_tool', id: shop }], setup);
+  here.server.script(
     { reply: `${PARTS[0]}`, toolCalls: [toolCall('shop', { city: 'Oslo' })] },
     { reply: `${PARTS[1]}\n\n${PARTS[2]}` },
   );
-  const { body } = await send(app, agentId, { content: 'Hello.' }).expect(200);
+  const { body } = await send(here.app, agentId, { content: 'Hello.' }).expect(200);
   expect(contents(body.messages)).toEqual(PARTS);
-  await send(app, agentId, { content: 'Green.', conversationId: body.conversationId }).expect(200);
-  const later = server.requests[2];
+  await send(here.app, agentId, { content: 'Green.', conversationId: body.conversationId }).expect(200);
+  const later = here.server.requests[2];
   expect(resultsOf(later).map(({ text }) => text)).toEqual(['{"tea":"green"}']);
   const whole = JSON.stringify(later?.body);
   expect(whole.indexOf('call_shop')).toBeLessThan(whole.indexOf(PARTS[0] ?? ''));
@@ -108,35 +101,35 @@ test('what is said before and after a call are messages too, and the call is sho
 test('a short reply, and one without paragraphs, is one message', async () => {
   const agentId = await splitter();
   for (const reply of ['Yes.', 'One.\n\nTwo.', PARTS.join(' ')]) {
-    server.script({ reply });
-    const { body } = await send(app, agentId, { content: 'Hello.' }).expect(200);
+    here.server.script({ reply });
+    const { body } = await send(here.app, agentId, { content: 'Hello.' }).expect(200);
     expect(contents(body.messages)).toEqual([reply]);
   }
 });
 
 test('a reply that waits for approval stays whole', async () => {
-  const agentId = await agentWith(app, [{ kind: 'http_tool', id: pay }], { messageSplittingEnabled: true });
-  server.script({ reply: WHOLE, toolCalls: [toolCall('pay', { city: 'Oslo' })] });
-  const { body } = await send(app, agentId, { content: 'Pay.' }).expect(200);
+  const agentId = await agentWith(here.app, [{ kind: 'http_tool', id: pay }], { messageSplittingEnabled: true });
+  here.server.script({ reply: WHOLE, toolCalls: [toolCall('pay', { city: 'Oslo' })] });
+  const { body } = await send(here.app, agentId, { content: 'Pay.' }).expect(200);
   expect(body.messages).toHaveLength(1);
   expect(body.message.content).toMatch(/^Good morning.*guest\?\n\nBefore I go on, a person has to approve:\n- pay /s);
 });
 
 test('with the feature off a reply is one message, and the prompt says nothing of it', async () => {
   const agentId = await splitter({ messageSplittingEnabled: false });
-  server.script({ reply: WHOLE });
-  const { body } = await send(app, agentId, { content: 'Hello.' }).expect(200);
-  expect(systemOf(server.requests[0])).toBe('You help.');
+  here.server.script({ reply: WHOLE });
+  const { body } = await send(here.app, agentId, { content: 'Hello.' }).expect(200);
+  expect(systemOf(here.server.requests[0])).toBe('You help.');
   expect(contents(body.messages)).toEqual([WHOLE]);
-  expect(await transcript(app, body.conversationId)).toHaveLength(2);
+  expect(await transcript(here.app, body.conversationId)).toHaveLength(2);
 });
 
 test('a turn that decides on approvals splits its reply as any other', async () => {
-  const agentId = await agentWith(app, [{ kind: 'http_tool', id: pay }], { messageSplittingEnabled: true });
-  server.script({ reply: '', toolCalls: [toolCall('pay', { city: 'Oslo' })] });
-  const { body } = await send(app, agentId, { content: 'Pay.' }).expect(200);
-  server.script({ reply: WHOLE });
+  const agentId = await agentWith(here.app, [{ kind: 'http_tool', id: pay }], { messageSplittingEnabled: true });
+  here.server.script({ reply: '', toolCalls: [toolCall('pay', { city: 'Oslo' })] });
+  const { body } = await send(here.app, agentId, { content: 'Pay.' }).expect(200);
+  here.server.script({ reply: WHOLE });
   const { conversationId } = body;
-  const { body: end } = await send(app, agentId, { content: 'approve', conversationId }).expect(200);
+  const { body: end } = await send(here.app, agentId, { content: 'approve', conversationId }).expect(200);
   expect(contents(end.messages)).toEqual(PARTS);
 });

@@ -1,37 +1,22 @@
-import { startTestApp, type TestApp } from '../../support/app.ts';
-import { answering, startToolServer, type ToolServer } from '../../support/httpTools.ts';
-import { type ModelServer, startModelServer } from '../../support/model-server.ts';
+import { answering } from '../../support/httpTools.ts';
+import { useModelApp } from '../../support/modelApp.ts';
 import { agentWith, postTool, stepsOf, turnsOf } from '../../support/runtimeAgents.ts';
 import { GPT, HAIKU, LOCAL, send, stored } from './turns.ts';
 
-let server: ModelServer;
-let tools: ToolServer;
-let app: TestApp;
+const here = useModelApp({ tools: true });
 let weather: string;
 let news: string;
 
 beforeAll(async () => {
-  server = await startModelServer();
-  tools = await startToolServer();
-  app = await startTestApp({ models: server.settings(), allowPrivateNetwork: true });
-  tools.on('/weather', answering('{"sky":"clear"}'));
-  tools.on('/news', answering('{"error":"down"}', 'application/json', 503));
-  weather = (await postTool(app, tools, '/weather')).publicId;
-  news = (await postTool(app, tools, '/news')).publicId;
-});
-beforeEach(() => {
-  server.reset();
-  tools.received.length = 0;
-});
-afterAll(async () => {
-  await app.close();
-  await tools.close();
-  await server.close();
+  here.tools.on('/weather', answering('{"sky":"clear"}'));
+  here.tools.on('/news', answering('{"error":"down"}', 'application/json', 503));
+  weather = (await postTool(here.app, here.tools, '/weather')).publicId;
+  news = (await postTool(here.app, here.tools, '/news')).publicId;
 });
 
 const reporter = (aiModelPublicId: string) =>
   agentWith(
-    app,
+    here.app,
     [
       { kind: 'http_tool', id: weather },
       { kind: 'http_tool', id: news },
@@ -47,18 +32,18 @@ describe.each([
 ])('%s', (_wire, model) => {
   test('a call that the model asks for is made, its result goes back, and the answer is the reply', async () => {
     const agentId = await reporter(model);
-    server.script(
+    here.server.script(
       { reply: 'Let me look.', toolCalls: [call('weather', { city: 'Oslo' })], usage: { input: 100, output: 10 } },
       { reply: 'It is clear.', usage: { input: 150, output: 5 } },
     );
-    const { body } = await send(app, agentId, { content: 'How is Oslo?' }).expect(200);
-    expect(tools.received.map(({ body: sent }) => JSON.parse(sent))).toEqual([{ city: 'Oslo' }]);
-    expect(JSON.stringify(server.requests[0]?.body)).toContain('Does weather.');
-    expect(JSON.stringify(server.requests[1]?.body)).toContain('sky');
+    const { body } = await send(here.app, agentId, { content: 'How is Oslo?' }).expect(200);
+    expect(here.tools.received.map(({ body: sent }) => JSON.parse(sent))).toEqual([{ city: 'Oslo' }]);
+    expect(JSON.stringify(here.server.requests[0]?.body)).toContain('Does weather.');
+    expect(JSON.stringify(here.server.requests[1]?.body)).toContain('sky');
     expect(body.messages).toEqual([{ role: 'assistant', content: 'Let me look.\n\nIt is clear.' }]);
     expect(body.usage).toMatchObject({ inputTokens: 250, outputTokens: 15 });
     expect(body.message.tokenUsage).toEqual({ inputTokens: 250, outputTokens: 15, totalTokens: 265 });
-    const steps = await stepsOf(app, body.conversationId);
+    const steps = await stepsOf(here.app, body.conversationId);
     expect(steps.map(({ kind, status, name }) => [kind, status, name])).toEqual([
       ['model', 'done', body.message.model],
       ['tool', 'done', 'weather'],
@@ -68,7 +53,7 @@ describe.each([
     expect(steps[0]).toMatchObject({ input_tokens: 100, output_tokens: 10 });
     expect(steps[0]?.input).toEqual({ messages: 1, tools: 2, system: 'You report.' });
     expect(steps[2]?.input).toEqual({ messages: 3, tools: 2 });
-    expect(await turnsOf(app, body.conversationId)).toMatchObject([
+    expect(await turnsOf(here.app, body.conversationId)).toMatchObject([
       { status: 'done', kind: 'message', input_tokens: 250, output_tokens: 15 },
     ]);
   });
@@ -80,13 +65,13 @@ describe.each([
     const both = new Promise<void>((resolve) => {
       go = resolve;
     });
-    tools.on('/weather', async (_received, response) => {
+    here.tools.on('/weather', async (_received, response) => {
       arrived += 1;
       if (arrived === 2) go();
       await both;
       response.writeHead(200, { 'content-type': 'application/json' }).end('{"sky":"grey"}');
     });
-    server.script(
+    here.server.script(
       {
         reply: '',
         toolCalls: [
@@ -97,26 +82,26 @@ describe.each([
       },
       { reply: 'Done.' },
     );
-    const { body } = await send(app, agentId, { content: 'And?' }).expect(200);
+    const { body } = await send(here.app, agentId, { content: 'And?' }).expect(200);
     expect(body.messages[0].content).toBe('Done.');
-    const back = JSON.stringify(server.requests[1]?.body);
+    const back = JSON.stringify(here.server.requests[1]?.body);
     expect(back.match(/grey/g)).toHaveLength(2);
     expect(back).toContain('503');
-    const steps = await stepsOf(app, body.conversationId);
+    const steps = await stepsOf(here.app, body.conversationId);
     expect(steps.map(({ status }) => status)).toEqual(['done', 'done', 'done', 'failed', 'done']);
-    tools.on('/weather', answering('{"sky":"clear"}'));
+    here.tools.on('/weather', answering('{"sky":"clear"}'));
   });
 
   test('a later turn of the conversation still sees what the tools answered', async () => {
     const agentId = await reporter(model);
-    server.script(
+    here.server.script(
       { reply: '', toolCalls: [call('weather', { city: 'Oslo' })] },
       { reply: 'Clear.' },
       { reply: 'As I said.' },
     );
-    const { body } = await send(app, agentId, { content: 'How is Oslo?' }).expect(200);
-    await send(app, agentId, { content: 'Sure?', conversationId: body.conversationId }).expect(200);
-    const [, second, third] = server.requests.map((request) => JSON.stringify(request.body));
+    const { body } = await send(here.app, agentId, { content: 'How is Oslo?' }).expect(200);
+    await send(here.app, agentId, { content: 'Sure?', conversationId: body.conversationId }).expect(200);
+    const [, second, third] = here.server.requests.map((request) => JSON.stringify(request.body));
     expect(second).toContain('sky');
     expect(third).toContain('sky');
     expect(third?.indexOf('sky')).toBeLessThan(third?.indexOf('Clear.') ?? 0);
@@ -126,35 +111,35 @@ describe.each([
 describe('what a model does wrong', () => {
   test('is told to it, with what there is, and nothing is called', async () => {
     const agentId = await reporter(LOCAL);
-    server.script(
+    here.server.script(
       { reply: '', toolCalls: [call('forecast', {}), { id: 'call_2', name: 'weather', arguments: '{"city":' }] },
       { reply: 'Sorry.' },
     );
-    const { body } = await send(app, agentId, { content: 'And?' }).expect(200);
+    const { body } = await send(here.app, agentId, { content: 'And?' }).expect(200);
     expect(body.messages[0].content).toBe('Sorry.');
-    expect(tools.received).toEqual([]);
-    const back = JSON.stringify(server.requests[1]?.body);
+    expect(here.tools.received).toEqual([]);
+    const back = JSON.stringify(here.server.requests[1]?.body);
     expect(back).toContain('There is no tool forecast. There are: weather, news.');
   });
 
   test('calling without end ends: the last step is told to answer', async () => {
     const agentId = await reporter(LOCAL);
-    server.fallback = { reply: '', toolCalls: [call('weather', { city: 'Oslo' })] };
-    await send(app, agentId, { content: 'And?' }).expect(200);
-    expect(server.requests).toHaveLength(24);
-    expect(server.requests[22]?.body.tool_choice).not.toBe('none');
-    expect(server.requests[23]?.body.tool_choice).toBe('none');
-    expect(tools.received).toHaveLength(23);
+    here.server.fallback = { reply: '', toolCalls: [call('weather', { city: 'Oslo' })] };
+    await send(here.app, agentId, { content: 'And?' }).expect(200);
+    expect(here.server.requests).toHaveLength(24);
+    expect(here.server.requests[22]?.body.tool_choice).not.toBe('none');
+    expect(here.server.requests[23]?.body.tool_choice).toBe('none');
+    expect(here.tools.received).toHaveLength(23);
   });
 });
 
 test('a stream tells of the calls in debug-info, and its pieces joined are the reply', async () => {
   const agentId = await reporter(GPT);
-  server.script(
+  here.server.script(
     { reply: ['Let me ', 'look.'], toolCalls: [call('weather', { city: 'Oslo' }), call('news', { city: 'Oslo' })] },
     { reply: ['It is ', 'clear.'] },
   );
-  const { text } = await app.api('post', `/agents/${agentId}/messages/stream`).send({ content: 'How is Oslo?' });
+  const { text } = await here.app.api('post', `/agents/${agentId}/messages/stream`).send({ content: 'How is Oslo?' });
   const events = [...text.matchAll(/event: (\S+)\ndata: (.*)\n/g)].map(([, name, data]) => [
     name,
     JSON.parse(data ?? ''),
@@ -168,22 +153,22 @@ test('a stream tells of the calls in debug-info, and its pieces joined are the r
     { name: 'news', durationMs: expect.any(Number), ok: false },
   ]);
   const conversationId = events[0]?.[1].conversationId;
-  const [, reply] = await stored(app, conversationId);
+  const [, reply] = await stored(here.app, conversationId);
   expect(reply).toMatchObject({ publicId: info.messagePublicId, content: joined });
 });
 
 test('a timeout ends the calls too; the turn says so, and the conversation takes further messages', async () => {
   const agentId = await reporter(LOCAL);
-  tools.on('/weather', () => {});
-  server.script({ reply: '', toolCalls: [call('weather', { city: 'Oslo' })] });
-  await send(app, agentId, { content: 'And?', externalUserId: 'patient', timeoutSeconds: 1 }).expect(408);
-  const { body: list } = await app.api('get', '/conversations?externalUserId=patient').expect(200);
+  here.tools.on('/weather', () => {});
+  here.server.script({ reply: '', toolCalls: [call('weather', { city: 'Oslo' })] });
+  await send(here.app, agentId, { content: 'And?', externalUserId: 'patient', timeoutSeconds: 1 }).expect(408);
+  const { body: list } = await here.app.api('get', '/conversations?externalUserId=patient').expect(200);
   const conversationId = list.items[0].publicId;
-  expect(await turnsOf(app, conversationId)).toMatchObject([{ status: 'failed', error_code: 'AGENT_TIMEOUT' }]);
-  expect((await stepsOf(app, conversationId)).map(({ kind, status }) => [kind, status])).toEqual([
+  expect(await turnsOf(here.app, conversationId)).toMatchObject([{ status: 'failed', error_code: 'AGENT_TIMEOUT' }]);
+  expect((await stepsOf(here.app, conversationId)).map(({ kind, status }) => [kind, status])).toEqual([
     ['model', 'done'],
     ['tool', 'running'],
   ]);
-  tools.on('/weather', answering('{"sky":"clear"}'));
-  await send(app, agentId, { content: 'Again?', conversationId }).expect(200);
+  here.tools.on('/weather', answering('{"sky":"clear"}'));
+  await send(here.app, agentId, { content: 'Again?', conversationId }).expect(200);
 });
