@@ -2,7 +2,9 @@ import { pino } from 'pino';
 import type { JobContext, JobData } from '../../jobs/jobs.ts';
 import { sendFollowUp } from '../../jobs/sendFollowUp.ts';
 import type { AgentSetup } from '../http/messages/turns.ts';
-import type { TestApp } from './app.ts';
+import { startTestApp, type TestApp, TestClock } from './app.ts';
+import { type ModelServer, startModelServer } from './model-server.ts';
+import type { ModelApp } from './modelApp.ts';
 
 export const MINUTE_MS = 60_000;
 export const HOUR_MS = 60 * MINUTE_MS;
@@ -48,4 +50,40 @@ export async function planOf(
     .select(['follow_up_at as at', 'follow_ups_sent as sent'])
     .where('id', '=', conversationId)
     .executeTakeFirstOrThrow();
+}
+
+/** What `useFollowUpApp` started. Read it in hooks of each test and in tests: before them nothing is there yet. */
+export interface FollowUpApp extends ModelApp {
+  /** The clock of `app`. */
+  readonly clock: TestClock;
+}
+
+/** Gives each test of a file a service and a clock of its own; one server answers for all their models. */
+export function useFollowUpApp(): FollowUpApp {
+  let server: ModelServer;
+  let app: TestApp;
+  let clock: TestClock;
+
+  beforeAll(async () => {
+    server = await startModelServer();
+  });
+  afterAll(() => server.close());
+  beforeEach(async () => {
+    server.reset();
+    clock = new TestClock();
+    app = await startTestApp({ models: server.settings(), clock });
+  });
+  afterEach(() => app.close());
+
+  return {
+    get app() {
+      return app;
+    },
+    get server() {
+      return server;
+    },
+    get clock() {
+      return clock;
+    },
+  };
 }

@@ -3,9 +3,12 @@ import { draftAgent } from '../http/messages/turns.ts';
 import { shelfOf } from '../runtime/knowledge/search-setting.ts';
 import { makeCommand } from './agent-commands.ts';
 import { publish } from './agents.ts';
-import type { TestApp } from './app.ts';
-import { answering, makeTool, type ToolServer } from './httpTools.ts';
+import { startTestApp, type TestApp } from './app.ts';
+import { answering, makeTool, startToolServer, type ToolServer } from './httpTools.ts';
+import { startMcpServer, type TestMcpServer, useCertificate } from './mcp.ts';
 import { registerMcp } from './mcpApi.ts';
+import { type ModelServer, startModelServer } from './model-server.ts';
+import type { ModelAppWithTools } from './modelApp.ts';
 import { link } from './runtimeAgents.ts';
 import { uploadSkill, zipOf } from './skills.ts';
 import { connectBuiltin } from './toolkits.ts';
@@ -84,4 +87,52 @@ export async function makeRichAgent(app: TestApp, shop: Shop, name: string, setu
   await makeCommand(app, agentId, { name: 'Track', command: 'track', prompt: 'Tell where this order is:' });
   await publish(app, agentId);
   return agentId;
+}
+
+/** What `useShop` started. Read it in hooks and tests: before them nothing is there yet. */
+export interface ShopApp extends ModelAppWithTools {
+  readonly shop: Shop;
+}
+
+/** Gives a test file a service with a shop, and the servers that both need, for as long as its tests run. */
+export function useShop(): ShopApp {
+  const certificate = useCertificate();
+  let server: ModelServer;
+  let tools: ToolServer;
+  let mcp: TestMcpServer;
+  let app: TestApp;
+  let shop: Shop;
+
+  beforeAll(async () => {
+    server = await startModelServer();
+    tools = await startToolServer();
+    mcp = await startMcpServer(certificate);
+    app = await startTestApp({ models: server.settings(), allowPrivateNetwork: true });
+    shop = await makeShop(app, tools, mcp.url);
+  });
+  beforeEach(() => {
+    server.reset();
+    tools.received.length = 0;
+  });
+  afterAll(async () => {
+    await app.close();
+    await mcp.close();
+    await tools.close();
+    await server.close();
+  });
+
+  return {
+    get app() {
+      return app;
+    },
+    get server() {
+      return server;
+    },
+    get tools() {
+      return tools;
+    },
+    get shop() {
+      return shop;
+    },
+  };
 }

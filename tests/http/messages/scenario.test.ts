@@ -1,38 +1,12 @@
-import { startTestApp, type TestApp } from '../../support/app.ts';
 import { lastResult, resultsOf, streamed, systemOf, toolCall, toolNames, WIRES } from '../../support/exchanges.ts';
-import { startToolServer, type ToolServer } from '../../support/httpTools.ts';
-import { startMcpServer, type TestMcpServer, useCertificate } from '../../support/mcp.ts';
-import { type ModelServer, type RecordedRequest, startModelServer } from '../../support/model-server.ts';
-import { makeRichAgent, makeShop, type Shop } from '../../support/richAgent.ts';
+import type { RecordedRequest } from '../../support/model-server.ts';
+import { makeRichAgent, useShop } from '../../support/richAgent.ts';
 import { stepsOf, turnsOf } from '../../support/runtimeAgents.ts';
 import { conversation, said, send, stored } from './turns.ts';
 
 /* One agent that has everything, and one conversation that uses it. */
 
-const certificate = useCertificate();
-let server: ModelServer;
-let tools: ToolServer;
-let mcp: TestMcpServer;
-let app: TestApp;
-let shop: Shop;
-
-beforeAll(async () => {
-  server = await startModelServer();
-  tools = await startToolServer();
-  mcp = await startMcpServer(certificate);
-  app = await startTestApp({ models: server.settings(), allowPrivateNetwork: true });
-  shop = await makeShop(app, tools, mcp.url);
-});
-beforeEach(() => {
-  server.reset();
-  tools.received.length = 0;
-});
-afterAll(async () => {
-  await app.close();
-  await mcp.close();
-  await tools.close();
-  await server.close();
-});
+const here = useShop();
 
 /** What providers refuse: calls without results, results without calls, and with Anthropic two messages of one role in a row. */
 function expectSound(request: RecordedRequest): void {
@@ -51,28 +25,28 @@ function expectSound(request: RecordedRequest): void {
 const PARTS = ['Thank you for your patience with this, Anna.', 'Your order is on its way and will come tomorrow.'];
 const UI = { type: 'stat', label: 'Paid back', value: '12 €' };
 const ask = (...calls: ReturnType<typeof toolCall>[]) => ({ reply: '', toolCalls: calls });
-const paths = () => tools.received.map(({ url, body }) => `${url} ${JSON.parse(body).order}`);
+const paths = () => here.tools.received.map(({ url, body }) => `${url} ${JSON.parse(body).order}`);
 
 test.each(WIRES)('%s: six turns, with everything that an agent can use', async (wire, model) => {
   const externalUserId = `anna-${wire}`;
   const metadata = { variables: { customer: 'Anna', tone: 'brief' } };
-  const agentId = await makeRichAgent(app, shop, `Shop ${wire}`, { aiModelPublicId: model });
+  const agentId = await makeRichAgent(here.app, here.shop, `Shop ${wire}`, { aiModelPublicId: model });
   const expert = `delegate_to_Shop_${wire}_expert`;
-  const last = () => server.requests.at(-1);
+  const last = () => here.server.requests.at(-1);
 
   // 1: answered from the knowledge in the prompt, and something is remembered.
-  server.script(ask(toolCall('remember', { fact: 'Drinks green tea only.' })), {
+  here.server.script(ask(toolCall('remember', { fact: 'Drinks green tea only.' })), {
     reply: 'Within 30 days (Handbook & FAQ).',
   });
   const opening = { content: 'I drink green tea only. Can orders be sent back?', externalUserId, metadata };
-  const { body: first } = await send(app, agentId, opening).expect(200);
+  const { body: first } = await send(here.app, agentId, opening).expect(200);
   const { conversationId } = first;
-  const say = async (content: string) => (await send(app, agentId, { content, conversationId }).expect(200)).body;
-  expect(systemOf(server.requests[0])).toMatch(/^You sell tea to Anna\.\n\nBe brief\.\n\n# Messages\n/);
-  expect(systemOf(server.requests[0])).toContain(
+  const say = async (content: string) => (await send(here.app, agentId, { content, conversationId }).expect(200)).body;
+  expect(systemOf(here.server.requests[0])).toMatch(/^You sell tea to Anna\.\n\nBe brief\.\n\n# Messages\n/);
+  expect(systemOf(here.server.requests[0])).toContain(
     '<passage source="Handbook &amp; FAQ">\n[Returns, page 2]\nOrders can',
   );
-  expect(toolNames(server.requests[0])).toEqual([
+  expect(toolNames(here.server.requests[0])).toEqual([
     ...['search_knowledge', 'read_skill', 'remember', 'recall', 'forget', 'web_search', 'run_javascript', 'show_ui'],
     ...[expert, 'track_order', 'refund_order', 'echo', 'calculate'],
   ]);
@@ -80,16 +54,16 @@ test.each(WIRES)('%s: six turns, with everything that an agent can use', async (
   expect(first.message.content).toBe('Within 30 days (Handbook & FAQ).');
 
   // 2: a slash command and an HTTP tool; the reply is two messages.
-  server.script(ask(toolCall('track_order', { order: '4711' })), { reply: PARTS.join('\n\n') });
+  here.server.script(ask(toolCall('track_order', { order: '4711' })), { reply: PARTS.join('\n\n') });
   const tracked = await say('/track 4711');
-  expect(said(server.requests[2]).at(-1)).toBe('user: Tell where this order is:\n\n4711');
+  expect(said(here.server.requests[2]).at(-1)).toBe('user: Tell where this order is:\n\n4711');
   expect(paths()).toEqual(['/track_order 4711']);
   expect(tracked.messages.map(({ content }: { content: string }) => content)).toEqual(PARTS);
   // What was remembered a turn ago is in the prompt by now.
   expect(systemOf(last())).toContain('] Drinks green tea only.');
 
   // 3: side by side a sub-agent, an external server, a toolkit and the sandbox.
-  server.script(
+  here.server.script(
     ask(
       toolCall(expert, { task: 'Which tea is green?' }),
       toolCall('echo', { text: 'hello' }),
@@ -100,7 +74,7 @@ test.each(WIRES)('%s: six turns, with everything that an agent can use', async (
     { reply: 'Sencha, 12 and 7.' },
   );
   const several = await say('Do four things.');
-  expect(said(server.requests[5])).toEqual([
+  expect(said(here.server.requests[5])).toEqual([
     expect.stringMatching(/: You know all of tea\. The customer is Anna\.$/),
     'user: Which tea is green?',
   ]);
@@ -112,7 +86,7 @@ test.each(WIRES)('%s: six turns, with everything that an agent can use', async (
   expect(several.message.content).toBe('Sencha, 12 and 7.');
 
   // 4: a skill says how; what it leads to waits for a person.
-  server.script(ask(toolCall('read_skill', { skill: 'complaints' })), {
+  here.server.script(ask(toolCall('read_skill', { skill: 'complaints' })), {
     ...{ reply: 'I am sorry.', toolCalls: [toolCall('refund_order', { order: '4711' })] },
   });
   const waiting = await say('It came broken. I want my money back.');
@@ -122,14 +96,14 @@ test.each(WIRES)('%s: six turns, with everything that an agent can use', async (
   expect(paths()).toHaveLength(1);
 
   // 5: the person approves, once; components come with the reply.
-  server.script(ask(toolCall('show_ui', { ui: UI })), { reply: 'It is paid back.' });
+  here.server.script(ask(toolCall('show_ui', { ui: UI })), { reply: 'It is paid back.' });
   const paid = await say('approve');
   expect(paths()).toEqual(['/track_order 4711', '/refund_order 4711']);
   expect(paid).toMatchObject({ pendingApprovals: [], message: { content: 'It is paid back.', ui: UI } });
 
   // 6: streamed, with all of it in view.
-  server.script({ reply: ['All ', 'is ', 'well.'] });
-  const bye = await streamed(app, agentId, { content: 'Sum it up.', conversationId });
+  here.server.script({ reply: ['All ', 'is ', 'well.'] });
+  const bye = await streamed(here.app, agentId, { content: 'Sum it up.', conversationId });
   expect(bye.text).toBe('All is well.');
   const seen = resultsOf(last()).map(({ text }) => text);
   expect(seen).toHaveLength(9);
@@ -137,25 +111,25 @@ test.each(WIRES)('%s: six turns, with everything that an agent can use', async (
   expect(said(last())).toContain(`assistant: ${PARTS.join('\n\n')}`);
 
   // Every request was one that the provider takes.
-  for (const request of server.requests) expectSound(request);
+  for (const request of here.server.requests) expectSound(request);
 
   // What is stored is what was said, and adds up.
-  const all = await stored(app, conversationId);
+  const all = await stored(here.app, conversationId);
   expect(all.map(({ role }) => role)).toEqual([
     ...['user', 'assistant', 'user', 'assistant', 'assistant', 'user', 'assistant'],
     ...['user', 'assistant', 'user', 'assistant', 'user', 'assistant'],
   ]);
-  expect((await conversation(app, conversationId)).messageCount).toBe(all.length);
-  const turns = await turnsOf(app, conversationId);
+  expect((await conversation(here.app, conversationId)).messageCount).toBe(all.length);
+  const turns = await turnsOf(here.app, conversationId);
   expect(turns.map(({ status, kind }) => [status, kind])).toEqual(Array(6).fill(['done', 'message']));
-  const steps = await stepsOf(app, conversationId);
+  const steps = await stepsOf(here.app, conversationId);
   const sum = (values: (number | null | undefined)[]) =>
     values.reduce<number>((total, each) => total + Number(each ?? 0), 0);
   const models = steps.filter(({ kind }) => kind === 'model');
-  expect(models).toHaveLength(server.requests.length);
-  expect(sum(models.map((each) => each.input_tokens))).toBe(11 * server.requests.length);
-  expect(sum(turns.map((each) => each.input_tokens))).toBe(11 * server.requests.length);
-  expect(sum(all.map((each) => each.tokenUsage?.inputTokens))).toBe(11 * server.requests.length);
+  expect(models).toHaveLength(here.server.requests.length);
+  expect(sum(models.map((each) => each.input_tokens))).toBe(11 * here.server.requests.length);
+  expect(sum(turns.map((each) => each.input_tokens))).toBe(11 * here.server.requests.length);
+  expect(sum(all.map((each) => each.tokenUsage?.inputTokens))).toBe(11 * here.server.requests.length);
   expect(sum(all.map((each) => each.costUsd))).toBeCloseTo(sum(steps.map((each) => Number(each.cost_usd))), 8);
   expect(sum(all.map((each) => each.costOps))).toBe(6);
   expect(steps.filter(({ status }) => status !== 'done').map(({ name, status }) => [name, status])).toEqual([
@@ -163,7 +137,7 @@ test.each(WIRES)('%s: six turns, with everything that an agent can use', async (
   ]);
 
   // Another conversation of the same user begins with what is known of her.
-  await send(app, agentId, { content: 'Hello.', externalUserId, metadata }).expect(200);
+  await send(here.app, agentId, { content: 'Hello.', externalUserId, metadata }).expect(200);
   expect(systemOf(last())).toContain('] Drinks green tea only.');
   expect(said(last()).filter((each) => each.startsWith('assistant'))).toEqual([]);
 });

@@ -1,20 +1,11 @@
 import { callModel } from '../../../runtime/models/call.ts';
-import type { ModelSettings } from '../../../runtime/models/settings.ts';
-import { gatedReply, type ModelServer, startModelServer } from '../../support/model-server.ts';
-import { ask, modelOf, rejection, WIRES } from './support.ts';
+import { gatedReply } from '../../support/model-server.ts';
+import { ask, modelOf, rejection, useModelServer, WIRES } from './support.ts';
 
-let server: ModelServer;
-let settings: ModelSettings;
-
-beforeAll(async () => {
-  server = await startModelServer();
-  settings = server.settings();
-});
-beforeEach(() => server.reset());
-afterAll(() => server.close());
+const here = useModelServer();
 
 describe.each(WIRES)('callModel over the wire format of %s', (provider, modelId) => {
-  const model = () => modelOf(settings, provider, modelId);
+  const model = () => modelOf(here.settings, provider, modelId);
   const usage = { input: 1_000, output: 500, cached: 400, reasoning: 100 };
 
   test('whole and streamed answers have the same text, usage and cost', async () => {
@@ -30,24 +21,26 @@ describe.each(WIRES)('callModel over the wire format of %s', (provider, modelId)
       finishReason: 'stop',
     };
     const step = { reply: ['Par', 'is, of ', 'course. ✓'], usage, thinking: 'Where was it?' };
-    server.script(step, step);
-    expect(await callModel(settings, ask(model()))).toEqual(expected);
+    here.server.script(step, step);
+    expect(await callModel(here.settings, ask(model()))).toEqual(expected);
     const deltas: string[] = [];
-    expect(await callModel(settings, ask(model(), { onText: (delta) => void deltas.push(delta) }))).toEqual(expected);
+    expect(await callModel(here.settings, ask(model(), { onText: (delta) => void deltas.push(delta) }))).toEqual(
+      expected,
+    );
     expect(deltas).toEqual(step.reply);
-    const streams = server.requests.map(({ body, path }) => body.stream === true || path.includes('alt=sse'));
+    const streams = here.server.requests.map(({ body, path }) => body.stream === true || path.includes('alt=sse'));
     expect(streams).toEqual([false, true]);
   });
 
   test('an answer cut at the length limit says so', async () => {
-    server.script({ reply: 'Par', finish: 'length' }, { reply: 'Par', finish: 'length' });
-    expect((await callModel(settings, ask(model()))).finishReason).toBe('length');
-    expect((await callModel(settings, ask(model(), { onText: () => {} }))).finishReason).toBe('length');
+    here.server.script({ reply: 'Par', finish: 'length' }, { reply: 'Par', finish: 'length' });
+    expect((await callModel(here.settings, ask(model()))).finishReason).toBe('length');
+    expect((await callModel(here.settings, ask(model(), { onText: () => {} }))).finishReason).toBe('length');
   });
 
   test('each delta is handed over before the next one exists', async () => {
     const gate = gatedReply();
-    server.script({ reply: gate.chunks });
+    here.server.script({ reply: gate.chunks });
     const heard: string[] = [];
     let next: (() => void) | undefined;
     const onText = (delta: string) => {
@@ -58,7 +51,7 @@ describe.each(WIRES)('callModel over the wire format of %s', (provider, modelId)
       new Promise<void>((resolve) => {
         next = resolve;
       });
-    const answer = callModel(settings, ask(model(), { onText }));
+    const answer = callModel(here.settings, ask(model(), { onText }));
     let first = until();
     gate.push('one');
     await first;
@@ -74,7 +67,7 @@ describe.each(WIRES)('callModel over the wire format of %s', (provider, modelId)
   test('instructions, history, pictures and PDF reach the provider', async () => {
     const able = { ...model(), supportsImage: true, supportsDocument: true };
     await callModel(
-      settings,
+      here.settings,
       ask(able, {
         system: 'Speak like a pirate.',
         messages: [
@@ -96,7 +89,7 @@ describe.each(WIRES)('callModel over the wire format of %s', (provider, modelId)
         ],
       }),
     );
-    const sent = JSON.stringify(server.requests[0]?.body);
+    const sent = JSON.stringify(here.server.requests[0]?.body);
     const order = ['Speak like a pirate.', 'Ahoy?', 'Ahoy!', 'Look here.', 'iVBORw==', 'JVBERi0xLjcK'];
     const places = order.map((text) => sent.indexOf(text));
     expect(places.every((place) => place >= 0)).toBe(true);
@@ -107,45 +100,47 @@ describe.each(WIRES)('callModel over the wire format of %s', (provider, modelId)
 
   test('an abort while the provider is silent ends the call with the reason given, and the connection', async () => {
     for (const onText of [undefined, () => {}]) {
-      server.reset();
-      server.script({ silence: true });
+      here.server.reset();
+      here.server.script({ silence: true });
       const abort = new AbortController();
-      const answer = rejection(callModel(settings, ask(model(), { abortSignal: abort.signal, onText })));
-      await server.received(1);
+      const answer = rejection(callModel(here.settings, ask(model(), { abortSignal: abort.signal, onText })));
+      await here.server.received(1);
       const reason = new Error('time is up');
       abort.abort(reason);
       expect(await answer).toBe(reason);
-      expect(await server.requests[0]?.closed).toBe(true);
+      expect(await here.server.requests[0]?.closed).toBe(true);
     }
   });
 
   test('an abort in the middle of a stream ends the call with the reason given, and the connection', async () => {
-    server.script({ reply: ['half'], ending: 'silence' });
+    here.server.script({ reply: ['half'], ending: 'silence' });
     const abort = new AbortController();
     const reason = new Error('time is up');
     const onText = () => abort.abort(reason);
-    expect(await rejection(callModel(settings, ask(model(), { abortSignal: abort.signal, onText })))).toBe(reason);
-    expect(await server.requests[0]?.closed).toBe(true);
+    expect(await rejection(callModel(here.settings, ask(model(), { abortSignal: abort.signal, onText })))).toBe(reason);
+    expect(await here.server.requests[0]?.closed).toBe(true);
   });
 
   test('an error of the listener passes through and ends the connection', async () => {
-    server.script({ reply: ['half'], ending: 'silence' }, { reply: ['half'], ending: 'silence' });
+    here.server.script({ reply: ['half'], ending: 'silence' }, { reply: ['half'], ending: 'silence' });
     const broken = new Error('client gone');
     const throwing = () => {
       throw broken;
     };
-    expect(await rejection(callModel(settings, ask(model(), { onText: throwing })))).toBe(broken);
-    expect(await server.requests[0]?.closed).toBe(true);
-    expect(await rejection(callModel(settings, ask(model(), { onText: () => Promise.reject(broken) })))).toBe(broken);
+    expect(await rejection(callModel(here.settings, ask(model(), { onText: throwing })))).toBe(broken);
+    expect(await here.server.requests[0]?.closed).toBe(true);
+    expect(await rejection(callModel(here.settings, ask(model(), { onText: () => Promise.reject(broken) })))).toBe(
+      broken,
+    );
   });
 });
 
 describe('callModel', () => {
   test('an abort before the call sends nothing', async () => {
     const reason = new Error('too late');
-    const call = ask(modelOf(settings, 'openai', 'gpt-5.4'), { abortSignal: AbortSignal.abort(reason) });
-    expect(await rejection(callModel(settings, call))).toBe(reason);
-    expect(server.requests).toEqual([]);
+    const call = ask(modelOf(here.settings, 'openai', 'gpt-5.4'), { abortSignal: AbortSignal.abort(reason) });
+    expect(await rejection(callModel(here.settings, call))).toBe(reason);
+    expect(here.server.requests).toEqual([]);
   });
 
   test('a server that reports no usage gets an estimate of a token per four characters', async () => {
@@ -156,9 +151,9 @@ describe('callModel', () => {
       model: 'm',
       choices: [{ index: 0, message: { role: 'assistant', content: '12345678' }, finish_reason: 'stop' }],
     });
-    server.script({ status: 200, body, headers: { 'content-type': 'application/json' } });
-    const model = modelOf(settings, 'openai-compatible', 'local-model');
-    const { usage } = await callModel(settings, ask(model, { messages: [{ role: 'user', content: '12345' }] }));
+    here.server.script({ status: 200, body, headers: { 'content-type': 'application/json' } });
+    const model = modelOf(here.settings, 'openai-compatible', 'local-model');
+    const { usage } = await callModel(here.settings, ask(model, { messages: [{ role: 'user', content: '12345' }] }));
     expect(usage).toEqual({ inputTokens: 2, outputTokens: 2, totalTokens: 4, cachedInputTokens: 0 });
   });
 
@@ -171,31 +166,32 @@ describe('callModel', () => {
       choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }],
       usage: { prompt_tokens: 3.6, completion_tokens: 1, prompt_tokens_details: { cached_tokens: 900 } },
     });
-    server.script({ status: 200, body, headers: { 'content-type': 'application/json' } });
-    const model = { ...modelOf(settings, 'openai-compatible', 'local-model'), inputCostPer1MTokens: 1 };
-    const { usage, costUsd } = await callModel(settings, ask({ ...model, priceDetails: { cachedInput: 0.1 } }));
+    here.server.script({ status: 200, body, headers: { 'content-type': 'application/json' } });
+    const model = { ...modelOf(here.settings, 'openai-compatible', 'local-model'), inputCostPer1MTokens: 1 };
+    const { usage, costUsd } = await callModel(here.settings, ask({ ...model, priceDetails: { cachedInput: 0.1 } }));
     expect(usage).toEqual({ inputTokens: 4, outputTokens: 1, totalTokens: 5, cachedInputTokens: 4 });
     expect(costUsd).toBeGreaterThan(0);
   });
 
   test('OpenAI keeps nothing of a call, and each provider gets its own key', async () => {
-    for (const [provider, modelId] of WIRES) await callModel(settings, ask(modelOf(settings, provider, modelId)));
-    const [openai, compatible, anthropic, google] = server.requests;
+    for (const [provider, modelId] of WIRES)
+      await callModel(here.settings, ask(modelOf(here.settings, provider, modelId)));
+    const [openai, compatible, anthropic, google] = here.server.requests;
     expect(openai).toMatchObject({ wire: 'openai-responses', body: { store: false } });
-    expect(openai?.headers.authorization).toBe(`Bearer ${settings.openai?.apiKey}`);
-    expect(compatible?.headers.authorization).toBe(`Bearer ${settings.openaiCompatible?.apiKey}`);
-    expect(anthropic?.headers['x-api-key']).toBe(settings.anthropic?.apiKey);
-    expect(google?.headers['x-goog-api-key']).toBe(settings.google?.apiKey);
+    expect(openai?.headers.authorization).toBe(`Bearer ${here.settings.openai?.apiKey}`);
+    expect(compatible?.headers.authorization).toBe(`Bearer ${here.settings.openaiCompatible?.apiKey}`);
+    expect(anthropic?.headers['x-api-key']).toBe(here.settings.anthropic?.apiKey);
+    expect(google?.headers['x-goog-api-key']).toBe(here.settings.google?.apiKey);
   });
 
   test('connections are kept and used again', async () => {
-    for (let i = 0; i < 6; i += 1) await callModel(settings, ask(modelOf(settings, 'openai', 'gpt-5.4')));
+    for (let i = 0; i < 6; i += 1) await callModel(here.settings, ask(modelOf(here.settings, 'openai', 'gpt-5.4')));
     // Two at most: a call may begin before the pool has taken the connection of the last one back.
-    expect(new Set(server.requests.map(({ port }) => port)).size).toBeLessThanOrEqual(2);
+    expect(new Set(here.server.requests.map(({ port }) => port)).size).toBeLessThanOrEqual(2);
   });
 
   test('a provider without settings is named with the variable to set', async () => {
-    const model = modelOf(settings, 'anthropic', 'claude-opus-4-6');
+    const model = modelOf(here.settings, 'anthropic', 'claude-opus-4-6');
     const error = await rejection(callModel({ retries: 0 }, ask(model)));
     expect(error).toMatchObject({ code: 'MODEL_PROVIDER_ERROR', status: 502 });
     expect(error.message).toContain('ANTHROPIC_API_KEY');

@@ -2,19 +2,10 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { callModel, type ModelCall } from '../../../runtime/models/call.ts';
 import { redact } from '../../../runtime/models/redact.ts';
-import type { ModelSettings } from '../../../runtime/models/settings.ts';
-import { type ModelServer, type Step, startModelServer } from '../../support/model-server.ts';
-import { ask, modelOf, rejection, WIRES } from './support.ts';
+import type { Step } from '../../support/model-server.ts';
+import { ask, modelOf, rejection, useModelServer, WIRES } from './support.ts';
 
-let server: ModelServer;
-let settings: ModelSettings;
-
-beforeAll(async () => {
-  server = await startModelServer();
-  settings = server.settings();
-});
-beforeEach(() => server.reset());
-afterAll(() => server.close());
+const here = useModelServer();
 
 const html: Step = { status: 502, body: '<!doctype html><h1>Bad gateway</h1>' };
 const html200: Step = { status: 200, body: '<html>Hello</html>', headers: { 'content-type': 'text/html' } };
@@ -54,8 +45,8 @@ const DURING: readonly (readonly [string, Step, RegExp])[] = [
 
 describe.each(WIRES)('failures of %s', (provider, modelId) => {
   const failure = async (step: Step, more: Partial<ModelCall>, message: RegExp) => {
-    server.script(step);
-    const error = await rejection(callModel(settings, ask(modelOf(settings, provider, modelId), more)));
+    here.server.script(step);
+    const error = await rejection(callModel(here.settings, ask(modelOf(here.settings, provider, modelId), more)));
     expect(error).toMatchObject({ code: 'MODEL_PROVIDER_ERROR', status: 502 });
     expect(error.message).toMatch(message);
     const who = {
@@ -69,12 +60,12 @@ describe.each(WIRES)('failures of %s', (provider, modelId) => {
     expect(error.message).not.toContain('127.0.0.1');
     // The packages' errors carry the request with its prompt: nothing of them may hang on the fault.
     expect(error.cause).toBeUndefined();
-    expect(server.requests).toHaveLength(1);
+    expect(here.server.requests).toHaveLength(1);
   };
 
   test.each(BEFORE)('%s, whole and streamed', async (_name, step, message) => {
     await failure(step, {}, message);
-    server.reset();
+    here.server.reset();
     await failure(step, { onText: () => {} }, message);
   });
 
@@ -86,26 +77,31 @@ describe.each(WIRES)('failures of %s', (provider, modelId) => {
 
   test('an answer that is no JSON, and a web page with status 200', async () => {
     await failure({ reply, ending: 'garbage' }, {}, /sent an answer that cannot be understood/);
-    server.reset();
+    here.server.reset();
     await failure(html200, {}, /sent an answer that cannot be understood/);
-    server.reset();
+    here.server.reset();
     await failure(html200, { onText: () => {} }, /cannot be understood|ended its answer before it was complete/);
   });
 
   test('a refusal never repeats keys or the prompt', async () => {
-    const keys = [settings.openai?.apiKey, settings.anthropic?.apiKey, settings.google?.apiKey, 'compatible-secret-1'];
+    const keys = [
+      here.settings.openai?.apiKey,
+      here.settings.anthropic?.apiKey,
+      here.settings.google?.apiKey,
+      'compatible-secret-1',
+    ];
     const message = `Bad ${keys.join(' ')} Bearer abcdef0123456789 in "the capital of France, please"`;
-    server.script({ status: 400, message });
-    const error = await rejection(callModel(settings, ask(modelOf(settings, provider, modelId))));
+    here.server.script({ status: 400, message });
+    const error = await rejection(callModel(here.settings, ask(modelOf(here.settings, provider, modelId))));
     for (const key of keys) expect(error.message).not.toContain(key);
     expect(error.message).not.toMatch(/abcdef0123|capital of France/);
   });
 });
 
 describe('unreachable providers', () => {
-  const at = (baseUrl: string) => server.settings({ openai: { apiKey: 'k', baseUrl } });
+  const at = (baseUrl: string) => here.server.settings({ openai: { apiKey: 'k', baseUrl } });
   const message = async (baseUrl: string) =>
-    (await rejection(callModel(at(baseUrl), ask(modelOf(settings, 'openai', 'gpt-5.4'))))).message;
+    (await rejection(callModel(at(baseUrl), ask(modelOf(here.settings, 'openai', 'gpt-5.4'))))).message;
 
   test('nothing listens', async () => {
     const closed = createServer().listen(0, '127.0.0.1');
@@ -124,17 +120,17 @@ describe('unreachable providers', () => {
   });
 
   test('credentials in a base URL are not shown', async () => {
-    const baseUrl = server.url.replace('//', '//admin:hunter2@');
-    const compatible = server.settings({ openaiCompatible: { baseUrl, models: ['m'] } });
-    server.script({ status: 500, message: `upstream ${baseUrl}/x failed` });
+    const baseUrl = here.server.url.replace('//', '//admin:hunter2@');
+    const compatible = here.server.settings({ openaiCompatible: { baseUrl, models: ['m'] } });
+    here.server.script({ status: 500, message: `upstream ${baseUrl}/x failed` });
     const error = await rejection(callModel(compatible, ask(modelOf(compatible, 'openai-compatible', 'm'))));
     expect(error.message).toContain('failed (500)');
     expect(error.message).not.toMatch(/admin|hunter2/);
   });
 
   test("Google's 400 for a wrong key counts as a refused key", async () => {
-    server.script({ status: 400, message: 'API key not valid. Please pass a valid API key.' });
-    const error = await rejection(callModel(settings, ask(modelOf(settings, 'google', 'gemini-3.8-flash'))));
+    here.server.script({ status: 400, message: 'API key not valid. Please pass a valid API key.' });
+    const error = await rejection(callModel(here.settings, ask(modelOf(here.settings, 'google', 'gemini-3.8-flash'))));
     expect(error.message).toBe('Google refused the API key (400). Check GOOGLE_GENERATIVE_AI_API_KEY.');
   });
 });

@@ -1,18 +1,8 @@
 import { callModel, type ModelCall } from '../../../runtime/models/call.ts';
 import type { ModelProvider } from '../../../runtime/models/catalogue.ts';
-import type { ModelSettings } from '../../../runtime/models/settings.ts';
-import { type ModelServer, startModelServer } from '../../support/model-server.ts';
-import { ask, modelOf } from './support.ts';
+import { ask, modelOf, useModelServer } from './support.ts';
 
-let server: ModelServer;
-let settings: ModelSettings;
-
-beforeAll(async () => {
-  server = await startModelServer();
-  settings = server.settings();
-});
-beforeEach(() => server.reset());
-afterAll(() => server.close());
+const here = useModelServer();
 
 /** The body that a provider gets for a call. */
 async function sent(
@@ -20,8 +10,8 @@ async function sent(
   modelId: string,
   more: Partial<ModelCall>,
 ): Promise<Record<string, unknown>> {
-  await callModel(settings, ask(modelOf(settings, provider, modelId), more));
-  return server.requests.at(-1)?.body ?? {};
+  await callModel(here.settings, ask(modelOf(here.settings, provider, modelId), more));
+  return here.server.requests.at(-1)?.body ?? {};
 }
 
 const think = (effort?: 'low' | 'medium' | 'high') => ({ thinking: { enabled: true, effort } });

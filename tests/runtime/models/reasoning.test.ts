@@ -1,20 +1,10 @@
 import { callModel, type ModelAnswer, type ModelCall, type ModelTool } from '../../../runtime/models/call.ts';
 import type { ModelProvider } from '../../../runtime/models/catalogue.ts';
 import { type ModelMessage, withoutProviderParts } from '../../../runtime/models/prompt.ts';
-import type { ModelSettings } from '../../../runtime/models/settings.ts';
-import { type ModelServer, startModelServer } from '../../support/model-server.ts';
 import { SIGNATURES } from '../../support/model-server-wire.ts';
-import { ask, modelOf, WIRES } from './support.ts';
+import { ask, modelOf, useModelServer, WIRES } from './support.ts';
 
-let server: ModelServer;
-let settings: ModelSettings;
-
-beforeAll(async () => {
-  server = await startModelServer();
-  settings = server.settings();
-});
-beforeEach(() => server.reset());
-afterAll(() => server.close());
+const here = useModelServer();
 
 const TOOLS: ModelTool[] = [{ name: 'look', description: 'Looks.', inputSchema: {} }];
 const CALLS = [
@@ -25,7 +15,7 @@ const QUESTION: ModelMessage = { role: 'user', content: 'What do you see?' };
 const THOUGHT = 'I have to look twice.';
 
 const question = (provider: ModelProvider, modelId: string, more: Partial<ModelCall> = {}): ModelCall =>
-  ask(modelOf(settings, provider, modelId), {
+  ask(modelOf(here.settings, provider, modelId), {
     messages: [QUESTION],
     tools: TOOLS,
     thinking: { enabled: true },
@@ -48,7 +38,7 @@ const answered = (answer: ModelAnswer): ModelMessage[] => [
 
 /** What of the thoughts stands in the last request, as the provider has it, and what stands around them. */
 function sent(provider: ModelProvider): unknown {
-  const body = server.requests.at(-1)?.body ?? {};
+  const body = here.server.requests.at(-1)?.body ?? {};
   // biome-ignore lint/suspicious/noExplicitAny: a provider's JSON, looked into freely.
   const list = (body.input ?? body.messages ?? body.contents) as any[];
   if (provider === 'openai') return list.slice(1).map(({ id, status, ...item }) => item);
@@ -109,10 +99,10 @@ describe.each(WIRES)('thoughts over the wire format of %s', (provider, modelId) 
   /** Answers of a thinking model to one question, whole and streamed. */
   async function thought(withheld: boolean): Promise<ModelAnswer[]> {
     const step = { reply: '', thinking: THOUGHT, withheld, toolCalls: CALLS };
-    server.script(step, step);
+    here.server.script(step, step);
     return [
-      await callModel(settings, question(provider, modelId)),
-      await callModel(settings, question(provider, modelId, { onText: () => {} })),
+      await callModel(here.settings, question(provider, modelId)),
+      await callModel(here.settings, question(provider, modelId, { onText: () => {} })),
     ];
   }
 
@@ -126,7 +116,7 @@ describe.each(WIRES)('thoughts over the wire format of %s', (provider, modelId) 
       expect(answer.toolCalls).toHaveLength(2);
       // Stored between two steps.
       const messages = JSON.parse(JSON.stringify(answered(answer))) as ModelMessage[];
-      await callModel(settings, question(provider, modelId, { messages }));
+      await callModel(here.settings, question(provider, modelId, { messages }));
       expect(sent(provider)).toEqual(expected[provider]);
     }
   });
@@ -135,7 +125,7 @@ describe.each(WIRES)('thoughts over the wire format of %s', (provider, modelId) 
     for (const answer of await thought(false)) {
       const messages = withoutProviderParts(answered(answer));
       expect(JSON.stringify(messages)).not.toMatch(/providerOptions|reasoning|twice/);
-      await callModel(settings, question(provider, modelId, { messages }));
+      await callModel(here.settings, question(provider, modelId, { messages }));
       expect(sent(provider)).toEqual(NONE[provider]);
     }
   });
@@ -143,18 +133,18 @@ describe.each(WIRES)('thoughts over the wire format of %s', (provider, modelId) 
 
 describe('thoughts', () => {
   test('OpenAI is asked for them encrypted, because it keeps nothing, and not for a summary', async () => {
-    await callModel(settings, question('openai', 'gpt-5.4'));
-    const { body } = server.requests[0] ?? {};
+    await callModel(here.settings, question('openai', 'gpt-5.4'));
+    const { body } = here.server.requests[0] ?? {};
     expect(body).toMatchObject({ store: false, include: ['reasoning.encrypted_content'] });
     expect(body?.reasoning).not.toHaveProperty('summary');
   });
 
   test('the signature that Google gives to the end of an answer goes back with its text', async () => {
     for (const onText of [undefined, () => {}]) {
-      server.script({ reply: 'Blue.', thinking: THOUGHT });
-      const { content } = await callModel(settings, question('google', 'gemini-3.8-flash', { onText }));
+      here.server.script({ reply: 'Blue.', thinking: THOUGHT });
+      const { content } = await callModel(here.settings, question('google', 'gemini-3.8-flash', { onText }));
       const messages: ModelMessage[] = [QUESTION, { role: 'assistant', content }, QUESTION];
-      await callModel(settings, question('google', 'gemini-3.8-flash', { messages }));
+      await callModel(here.settings, question('google', 'gemini-3.8-flash', { messages }));
       expect(JSON.stringify(sent('google'))).toContain(SIGNATURES.google);
     }
   });

@@ -6,6 +6,7 @@ import {
   type ModelProvider,
 } from '../../../runtime/models/catalogue.ts';
 import type { ModelSettings } from '../../../runtime/models/settings.ts';
+import { type ModelServer, startModelServer } from '../../support/model-server.ts';
 
 /** One model of each provider that has a wire format. */
 export const WIRES: readonly (readonly [ModelProvider, string])[] = [
@@ -35,4 +36,34 @@ export async function rejection(promise: Promise<unknown>): Promise<Error & { co
   );
   if (outcome === undefined) throw new Error('The promise was fulfilled.');
   return outcome;
+}
+
+/** What `useModelServer` started. Read it in hooks and tests: before them nothing is there yet. */
+export interface ModelServerInUse {
+  /** Answers as every provider; reset before each test. */
+  readonly server: ModelServer;
+  /** With them, models are asked of `server`. */
+  readonly settings: ModelSettings;
+}
+
+/** Gives a test file a server that answers as every provider, for as long as its tests run. */
+export function useModelServer(): ModelServerInUse {
+  let server: ModelServer;
+  let settings: ModelSettings;
+
+  beforeAll(async () => {
+    server = await startModelServer();
+    settings = server.settings();
+  });
+  beforeEach(() => server.reset());
+  afterAll(() => server.close());
+
+  return {
+    get server() {
+      return server;
+    },
+    get settings() {
+      return settings;
+    },
+  };
 }

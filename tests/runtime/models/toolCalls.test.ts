@@ -1,18 +1,8 @@
 import { callModel, type ModelTool } from '../../../runtime/models/call.ts';
 import type { ModelMessage } from '../../../runtime/models/prompt.ts';
-import type { ModelSettings } from '../../../runtime/models/settings.ts';
-import { type ModelServer, startModelServer } from '../../support/model-server.ts';
-import { ask, modelOf, rejection } from './support.ts';
+import { ask, modelOf, rejection, useModelServer } from './support.ts';
 
-let server: ModelServer;
-let settings: ModelSettings;
-
-beforeAll(async () => {
-  server = await startModelServer();
-  settings = server.settings();
-});
-beforeEach(() => server.reset());
-afterAll(() => server.close());
+const here = useModelServer();
 
 const tools: ModelTool[] = [{ name: 'look', description: 'Looks.', inputSchema: {} }];
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -34,11 +24,11 @@ const chatCall = (id: string | undefined, args: string, name = 'look') => ({
   type: 'function',
   function: { name, arguments: args },
 });
-const local = (more = {}) => ask(modelOf(settings, 'openai-compatible', 'local-model'), { tools, ...more });
+const local = (more = {}) => ask(modelOf(here.settings, 'openai-compatible', 'local-model'), { tools, ...more });
 
 async function calls(tool_calls: object[], finish?: string) {
-  server.script(chatAnswer({ role: 'assistant', content: null, tool_calls }, finish));
-  return callModel(settings, local());
+  here.server.script(chatAnswer({ role: 'assistant', content: null, tool_calls }, finish));
+  return callModel(here.settings, local());
 }
 
 describe('ids', () => {
@@ -58,8 +48,11 @@ describe('ids', () => {
 
   test('that are empty become some', async () => {
     const step = { reply: '', toolCalls: [{ id: '', name: 'look', arguments: '{}' }] };
-    server.script(step);
-    const { toolCalls } = await callModel(settings, ask(modelOf(settings, 'anthropic', 'claude-opus-4-6'), { tools }));
+    here.server.script(step);
+    const { toolCalls } = await callModel(
+      here.settings,
+      ask(modelOf(here.settings, 'anthropic', 'claude-opus-4-6'), { tools }),
+    );
     expect(toolCalls[0]?.id).toMatch(/^call_[a-z0-9-]+$/);
   });
 
@@ -71,10 +64,10 @@ describe('ids', () => {
       { role: 'assistant', content },
       { role: 'tool', content: results },
     ];
-    await callModel(settings, local({ messages }));
-    expect(JSON.stringify(server.requests.at(-1)?.body).match(/functions\.look:0/g)).toHaveLength(2);
-    await callModel(settings, ask(modelOf(settings, 'anthropic', 'claude-opus-4-6'), { tools, messages }));
-    const sent = JSON.stringify(server.requests.at(-1)?.body);
+    await callModel(here.settings, local({ messages }));
+    expect(JSON.stringify(here.server.requests.at(-1)?.body).match(/functions\.look:0/g)).toHaveLength(2);
+    await callModel(here.settings, ask(modelOf(here.settings, 'anthropic', 'claude-opus-4-6'), { tools, messages }));
+    const sent = JSON.stringify(here.server.requests.at(-1)?.body);
     expect(sent.match(/functions_look_0/g)).toHaveLength(2);
     expect(sent).not.toContain('functions.look');
   });
@@ -124,8 +117,8 @@ test('calls and results count where a server reports no usage: a token per four 
   const described = JSON.stringify([
     { type: 'function', name: 'look', description: 'Looks.', inputSchema: { type: 'object', properties: {} } },
   ]).length;
-  server.script(chatAnswer({ role: 'assistant', content: 'abcd', tool_calls: [chatCall('a', '{"at":2}')] }));
-  const { usage } = await callModel(settings, local({ messages }));
+  here.server.script(chatAnswer({ role: 'assistant', content: 'abcd', tool_calls: [chatCall('a', '{"at":2}')] }));
+  const { usage } = await callModel(here.settings, local({ messages }));
   expect(usage).toMatchObject({ inputTokens: Math.ceil((said + described) / 4), outputTokens: 3 });
 });
 
@@ -139,8 +132,8 @@ test('an error of the provider does not repeat what tools were given or gave', a
     },
     { role: 'tool', content: [{ toolCallId: 'a', toolName: 'look', text: secret, isError: false }] },
   ];
-  server.script({ status: 400, message: `Cannot read: ${secret}. And: ${JSON.stringify({ at: `${secret}!` })}` });
-  const error = await rejection(callModel(settings, local({ messages })));
+  here.server.script({ status: 400, message: `Cannot read: ${secret}. And: ${JSON.stringify({ at: `${secret}!` })}` });
+  const error = await rejection(callModel(here.settings, local({ messages })));
   expect(error.message).toContain('Cannot read');
   expect(error.message).not.toContain('rare disease');
 });
@@ -151,16 +144,16 @@ describe('a call that Google throws away as malformed', () => {
     headers: JSON_TYPE,
     body: JSON.stringify({ candidates: [{ index: 0, finishReason: 'MALFORMED_FUNCTION_CALL' }] }),
   };
-  const gemini = () => ask(modelOf(settings, 'google', 'gemini-3.8-flash'), { tools });
+  const gemini = () => ask(modelOf(here.settings, 'google', 'gemini-3.8-flash'), { tools });
 
   test('is asked for again', async () => {
-    server.script(malformed, { reply: '', toolCalls: [{ id: 'a', name: 'look', arguments: '{}' }] });
-    expect((await callModel({ ...settings, retries: 1 }, gemini())).toolCalls).toHaveLength(1);
+    here.server.script(malformed, { reply: '', toolCalls: [{ id: 'a', name: 'look', arguments: '{}' }] });
+    expect((await callModel({ ...here.settings, retries: 1 }, gemini())).toolCalls).toHaveLength(1);
   });
 
   test('is an unfinished answer when it stays so', async () => {
-    server.script(malformed);
-    expect(await rejection(callModel(settings, gemini()))).toMatchObject({
+    here.server.script(malformed);
+    expect(await rejection(callModel(here.settings, gemini()))).toMatchObject({
       code: 'MODEL_PROVIDER_ERROR',
       message: 'Google ended its answer before it was complete. Try again.',
     });

@@ -1,19 +1,10 @@
 import { callModel, type ModelAnswer, type ModelCall, type ModelTool } from '../../../runtime/models/call.ts';
 import type { ModelMessage, ToolResultPart } from '../../../runtime/models/prompt.ts';
-import type { ModelSettings } from '../../../runtime/models/settings.ts';
-import { type ModelServer, type Step, startModelServer } from '../../support/model-server.ts';
-import { ask, modelOf, WIRES } from './support.ts';
+import type { Step } from '../../support/model-server.ts';
+import { ask, modelOf, useModelServer, WIRES } from './support.ts';
 import { callsOf, resultsOf, toolsOf } from './wire.ts';
 
-let server: ModelServer;
-let settings: ModelSettings;
-
-beforeAll(async () => {
-  server = await startModelServer();
-  settings = server.settings();
-});
-beforeEach(() => server.reset());
-afterAll(() => server.close());
+const here = useModelServer();
 
 const WEATHER: ModelTool = {
   name: 'get_weather',
@@ -33,21 +24,21 @@ const QUESTION: ModelMessage = { role: 'user', content: 'How is the weather?' };
 
 describe.each(WIRES)('tools over the wire format of %s', (provider, modelId) => {
   const question = (more: Partial<ModelCall> = {}): ModelCall =>
-    ask(modelOf(settings, provider, modelId), { messages: [QUESTION], tools: [WEATHER, TIME], ...more });
+    ask(modelOf(here.settings, provider, modelId), { messages: [QUESTION], tools: [WEATHER, TIME], ...more });
 
   /** The answers to one step, whole and streamed. */
   async function both(step: Step, more: Partial<ModelCall> = {}): Promise<[ModelAnswer, ModelAnswer]> {
-    server.script(step, step);
+    here.server.script(step, step);
     return [
-      await callModel(settings, question(more)),
-      await callModel(settings, question({ ...more, onText: () => {} })),
+      await callModel(here.settings, question(more)),
+      await callModel(here.settings, question({ ...more, onText: () => {} })),
     ];
   }
 
-  const body = (at = -1) => server.requests.at(at)?.body ?? {};
+  const body = (at = -1) => here.server.requests.at(at)?.body ?? {};
 
   test('describes them: an object with properties, references kept, not strict, and no choice forced', async () => {
-    await callModel(settings, question());
+    await callModel(here.settings, question());
     const [weather, time] = toolsOf(provider, body());
     const { $schema, ...schema } = WEATHER.inputSchema;
     expect(weather).toEqual({ name: 'get_weather', description: 'Tells the weather of a city.', schema });
@@ -65,7 +56,7 @@ describe.each(WIRES)('tools over the wire format of %s', (provider, modelId) => 
   });
 
   test('arguments are not streamed before they are whole, which would let them be no JSON', async () => {
-    await callModel(settings, question({ onText: () => {} }));
+    await callModel(here.settings, question({ onText: () => {} }));
     expect(JSON.stringify(body())).not.toContain('eager_input_streaming');
   });
 
@@ -97,12 +88,12 @@ describe.each(WIRES)('tools over the wire format of %s', (provider, modelId) => 
       const [first, second] = answer.toolCalls;
       expect(first).toMatchObject({ id: 'call_1', input: {}, problem: expect.stringMatching(/JSON.*again/) });
       expect(second).toMatchObject({ id: 'call_2', problem: null });
-      server.script({ reply: 'Sorry.' });
+      here.server.script({ reply: 'Sorry.' });
       const results = [first, second].map((call): ToolResultPart => {
         return { toolCallId: call?.id ?? '', toolName: call?.name ?? '', text: call?.problem ?? 'ok', isError: true };
       });
       await callModel(
-        settings,
+        here.settings,
         question({
           messages: [QUESTION, { role: 'assistant', content: answer.content }, { role: 'tool', content: results }],
         }),
@@ -117,14 +108,14 @@ describe.each(WIRES)('tools over the wire format of %s', (provider, modelId) => 
       { toolCallId: 'call_1', toolName: 'get_weather', text: 'Sunny, 30 °C', isError: false },
       { toolCallId: 'call_2', toolName: 'get_time', text: 'The clock is broken.', isError: true },
     ];
-    server.reset();
-    server.script({ reply: 'Sunny.' });
+    here.server.reset();
+    here.server.script({ reply: 'Sunny.' });
     const messages: ModelMessage[] = [
       QUESTION,
       { role: 'assistant', content: answer.content },
       { role: 'tool', content },
     ];
-    expect((await callModel(settings, question({ messages }))).text).toBe('Sunny.');
+    expect((await callModel(here.settings, question({ messages }))).text).toBe('Sunny.');
     expect(callsOf(provider, body())).toEqual([
       { id: 'call_1', name: 'get_weather', input: { city: 'São Paulo', days: [1, { n: 2 }] } },
       { id: 'call_2', name: 'get_time', input: {} },
@@ -164,10 +155,10 @@ describe.each(WIRES)('tools over the wire format of %s', (provider, modelId) => 
       { role: 'tool', content },
       QUESTION,
     ];
-    await callModel(settings, question({ messages, tools: [] }));
+    await callModel(here.settings, question({ messages, tools: [] }));
     expect(toolsOf(provider, body()).map(({ name }) => name)).toEqual(['old_tool']);
     expect(body()).toMatchObject(CHOSEN_NONE[provider]);
-    await callModel(settings, question({ tools: [] }));
+    await callModel(here.settings, question({ tools: [] }));
     expect(body()).not.toHaveProperty('tools');
     expect(body()).not.toHaveProperty('tool_choice');
   });

@@ -1,33 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { LOCAL, publishedAgent, send } from '../../http/messages/turns.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
 import { systemOf, toolCall } from '../../support/exchanges.ts';
-import { startToolServer, type ToolServer } from '../../support/httpTools.ts';
-import { startMcpServer, type TestMcpServer, useCertificate } from '../../support/mcp.ts';
-import { type ModelServer, type RecordedRequest, startModelServer } from '../../support/model-server.ts';
-import { makeRichAgent, makeShop, type Shop } from '../../support/richAgent.ts';
+import type { RecordedRequest } from '../../support/model-server.ts';
+import { makeRichAgent, useShop } from '../../support/richAgent.ts';
 
-const certificate = useCertificate();
-let server: ModelServer;
-let tools: ToolServer;
-let mcp: TestMcpServer;
-let app: TestApp;
-let shop: Shop;
-
-beforeAll(async () => {
-  server = await startModelServer();
-  tools = await startToolServer();
-  mcp = await startMcpServer(certificate);
-  app = await startTestApp({ models: server.settings(), allowPrivateNetwork: true });
-  shop = await makeShop(app, tools, mcp.url);
-});
-beforeEach(() => server.reset());
-afterAll(async () => {
-  await app.close();
-  await mcp.close();
-  await tools.close();
-  await server.close();
-});
+const here = useShop();
 
 /** A request as people can read it: every message whole, in chat completions' own terms, and the tools. */
 function readable(request: RecordedRequest | undefined): string {
@@ -51,7 +28,7 @@ function readable(request: RecordedRequest | undefined): string {
 /** Ids end in these: they are shown to the model. */
 const FACTS = ['Likes green tea.', 'Lives in Oslo.'];
 async function rememberFacts(agentId: string, externalUserId: string): Promise<void> {
-  const { db, workspaceId } = app.workspace;
+  const { db, workspaceId } = here.app.workspace;
   for (const [place, fact] of FACTS.entries()) {
     const at = new Date(Date.UTC(2026, 0, 1 + place));
     await db
@@ -65,27 +42,27 @@ async function rememberFacts(agentId: string, externalUserId: string): Promise<v
 }
 
 test('an agent that has everything sends exactly this to its model, in the second turn of a conversation', async () => {
-  const agentId = await makeRichAgent(app, shop, 'Shop', { aiModelPublicId: LOCAL });
+  const agentId = await makeRichAgent(here.app, here.shop, 'Shop', { aiModelPublicId: LOCAL });
   await rememberFacts(agentId, 'anna');
-  server.script(
+  here.server.script(
     { reply: 'Let me look.', toolCalls: [toolCall('track_order', { order: '4711' })] },
     { reply: 'It is on its way to you, and it will come tomorrow.\n\nIs there anything else that I can do for you?' },
   );
   const metadata = { variables: { customer: 'Anna' } };
   const first = { content: '/track 4711', externalUserId: 'anna', metadata };
-  const { body } = await send(app, agentId, first).expect(200);
+  const { body } = await send(here.app, agentId, first).expect(200);
   const second = { content: 'Can I send it back?', conversationId: body.conversationId };
-  await send(app, agentId, second).expect(200);
+  await send(here.app, agentId, second).expect(200);
   const golden = await readFile(new URL('./golden.txt', import.meta.url), 'utf8');
-  expect(readable(server.requests[2])).toBe(golden);
+  expect(readable(here.server.requests[2])).toBe(golden);
 });
 
 test('a sub-agent gets its own prompt, nothing that is meant for people, and the task', async () => {
-  const agentId = await makeRichAgent(app, shop, 'Other', { aiModelPublicId: LOCAL });
-  server.script({ reply: '', toolCalls: [toolCall('delegate_to_Other_expert', { task: 'Which tea is green?' })] });
+  const agentId = await makeRichAgent(here.app, here.shop, 'Other', { aiModelPublicId: LOCAL });
+  here.server.script({ reply: '', toolCalls: [toolCall('delegate_to_Other_expert', { task: 'Which tea is green?' })] });
   const metadata = { variables: { customer: 'Anna' } };
-  await send(app, agentId, { content: 'Which tea is green?', metadata }).expect(200);
-  expect(server.requests[1]?.body.messages).toEqual([
+  await send(here.app, agentId, { content: 'Which tea is green?', metadata }).expect(200);
+  expect(here.server.requests[1]?.body.messages).toEqual([
     { role: 'system', content: 'You know all of tea. The customer is Anna.' },
     { role: 'user', content: 'Which tea is green?' },
   ]);
@@ -101,32 +78,32 @@ test('the sections stand in one order: the agent’s prompt, its features, knowl
 });
 
 test('what an agent does not have is not mentioned', async () => {
-  const plain = await publishedAgent(app, { aiModelPublicId: LOCAL, systemPrompt: '  You sell tea.\n' });
-  await send(app, plain, { content: 'Hello.' }).expect(200);
-  expect(server.requests[0]?.body.messages).toEqual([
+  const plain = await publishedAgent(here.app, { aiModelPublicId: LOCAL, systemPrompt: '  You sell tea.\n' });
+  await send(here.app, plain, { content: 'Hello.' }).expect(200);
+  expect(here.server.requests[0]?.body.messages).toEqual([
     { role: 'system', content: '  You sell tea.\n' },
     { role: 'user', content: 'Hello.' },
   ]);
-  expect(server.requests[0]?.body.tools).toBeUndefined();
-  const empty = await publishedAgent(app, { aiModelPublicId: LOCAL, systemPrompt: ' \n ' });
-  await send(app, empty, { content: 'Hello.' }).expect(200);
-  expect(server.requests[1]?.body.messages).toEqual([{ role: 'user', content: 'Hello.' }]);
+  expect(here.server.requests[0]?.body.tools).toBeUndefined();
+  const empty = await publishedAgent(here.app, { aiModelPublicId: LOCAL, systemPrompt: ' \n ' });
+  await send(here.app, empty, { content: 'Hello.' }).expect(200);
+  expect(here.server.requests[1]?.body.messages).toEqual([{ role: 'user', content: 'Hello.' }]);
 });
 
 test('a feature without a prompt of the agent’s own begins the prompt', async () => {
-  const agentId = await publishedAgent(app, { aiModelPublicId: LOCAL, sandboxEnabled: true });
-  await send(app, agentId, { content: 'Hello.' }).expect(200);
-  expect(systemOf(server.requests[0])).toMatch(/^# Sandbox\n\n/);
+  const agentId = await publishedAgent(here.app, { aiModelPublicId: LOCAL, sandboxEnabled: true });
+  await send(here.app, agentId, { content: 'Hello.' }).expect(200);
+  expect(systemOf(here.server.requests[0])).toMatch(/^# Sandbox\n\n/);
 });
 
 test('what the user writes is never taken for a variable, and a value never for a prompt with variables', async () => {
-  const agentId = await publishedAgent(app, {
+  const agentId = await publishedAgent(here.app, {
     ...{ aiModelPublicId: LOCAL, systemPrompt: 'For {{customer}}.', dynamicPromptEnabled: true },
     variables: [{ name: 'customer', label: 'Customer', type: 'text_short' }],
   });
   const metadata = { variables: { customer: '{{customer}} $&' } };
-  await send(app, agentId, { content: 'I am {{customer}}.', metadata }).expect(200);
-  expect(server.requests[0]?.body.messages).toEqual([
+  await send(here.app, agentId, { content: 'I am {{customer}}.', metadata }).expect(200);
+  expect(here.server.requests[0]?.body.messages).toEqual([
     { role: 'system', content: 'For {{customer}} $&.' },
     { role: 'user', content: 'I am {{customer}}.' },
   ]);
