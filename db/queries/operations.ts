@@ -36,9 +36,15 @@ export async function takeOperation(db: Kysely<DB>, workspaceId: string, now: Da
   return rows[0]?.taken === true;
 }
 
-/** Gives back an operation of a turn that failed. */
-export async function returnOperation(db: Kysely<DB>, workspaceId: string, now: Date): Promise<void> {
+/**
+ * Gives back the operation that a turn took at `now`, unless the turn is stored as one that answered: the answer of the statement that
+ * stored it can be lost.
+ */
+export async function returnOperation(db: Kysely<DB>, workspaceId: string, turnId: string, now: Date): Promise<void> {
   await sql`
     update operation_usage set operations = operations - 1
-    where workspace_id = ${workspaceId} and month = ${monthOf(now)}::date and operations > 0`.execute(db);
+    where workspace_id = ${workspaceId} and month = ${monthOf(now)}::date and operations > 0
+      and not exists (select from turns where workspace_id = ${workspaceId} and id = ${turnId} and status in ('done', 'waiting'))`.execute(
+    db,
+  );
 }

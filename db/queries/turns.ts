@@ -125,6 +125,19 @@ export interface Claim {
   held: boolean;
 }
 
+/** SQL value: what the steps of a turn used, as JSON. A turn notes it when it ends; of one whose process died only the steps tell. */
+function spentOf(turn: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`(select jsonb_build_object('input', coalesce(sum(s.input_tokens), 0), 'output', coalesce(sum(s.output_tokens), 0),
+      'cost', coalesce(sum(s.cost_usd), 0)) from turn_steps s where s.workspace_id = ${turn}.workspace_id and s.turn_id = ${turn}.id)`;
+}
+
+/** SQL assignments: adds what was spent to a row's own count. */
+function addingSpent(spent: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`input_tokens = input_tokens + coalesce((${spent} ->> 'input')::bigint, 0),
+        output_tokens = output_tokens + coalesce((${spent} ->> 'output')::bigint, 0),
+        cost_usd = cost_usd + coalesce((${spent} ->> 'cost')::numeric, 0)`;
+}
+
 /** What a turn that nobody asked for needs to find. */
 function condition({ kind, now }: TurnStart): RawBuilder<unknown> {
   switch (kind) {
@@ -173,13 +186,16 @@ export async function claimConversation(
         ${condition(start)}
       for update
     ), died as (
-      update turns set status = 'interrupted', ended_at = greatest(started_at, ${now})
-      where workspace_id = ${workspaceId} and id = (select turn_id from free) and status = 'running'
+      select t.id, ${spentOf(sql`t`)} as spent from free join turns t on t.workspace_id = ${workspaceId} and t.id = free.turn_id and t.status = 'running'
     ), conversation as (
-      update conversations set turn_id = ${turnId}, turn_expires_at = ${lease}, follow_up_at = ${followUpAt}
+      update conversations set turn_id = ${turnId}, turn_expires_at = ${lease}, follow_up_at = ${followUpAt},
+        ${addingSpent(sql`(select spent from died)`)}
         ${message ? sql`, message_count = message_count + 1, last_message_at = greatest(last_message_at, ${now}), last_message_snippet = ${message.snippet}` : sql``}
       where workspace_id = ${workspaceId} and id = (select id from free join seen using (message_count)) ${takeOperation ? sql`and ${operationTaken}` : sql``}
       returning *
+    ), interrupted as (
+      update turns set status = 'interrupted', ended_at = greatest(started_at, ${now}), ${addingSpent(sql`died.spent`)}
+      from died where turns.workspace_id = ${workspaceId} and turns.id = died.id and exists (select from conversation)
     )${companions(start)}
     select ${takeOperation ? operationTaken : sql.lit(true)} as operation_taken,
       case when conversation.id is not null then ${historyJson(workspaceId, conversationId, historyBytes)} end as history,
@@ -233,17 +249,18 @@ export async function renewLeases(system: Kysely<DB>, turns: readonly HeldTurn[]
 /** Marks turns whose process died, of whichever workspace, and frees their conversations: those whose lease has run out. */
 export async function markInterrupted(system: Kysely<DB>, now: Date): Promise<void> {
   await sql`
-    with dead as (
+    with held as (
       select workspace_id, id, turn_id from conversations where turn_id is not null and turn_expires_at < now()
       for update skip locked
+    ), died as (
+      select held.workspace_id, held.id as conversation_id, t.id as turn_id, coalesce(${spentOf(sql`t`)}, '{}') as spent
+      from held left join turns t on t.workspace_id = held.workspace_id and t.id = held.turn_id and t.status = 'running'
     ), freed as (
-      update conversations set turn_id = null, turn_expires_at = null
-      from dead where conversations.workspace_id = dead.workspace_id and conversations.id = dead.id
+      update conversations set turn_id = null, turn_expires_at = null, ${addingSpent(sql`died.spent`)}
+      from died where conversations.workspace_id = died.workspace_id and conversations.id = died.conversation_id
     )
-    update turns set status = 'interrupted', ended_at = greatest(started_at, ${now})
-    from dead where turns.workspace_id = dead.workspace_id and turns.id = dead.turn_id and turns.status = 'running'`.execute(
-    system,
-  );
+    update turns set status = 'interrupted', ended_at = greatest(started_at, ${now}), ${addingSpent(sql`died.spent`)}
+    from died where turns.workspace_id = died.workspace_id and turns.id = died.turn_id`.execute(system);
 }
 
 /** Moves a follow-up that cannot be sent now, or cancels it; one that was planned anew meanwhile stays. */

@@ -12,10 +12,10 @@ import { webSearchTools } from '../capabilities/webSearch.ts';
 import { systemPrompt } from '../prompt/assemble.ts';
 import { renderInstructions } from '../prompt/instructions.ts';
 import type { LinkedSubAgent } from './resources.ts';
-import { type AgentRun, type RunOutcome, resumeAgent, runAgent } from './run.ts';
+import { resumeAgent, runAgent } from './run.ts';
 import type { AgentScope, AgentTool, Suspension, ToolOutput } from './tool.ts';
 import { makeToolset, type Toolset } from './toolset.ts';
-import { callsLeft, type TurnWork } from './turnWork.ts';
+import { type AgentRun, callsLeft, type RunOutcome, type TurnWork } from './turnWork.ts';
 
 /** Where an agent stands in a turn. */
 export interface AgentPlace {
@@ -29,20 +29,19 @@ export interface AgentPlace {
 }
 
 /** Agents that stand above one another in a turn, the agent of the conversation included. */
-export const MAX_AGENTS_DEEP = 4;
+const MAX_AGENTS_DEEP = 4;
 
 /** Everything that the agent's model can call. */
 export async function toolsetOf(scope: AgentScope, place: AgentPlace): Promise<Toolset> {
-  const { snapshot } = scope;
   const talksToPeople = place.path.length === 1;
   return makeToolset(
     [
       ...knowledgeTools(scope),
       ...skillTools(scope),
-      ...(snapshot.longTermMemoryEnabled ? memoryTools(scope) : []),
-      ...(snapshot.webSearchEnabled ? webSearchTools(scope) : []),
-      ...(snapshot.sandboxEnabled ? sandboxTools(scope) : []),
-      ...(snapshot.genuiEnabled && talksToPeople ? uiTools(scope) : []),
+      ...memoryTools(scope),
+      ...webSearchTools(scope),
+      ...sandboxTools(scope),
+      ...(talksToPeople ? uiTools(scope) : []),
       ...subAgentTools(scope, place),
       ...httpTools(scope),
       ...externalMcpTools(scope),

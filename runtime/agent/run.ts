@@ -6,39 +6,12 @@ import type { ModelMessage } from '../models/prompt.ts';
 import { withoutProviderParts } from '../models/prompt.ts';
 import { fitStep } from './fitResults.ts';
 import type { PausedCall, PausedRun, Resumption } from './paused.ts';
-import type { AgentScope, Suspension, ToolOutput } from './tool.ts';
+import type { Suspension, ToolOutput } from './tool.ts';
 import { runTool, type Toolset, type ToolsetEntry } from './toolset.ts';
-import { callsLeft, type TurnWork } from './turnWork.ts';
-
-/** An agent at work on one message. */
-export interface AgentRun {
-  scope: AgentScope;
-  /** 0 = the agent of the conversation. */
-  depth: number;
-  /** What a sub-agent was asked; '' for the agent of the conversation. */
-  task: string;
-  model: ModelDescriptor;
-  system: string;
-  toolset: Toolset;
-  /** What was said before, and the message that is answered. */
-  before: readonly ModelMessage[];
-  work: TurnWork;
-  /** Given: the text is streamed, piece by piece. */
-  onText?: ((delta: string) => void) | undefined;
-}
-
-/** What an agent came to. */
-export interface RunOutcome {
-  /** Everything that it said, over all steps. */
-  text: string;
-  /** Calls and their results, as the model was shown them; without the last text. */
-  messages: ModelMessage[];
-  /** Given: it waits for approvals. */
-  paused: PausedRun | null;
-}
+import { type AgentRun, callsLeft, type RunOutcome } from './turnWork.ts';
 
 /** Steps that one agent takes for one message: the last one must be an answer. */
-export const MAX_STEPS = 24;
+const MAX_STEPS = 24;
 /** Calls that a model may ask for in one step; it is told that the rest were not made. */
 const MAX_PARALLEL = 32;
 /** Characters of the instructions that the first step of an agent notes. */
@@ -64,6 +37,8 @@ class Loop {
   /** Text of earlier steps was streamed: the next piece begins a new paragraph. */
   #paragraph = false;
   readonly #thinks: boolean;
+  /** The instructions stand in an earlier step. */
+  #noted = false;
 
   constructor(run: AgentRun, messages: readonly ModelMessage[], thinks: boolean) {
     this.#run = run;
@@ -121,7 +96,8 @@ class Loop {
     const started = performance.now();
     const counts = { messages: messages.length, tools: toolset.definitions.length };
     // What was found for the message is nowhere else; the messages are, and later steps have the same instructions.
-    const input = this.#messages.length === 0 ? { ...counts, system: system.slice(0, SYSTEM_NOTED) } : counts;
+    const input = this.#noted ? counts : { ...counts, system: system.slice(0, SYSTEM_NOTED) };
+    this.#noted = true;
     const step = { name: model.modelId, provider: model.provider, input, startedAt };
     work.modelCallsLeft -= 1;
     try {

@@ -1,6 +1,5 @@
 import { extname } from 'node:path';
-import { listSkillFiles, type SkillFileRow } from '../../db/queries/skills.ts';
-import { readSkillText, type SkillTextRow } from '../../db/queries/skillText.ts';
+import { listSkillFiles, readSkillText, type SkillFileRow, type SkillTextRow } from '../../db/queries/skills.ts';
 import type { LinkedSkill } from '../agent/resources.ts';
 import type { AgentScope, AgentTool, ToolOutput } from '../agent/tool.ts';
 import { LIMITS } from '../skills/limits.ts';

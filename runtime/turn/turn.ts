@@ -65,7 +65,8 @@ export class Turn {
       return await this.#inConversation(scope, brought);
     } catch (error) {
       // When the database is out of reach the operation stays counted: never more than the limit allows.
-      if (this.#operationTakenAt) await returnOperation(db, workspaceId, this.#operationTakenAt).catch(() => {});
+      const takenAt = this.#operationTakenAt;
+      if (takenAt) await returnOperation(db, workspaceId, this.#lease.turnId, takenAt).catch(() => {});
       throw error;
     }
   }

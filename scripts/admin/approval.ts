@@ -1,6 +1,6 @@
 import { type ApprovalRow, decideAsOperator, listPendingApprovals } from '../../db/queries/approvals.ts';
 import { inTransaction } from '../../db/transaction.ts';
-import { type Command, CommandError, uuid } from './command.ts';
+import { type Command, CommandError, optionalUuid, uuid } from './command.ts';
 import { printable } from './printable.ts';
 
 function shown(row: ApprovalRow) {
@@ -59,7 +59,7 @@ export const approvalCommands: Record<string, Command> = {
     words: 0,
     options: { workspace: { type: 'string' } },
     prepare(_words, options) {
-      const workspaceId = options.workspace === undefined ? undefined : uuid(options.workspace, '--workspace');
+      const workspaceId = optionalUuid(options.workspace, '--workspace');
       return async ({ system }) => {
         const rows = await listPendingApprovals(system, workspaceId);
         return { json: rows.map(shown), text: rows.map(paragraph).join('\n\n') || 'none' };

@@ -39,6 +39,11 @@ export function uuid(value: unknown, name: string): string {
   return value;
 }
 
+/** As `uuid`, or undefined when the option is absent. */
+export function optionalUuid(value: unknown, name: string): string | undefined {
+  return value === undefined ? undefined : uuid(value, name);
+}
+
 /** A text of 1 to `max` characters; `fallback` stands in for a missing one. */
 export function text(value: unknown, name: string, max: number, fallback?: string): string {
   const given = value ?? fallback;

@@ -4,7 +4,7 @@ import { newId } from '../../core/ids.ts';
 import { type ApiKeyRow, createApiKey, listApiKeys, revokeApiKey } from '../../db/queries/apiKeys.ts';
 import { findWorkspace } from '../../db/queries/workspaces.ts';
 import type { DB } from '../../generated/db.ts';
-import { type Command, CommandError, table, text, uuid } from './command.ts';
+import { type Command, CommandError, optionalUuid, table, text, uuid } from './command.ts';
 
 /** Makes a key for the workspace and stores its hash. The returned `apiKey` is the only copy. */
 export async function issueKey(
@@ -59,7 +59,7 @@ export const keyCommands: Record<string, Command> = {
     words: 0,
     options: { workspace: { type: 'string' } },
     prepare(_words, options) {
-      const workspaceId = options.workspace === undefined ? undefined : uuid(options.workspace, '--workspace');
+      const workspaceId = optionalUuid(options.workspace, '--workspace');
       return async ({ system }) => {
         const rows = await listApiKeys(system, workspaceId);
         return {

@@ -100,6 +100,14 @@ test('kill -9 while a tool is called: the turn says so, its steps can be read, a
   server.script({ reply: 'Here again.' });
   await json(send({ content: 'Well?', conversationId }));
   expect((await turns()).map(({ status }) => status)).toEqual(['interrupted', 'done']);
+  // What the dead turn used is counted: it and the next one asked the model once each.
+  expect(await sql('select input_tokens::int, output_tokens::int from turns order by started_at, id')).toEqual([
+    { input_tokens: 11, output_tokens: 4 },
+    { input_tokens: 11, output_tokens: 4 },
+  ]);
+  expect(await sql('select input_tokens::int, output_tokens::int from conversations')).toEqual([
+    { input_tokens: 22, output_tokens: 8 },
+  ]);
   expect(await transcript(service.origin, key, conversationId)).toEqual([
     'user: Pay.',
     'user: Well?',

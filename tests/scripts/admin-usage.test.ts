@@ -123,9 +123,12 @@ test('what a turn used before its process died is not forgotten', async () => {
     .execute();
   await markInterrupted(app.database.database.system, AT);
   expect(await used(workspaceId)).toMatchObject({ ...total, turnsFailed: 1 });
-  expect(await db.selectFrom('conversations').select(['turn_id', 'turn_expires_at']).execute()).toEqual([
-    { turn_id: null, turn_expires_at: null },
-  ]);
+  expect(
+    await db
+      .selectFrom('conversations')
+      .select(['turn_id', 'turn_expires_at', 'input_tokens', 'output_tokens', 'cost_usd'])
+      .execute(),
+  ).toEqual([{ turn_id: null, turn_expires_at: null, input_tokens: 500, output_tokens: 50, cost_usd: 0.0006 }]);
 });
 
 test('people get text; the month is this one unless it is said', async () => {

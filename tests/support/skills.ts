@@ -5,6 +5,7 @@ import { crc32, deflateRawSync } from 'node:zlib';
 import { ZipFile } from 'yazl';
 import type { components } from '../../generated/api.ts';
 import type { TestApp } from './app.ts';
+import type { SeededWorkspace } from './database.ts';
 
 type Schemas = components['schemas'];
 
@@ -154,4 +155,15 @@ export async function linkSkill(
 /** The temporary files of requests that are there now. */
 export function temporaryFiles(app: TestApp): Promise<string[]> {
   return readdir(join(app.dataDir, 'tmp')).catch(() => []);
+}
+
+/** A file of a skill as it is stored; undefined when there is none at this path. */
+export function storedSkillFile({ db, workspaceId }: SeededWorkspace, skillId: string, path: string) {
+  return db
+    .selectFrom('skill_files')
+    .select(['path', 'size_bytes', 'binary', 'content'])
+    .where('workspace_id', '=', workspaceId)
+    .where('skill_id', '=', skillId)
+    .where('path', '=', path)
+    .executeTakeFirst();
 }

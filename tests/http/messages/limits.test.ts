@@ -1,6 +1,11 @@
+import { newId } from '../../../core/ids.ts';
+import { finishTurn } from '../../../db/queries/finishTurn.ts';
+import { returnOperation, takeOperation } from '../../../db/queries/operations.ts';
+import { beginConversation } from '../../../db/queries/turns.ts';
 import { startTestApp, type TestApp, TestClock } from '../../support/app.ts';
 import type { SeededWorkspace } from '../../support/database.ts';
 import { type ModelServer, startModelServer } from '../../support/model-server.ts';
+import { turnEnd, turnStart } from '../../support/storedTurns.ts';
 import { begun, publishedAgent, send, stored, transcript } from './turns.ts';
 
 let server: ModelServer;
@@ -72,6 +77,18 @@ describe('429 OPERATION_LIMIT_REACHED', () => {
     server.script({ silence: true });
     await send(app, agentId, { content: 'Slow', timeoutSeconds: 1 }, apiKey).expect(408);
     expect(await outcomes(workspace, 3)).toEqual({ '200': 2, '429 OPERATION_LIMIT_REACHED': 1 });
+  });
+
+  test('a turn that is stored keeps its operation, though the answer of the database that stored it was lost', async () => {
+    const { workspaceId, db, agentId } = await workspaceWith(1);
+    const now = clock.now();
+    const start = turnStart({ workspaceId, conversationId: newId(), agentId, now, takeOperation: true });
+    await beginConversation(db, start, { externalUserId: 'ada', isTest: false, metadata: {} });
+    await finishTurn(db, start, turnEnd('Hi.', { now }));
+    await returnOperation(db, workspaceId, start.turnId, now);
+    expect(await takeOperation(db, workspaceId, now)).toBe(false);
+    await returnOperation(db, workspaceId, newId(), now);
+    expect(await takeOperation(db, workspaceId, now)).toBe(true);
   });
 
   test('a limit of 0 takes nothing; a new month starts at nothing', async () => {

@@ -1,8 +1,8 @@
 import { newId } from '../../../core/ids.ts';
-import { listSkillFiles, readSkillFile } from '../../../db/queries/skills.ts';
+import { listSkillFiles } from '../../../db/queries/skills.ts';
 import { makeAgent, makeReadyAgent, publish, readAgent, withoutRequestId } from '../../support/agents.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
-import { linkSkill, makeSkill } from '../../support/skills.ts';
+import { linkSkill, makeSkill, storedSkillFile } from '../../support/skills.ts';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -23,7 +23,7 @@ describe('204', () => {
     expect([status, text]).toEqual([204, '']);
     expect((await app.api('get', `/skills/${made.publicId}`)).status).toBe(404);
     expect(await listSkillFiles(db, workspaceId, made.publicId)).toEqual([]);
-    expect(await readSkillFile(db, workspaceId, made.publicId, 'SKILL.md')).toBeUndefined();
+    expect(await storedSkillFile(app.workspace, made.publicId, 'SKILL.md')).toBeUndefined();
     expect((await app.api('get', '/skills')).body.items).toEqual([kept]);
     expect(await listSkillFiles(db, workspaceId, kept.publicId)).toHaveLength(1);
   });

@@ -1,8 +1,7 @@
 import { newId } from '../../../core/ids.ts';
-import { readSkillFile } from '../../../db/queries/skills.ts';
 import { withoutRequestId } from '../../support/agents.ts';
 import { startTestApp, type TestApp, TestClock } from '../../support/app.ts';
-import { makeSkill } from '../../support/skills.ts';
+import { makeSkill, storedSkillFile } from '../../support/skills.ts';
 
 const clock = new TestClock();
 let app: TestApp;
@@ -17,8 +16,7 @@ const get = async (id: string, key?: string) => (await app.api('get', `/skills/$
 describe('200', () => {
   test('the given fields change, and the files never do', async () => {
     const made = await makeSkill(app, { files: { 'a.md': 'x' } });
-    const { db, workspaceId } = app.workspace;
-    const fileBefore = await readSkillFile(db, workspaceId, made.publicId, 'SKILL.md');
+    const fileBefore = await storedSkillFile(app.workspace, made.publicId, 'SKILL.md');
     clock.advance(1000);
     const updatedAt = clock.now().toISOString();
     const renamed = await update(made.publicId, { name: 'New Name 日本' });
@@ -26,7 +24,7 @@ describe('200', () => {
     const described = await update(made.publicId, { description: '' });
     expect(described.body).toEqual({ ...renamed.body, description: '' });
     expect(await get(made.publicId)).toEqual(described.body);
-    expect(await readSkillFile(db, workspaceId, made.publicId, 'SKILL.md')).toEqual(fileBefore);
+    expect(await storedSkillFile(app.workspace, made.publicId, 'SKILL.md')).toEqual(fileBefore);
   });
 
   test('nothing changes without a field, not even the time', async () => {

@@ -1,8 +1,15 @@
 import { isUuid } from '../../../core/ids.ts';
-import { readSkillFile } from '../../../db/queries/skills.ts';
 import { HOSTILE } from '../../runtime/skills/hostileArchives.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
-import { makeSkill, rawZip, skillMd, temporaryFiles, uploadSkill, zipOf } from '../../support/skills.ts';
+import {
+  makeSkill,
+  rawZip,
+  skillMd,
+  storedSkillFile,
+  temporaryFiles,
+  uploadSkill,
+  zipOf,
+} from '../../support/skills.ts';
 import { tableContents } from '../../support/tableContents.ts';
 
 const LIMIT = 10 * 1_048_576;
@@ -70,8 +77,7 @@ metadata: { version: "1.2", tags: [a, 1, true, null], since: 2026-11-21 }`;
     expect((await app.api('get', `/skills/${body.publicId}`)).body).toEqual(body);
     expect(await list()).toEqual([body]);
     expect(await temporaryFiles(app)).toEqual([]);
-    const { db, workspaceId } = app.workspace;
-    const stored = await readSkillFile(db, workspaceId, body.publicId, 'assets/logo.png');
+    const stored = await storedSkillFile(app.workspace, body.publicId, 'assets/logo.png');
     expect(stored).toEqual({ path: 'assets/logo.png', size_bytes: 9, binary: true, content: image });
   });
 
@@ -100,8 +106,7 @@ metadata: { version: "1.2", tags: [a, 1, true, null], since: 2026-11-21 }`;
     const small = Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`references/${n}.md`, `page ${n}`]));
     const made = await makeSkill(app, { files: { 'a.bin': words, 'b.bin': words, ...small } });
     expect(made.files).toHaveLength(303);
-    const { db, workspaceId } = app.workspace;
-    const stored = await readSkillFile(db, workspaceId, made.publicId, 'b.bin');
+    const stored = await storedSkillFile(app.workspace, made.publicId, 'b.bin');
     expect(stored?.content.equals(words)).toBe(true);
     await erase(made.publicId);
   });
