@@ -11,8 +11,8 @@ export default {
   workerGracefulExitTimeout: 5_000,
   // Each file starts a service over a database of its own: seconds on a busy machine.
   testTimeout: 30_000,
-  globalSetup: '<rootDir>/tests/support/global-setup.ts',
-  globalTeardown: '<rootDir>/tests/support/global-teardown.ts',
-  reporters: ['default', '<rootDir>/tests/support/coverage-reporter.ts'],
+  globalSetup: '<rootDir>/tests/support/globalSetup.ts',
+  globalTeardown: '<rootDir>/tests/support/globalTeardown.ts',
+  reporters: ['default', '<rootDir>/tests/support/coverageReporter.ts'],
   coverageProvider: 'v8',
 };

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { findBinaries, makeDataFolder, openCluster, readPassword } from './embedded/cluster.ts';
-import { lockFolder } from './embedded/folder-lock.ts';
+import { lockFolder } from './embedded/folderLock.ts';
 import { readPidFile, type Server, startServer, stopOrphan } from './embedded/postmaster.ts';
 
 /** A PostgreSQL that runs as a child of this process. */

@@ -47,7 +47,7 @@ export type CatalogueModel = ModelDescriptor & {
 /** A price in USD per million tokens, in force from the day `from` (UTC), or always. */
 export type CataloguePrice = PriceDetails & { from?: string; input: number; output: number };
 
-/** One line of catalogue.json, which scripts/update-models.ts writes. */
+/** One line of catalogue.json, which scripts/updateModels.ts writes. */
 export type CatalogueEntry = {
   provider: 'openai' | 'anthropic' | 'google';
   modelId: string;

@@ -1,17 +1,17 @@
-import { errorCodes } from './error-codes.ts';
-import { fileName } from './file-name.ts';
-import { listErrorCodes } from './list-error-codes.ts';
-import { namedExamples } from './named-examples.ts';
-import { noUnusedFile } from './no-unused-file.ts';
-import { operationIdVerb } from './operation-id-verb.ts';
-import { operationKeyOrder } from './operation-key-order.ts';
-import { propertyDescribed } from './property-described.ts';
-import { requestBounds } from './request-bounds.ts';
-import { requestClosed } from './request-closed.ts';
-import { requiredStatuses } from './required-statuses.ts';
-import { responseRequired } from './response-required.ts';
-import { schemaIdioms } from './schema-idioms.ts';
-import { validExamples } from './valid-examples.ts';
+import { errorCodes } from './errorCodes.ts';
+import { fileName } from './fileName.ts';
+import { listErrorCodes } from './listErrorCodes.ts';
+import { namedExamples } from './namedExamples.ts';
+import { noUnusedFile } from './noUnusedFile.ts';
+import { operationIdVerb } from './operationIdVerb.ts';
+import { operationKeyOrder } from './operationKeyOrder.ts';
+import { propertyDescribed } from './propertyDescribed.ts';
+import { requestBounds } from './requestBounds.ts';
+import { requestClosed } from './requestClosed.ts';
+import { requiredStatuses } from './requiredStatuses.ts';
+import { responseRequired } from './responseRequired.ts';
+import { schemaIdioms } from './schemaIdioms.ts';
+import { validExamples } from './validExamples.ts';
 
 /** The plugin that redocly.yaml loads: the house rules and the bundle's one decorator. */
 export default function guildhall() {

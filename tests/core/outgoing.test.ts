@@ -22,7 +22,7 @@ import {
   trapConnections,
   trapPort,
   useServers,
-} from './outgoing-servers.ts';
+} from './outgoingServers.ts';
 
 useServers();
 

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { begun, publishedAgent, transcript } from '../http/messages/turns.ts';
 import { startTestApp, TestClock } from '../support/app.ts';
 import { FOLLOWS_UP, HOUR_MS, MINUTE_MS, planOf, sendDue, sweep } from '../support/followUps.ts';
-import { startModelServer } from '../support/model-server.ts';
+import { startModelServer } from '../support/modelServer.ts';
 import { turnsOf } from '../support/runtimeAgents.ts';
 import { cleanUp, freshFolder, startService } from './service.ts';
 

@@ -4,7 +4,7 @@ import { attachEmbedded } from '../../db/embedded.ts';
 import { globalModelId } from '../../runtime/models/catalogue.ts';
 import { startToolServer, type ToolServer } from '../support/httpTools.ts';
 import { until } from '../support/knowledge.ts';
-import { type ModelServer, startModelServer } from '../support/model-server.ts';
+import { type ModelServer, startModelServer } from '../support/modelServer.ts';
 import { call, cleanUp, demoOf, freshFolder, json, type ServiceProcess, startService, transcript } from './service.ts';
 
 jest.setTimeout(90_000); // each test starts processes, each with a PostgreSQL

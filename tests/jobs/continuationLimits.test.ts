@@ -5,7 +5,7 @@ import { send } from '../http/messages/turns.ts';
 import { admin } from '../support/admin.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { answering, startToolServer, type ToolServer } from '../support/httpTools.ts';
-import { type ModelServer, startModelServer } from '../support/model-server.ts';
+import { type ModelServer, startModelServer } from '../support/modelServer.ts';
 import { agentWith, postTool } from '../support/runtimeAgents.ts';
 import { conversationThatWaits } from '../support/waitingCalls.ts';
 

@@ -7,7 +7,7 @@ import { admin, adminJson, eventually } from '../support/admin.ts';
 import { startTestApp, type TestApp, type TestAppOptions } from '../support/app.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { answering, startToolServer, type ToolServer } from '../support/httpTools.ts';
-import { type ModelServer, startModelServer } from '../support/model-server.ts';
+import { type ModelServer, startModelServer } from '../support/modelServer.ts';
 import { agentWith, postTool, turnsOf } from '../support/runtimeAgents.ts';
 import { conversationThatWaits, lastReply, payCall } from '../support/waitingCalls.ts';
 

@@ -1,5 +1,5 @@
 import { startTestApp, type TestApp } from '../support/app.ts';
-import { startEmbeddingServer } from '../support/embedding-server.ts';
+import { startEmbeddingServer } from '../support/embeddingServer.ts';
 import { readSource, until } from '../support/knowledge.ts';
 
 test('a source from before the model was configured gets its vectors at the next start', async () => {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type AttachmentInput, MAX_INLINE_BYTES, resolveAttachments } from '../../runtime/attachments.ts';
-import { trapConnections, trapPort, useServers } from '../core/outgoing-servers.ts';
-import { CONTEXT, faultOf, GIF, inline, JPEG, MODEL, PDF, PNG, TEXT, WEBP } from './attachment-samples.ts';
+import { trapConnections, trapPort, useServers } from '../core/outgoingServers.ts';
+import { CONTEXT, faultOf, GIF, inline, JPEG, MODEL, PDF, PNG, TEXT, WEBP } from './attachmentSamples.ts';
 
 useServers();
 

@@ -236,7 +236,7 @@ describe('the database', () => {
         command('workspace', 'create', 'One'),
         command('workspace', 'create', 'Two'),
       ]);
-      const script = join(import.meta.dirname, '../db/embedded-service.ts');
+      const script = join(import.meta.dirname, '../db/embeddedService.ts');
       const service = spawn(process.execPath, [script, env.GUILDHALL_DATA_DIR, '3000'], {
         stdio: ['ignore', 'pipe', 'ignore'],
       });

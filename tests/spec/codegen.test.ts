@@ -5,7 +5,7 @@ import ts from 'typescript';
 import { staleFiles, writeFiles } from '../../scripts/codegen/files.ts';
 import { handlersModule, surveyHandlers } from '../../scripts/codegen/handlers.ts';
 import { operationRows, operationsModule } from '../../scripts/codegen/operations.ts';
-import { scaffold } from '../../scripts/new-operation/scaffold.ts';
+import { scaffold } from '../../scripts/newOperation/scaffold.ts';
 import type { Document } from '../../spec/rules/types.ts';
 
 const root = join(import.meta.dirname, '../..');

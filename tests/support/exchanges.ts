@@ -3,8 +3,8 @@ import type { ModelProvider } from '../../runtime/models/catalogue.ts';
 import { GPT, HAIKU } from '../http/messages/turns.ts';
 import * as wire from '../runtime/models/wire.ts';
 import type { TestApp } from './app.ts';
-import type { RecordedRequest } from './model-server.ts';
-import type { ScriptedToolCall, Wire } from './model-server-wire.ts';
+import type { RecordedRequest } from './modelServer.ts';
+import type { ScriptedToolCall, Wire } from './modelServerWire.ts';
 
 /* What went over the wire to a model, in the terms of the run-time, and what came back to the client. */
 

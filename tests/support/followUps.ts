@@ -3,8 +3,8 @@ import type { JobContext, JobData } from '../../jobs/jobs.ts';
 import { sendFollowUp } from '../../jobs/sendFollowUp.ts';
 import type { AgentSetup } from '../http/messages/turns.ts';
 import { startTestApp, type TestApp, TestClock } from './app.ts';
-import { type ModelServer, startModelServer } from './model-server.ts';
 import type { ModelApp } from './modelApp.ts';
+import { type ModelServer, startModelServer } from './modelServer.ts';
 
 export const MINUTE_MS = 60_000;
 export const HOUR_MS = 60 * MINUTE_MS;

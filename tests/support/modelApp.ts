@@ -1,6 +1,6 @@
 import { startTestApp, type TestApp } from './app.ts';
 import { startToolServer, type ToolServer } from './httpTools.ts';
-import { type ModelServer, startModelServer } from './model-server.ts';
+import { type ModelServer, startModelServer } from './modelServer.ts';
 
 /** What `useModelApp` started. Read it in hooks and tests: before them nothing is there yet. */
 export interface ModelApp {

@@ -1,14 +1,14 @@
 import type { AgentSetup } from '../http/messages/turns.ts';
 import { draftAgent } from '../http/messages/turns.ts';
-import { shelfOf } from '../runtime/knowledge/search-setting.ts';
-import { makeCommand } from './agent-commands.ts';
+import { shelfOf } from '../runtime/knowledge/searchSetting.ts';
+import { makeCommand } from './agentCommands.ts';
 import { publish } from './agents.ts';
 import { startTestApp, type TestApp } from './app.ts';
 import { answering, makeTool, startToolServer, type ToolServer } from './httpTools.ts';
 import { startMcpServer, type TestMcpServer, useCertificate } from './mcp.ts';
 import { registerMcp } from './mcpApi.ts';
-import { type ModelServer, startModelServer } from './model-server.ts';
 import type { ModelAppWithTools } from './modelApp.ts';
+import { type ModelServer, startModelServer } from './modelServer.ts';
 import { link } from './runtimeAgents.ts';
 import { uploadSkill, zipOf } from './skills.ts';
 import { connectBuiltin } from './toolkits.ts';

@@ -3,7 +3,7 @@ import { insertConnection } from '../../db/queries/nativeConnections.ts';
 import type { Connection } from '../../integrations/toolkits/toolkits.ts';
 import type { TestApp } from './app.ts';
 import type { SeededWorkspace } from './database.ts';
-import type { ToolkitRegistry } from './toolkit-registry.ts';
+import type { ToolkitRegistry } from './toolkitRegistry.ts';
 
 let made = 0;
 

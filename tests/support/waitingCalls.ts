@@ -1,7 +1,7 @@
 import { send, stored } from '../http/messages/turns.ts';
 import { eventually } from './admin.ts';
 import type { TestApp } from './app.ts';
-import type { ModelServer } from './model-server.ts';
+import type { ModelServer } from './modelServer.ts';
 import { turnsOf } from './runtimeAgents.ts';
 
 /** A call of the tool `pay`, as a model asks for it. */

@@ -1,6 +1,6 @@
 import { newId } from '../../../core/ids.ts';
 import type { components } from '../../../generated/api.ts';
-import { makeCommand } from '../../support/agent-commands.ts';
+import { makeCommand } from '../../support/agentCommands.ts';
 import { makeAgent } from '../../support/agents.ts';
 import type { TestApp } from '../../support/app.ts';
 

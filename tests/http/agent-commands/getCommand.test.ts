@@ -1,5 +1,5 @@
 import { newId } from '../../../core/ids.ts';
-import { makeCommand } from '../../support/agent-commands.ts';
+import { makeCommand } from '../../support/agentCommands.ts';
 import { makeAgent } from '../../support/agents.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { allNotFound as agentNotFound, answersForMissing as answersForMissingAgent } from '../agents/agents.ts';

@@ -1,4 +1,4 @@
-import { listCommands, makeCommand } from '../../support/agent-commands.ts';
+import { listCommands, makeCommand } from '../../support/agentCommands.ts';
 import { makeAgent } from '../../support/agents.ts';
 import { startTestApp, type TestApp, TestClock } from '../../support/app.ts';
 import { allNotFound, answersForMissing } from '../agents/agents.ts';

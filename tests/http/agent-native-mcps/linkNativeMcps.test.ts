@@ -2,7 +2,7 @@ import { newId } from '../../../core/ids.ts';
 import { makeAgent, makeReadyAgent, publish, readAgent, setStatus } from '../../support/agents.ts';
 import { startTestApp, type TestApp, TestClock } from '../../support/app.ts';
 import { describeMissingAgent } from '../../support/missing.ts';
-import { startToolkitRegistry, type ToolkitRegistry } from '../../support/toolkit-registry.ts';
+import { startToolkitRegistry, type ToolkitRegistry } from '../../support/toolkitRegistry.ts';
 import { connectBuiltin, connectRemote, linkedIds } from '../../support/toolkits.ts';
 
 let app: TestApp;

@@ -2,7 +2,7 @@ import { softDeleteConnection } from '../../../db/queries/nativeConnections.ts';
 import { makeAgent } from '../../support/agents.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { describeMissingAgent } from '../../support/missing.ts';
-import { startToolkitRegistry, type ToolkitRegistry } from '../../support/toolkit-registry.ts';
+import { startToolkitRegistry, type ToolkitRegistry } from '../../support/toolkitRegistry.ts';
 import { connectBuiltin, connectRemote, linkNative } from '../../support/toolkits.ts';
 
 let app: TestApp;

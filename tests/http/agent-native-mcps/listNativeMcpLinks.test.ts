@@ -1,7 +1,7 @@
 import { makeAgent, setStatus } from '../../support/agents.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { describeMissingAgent } from '../../support/missing.ts';
-import { startToolkitRegistry, type ToolkitRegistry } from '../../support/toolkit-registry.ts';
+import { startToolkitRegistry, type ToolkitRegistry } from '../../support/toolkitRegistry.ts';
 import { connectBuiltin, connectRemote, linkedIds, linkNative } from '../../support/toolkits.ts';
 
 let app: TestApp;

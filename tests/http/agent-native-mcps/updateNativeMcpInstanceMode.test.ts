@@ -1,7 +1,7 @@
 import { newId } from '../../../core/ids.ts';
 import { makeAgent, makeReadyAgent, publish, readAgent, withoutRequestId } from '../../support/agents.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
-import { startToolkitRegistry, type ToolkitRegistry } from '../../support/toolkit-registry.ts';
+import { startToolkitRegistry, type ToolkitRegistry } from '../../support/toolkitRegistry.ts';
 import { connectBuiltin, connectRemote, linkNative } from '../../support/toolkits.ts';
 
 let app: TestApp;

@@ -1,6 +1,6 @@
 import { newId } from '../../../core/ids.ts';
 import { BUILTIN_MODEL } from '../../../runtime/models/catalogue.ts';
-import { askForSubAgent, chain, linkSubAgent, subAgentIds, subAgents } from '../../support/agent-sub-agents.ts';
+import { askForSubAgent, chain, linkSubAgent, subAgentIds, subAgents } from '../../support/agentSubAgents.ts';
 import { addModel, makeAgent, readAgent, setStatus } from '../../support/agents.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { describeLinking } from '../../support/linkSuites.ts';

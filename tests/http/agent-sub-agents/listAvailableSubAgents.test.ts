@@ -1,4 +1,4 @@
-import { askForSubAgent, chain, linkSubAgent } from '../../support/agent-sub-agents.ts';
+import { askForSubAgent, chain, linkSubAgent } from '../../support/agentSubAgents.ts';
 import { makeAgent, setStatus } from '../../support/agents.ts';
 import { startTestApp, type TestApp, TestClock } from '../../support/app.ts';
 import { describeMissingAgent } from '../../support/missing.ts';

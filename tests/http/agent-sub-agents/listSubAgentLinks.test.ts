@@ -1,4 +1,4 @@
-import { linkSubAgent, subAgentIds, subAgents } from '../../support/agent-sub-agents.ts';
+import { linkSubAgent, subAgentIds, subAgents } from '../../support/agentSubAgents.ts';
 import { makeAgent, setStatus } from '../../support/agents.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { describeListingLinks } from '../../support/linkListSuites.ts';

@@ -1,4 +1,4 @@
-import { askForSubAgent, chain, linkSubAgent, subAgentIds } from '../../support/agent-sub-agents.ts';
+import { askForSubAgent, chain, linkSubAgent, subAgentIds } from '../../support/agentSubAgents.ts';
 import { makeAgent, makeReadyAgent, publish } from '../../support/agents.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 

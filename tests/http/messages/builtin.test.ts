@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { BUILTIN_MODEL } from '../../../runtime/models/catalogue.ts';
-import { makeCommand } from '../../support/agent-commands.ts';
+import { makeCommand } from '../../support/agentCommands.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { streamed } from '../../support/exchanges.ts';
 import { answering, startToolServer, type ToolServer } from '../../support/httpTools.ts';

@@ -1,4 +1,4 @@
-import { makeCommand } from '../../support/agent-commands.ts';
+import { makeCommand } from '../../support/agentCommands.ts';
 import { publish } from '../../support/agents.ts';
 import type { TestClock } from '../../support/app.ts';
 import { WIRES } from '../../support/exchanges.ts';

@@ -1,6 +1,6 @@
 import { claimConversation } from '../../../db/queries/turns.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
-import { gatedReply, type ModelServer, startModelServer } from '../../support/model-server.ts';
+import { gatedReply, type ModelServer, startModelServer } from '../../support/modelServer.ts';
 import { turnStart } from '../../support/storedTurns.ts';
 import { begun, conversation, publishedAgent, said, send, transcript } from './turns.ts';
 

@@ -3,7 +3,7 @@ import { finishTurn, type TurnEnd } from '../../../db/queries/finishTurn.ts';
 import { claimConversation, type TurnStart } from '../../../db/queries/turns.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { untilOneWaits } from '../../support/database.ts';
-import { type ModelServer, startModelServer } from '../../support/model-server.ts';
+import { type ModelServer, startModelServer } from '../../support/modelServer.ts';
 import { turnEnd, turnStart } from '../../support/storedTurns.ts';
 import { begun, publishedAgent } from './turns.ts';
 

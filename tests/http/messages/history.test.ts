@@ -1,7 +1,7 @@
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { toolCall } from '../../support/exchanges.ts';
 import { answering, startToolServer } from '../../support/httpTools.ts';
-import { type ModelServer, startModelServer } from '../../support/model-server.ts';
+import { type ModelServer, startModelServer } from '../../support/modelServer.ts';
 import { agentWith, postTool } from '../../support/runtimeAgents.ts';
 import { begun, customModel, publishedAgent, said, send } from './turns.ts';
 

@@ -1,10 +1,10 @@
-import { shelfOf } from '../../runtime/knowledge/search-setting.ts';
+import { shelfOf } from '../../runtime/knowledge/searchSetting.ts';
 import { publish } from '../../support/agents.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { adminQuery } from '../../support/database.ts';
 import { lastResult, switchOff, systemOf, toolCall, toolNames, WIRES } from '../../support/exchanges.ts';
 import { makeSource, processed } from '../../support/knowledge.ts';
-import { type ModelServer, startModelServer } from '../../support/model-server.ts';
+import { type ModelServer, startModelServer } from '../../support/modelServer.ts';
 import { agentWith, link } from '../../support/runtimeAgents.ts';
 import { GPT, publishedAgent, send } from './turns.ts';
 

@@ -4,7 +4,7 @@ import { returnOperation, takeOperation } from '../../../db/queries/operations.t
 import { beginConversation } from '../../../db/queries/turns.ts';
 import { startTestApp, type TestApp, TestClock } from '../../support/app.ts';
 import type { SeededWorkspace } from '../../support/database.ts';
-import { type ModelServer, startModelServer } from '../../support/model-server.ts';
+import { type ModelServer, startModelServer } from '../../support/modelServer.ts';
 import { turnEnd, turnStart } from '../../support/storedTurns.ts';
 import { begun, publishedAgent, send, stored, transcript } from './turns.ts';
 

@@ -3,7 +3,7 @@ import { startTestApp, type TestApp } from '../../support/app.ts';
 import type { SeededWorkspace } from '../../support/database.ts';
 import { toolCall, WIRES } from '../../support/exchanges.ts';
 import { answering, startToolServer, type ToolServer } from '../../support/httpTools.ts';
-import { type ModelServer, startModelServer } from '../../support/model-server.ts';
+import { type ModelServer, startModelServer } from '../../support/modelServer.ts';
 import { agentWith, postTool, stepsOf, turnsOf } from '../../support/runtimeAgents.ts';
 import { begun, customModel, publishedAgent, send, stored } from './turns.ts';
 

@@ -3,7 +3,7 @@ import { startTestApp, type TestApp } from '../../support/app.ts';
 import { lastResult, resultsOf, toolCall, toolNames, toolOf, WIRES } from '../../support/exchanges.ts';
 import { startMcpServer, type TestMcpServer, useCertificate } from '../../support/mcp.ts';
 import { registerMcp } from '../../support/mcpApi.ts';
-import { type ModelServer, startModelServer } from '../../support/model-server.ts';
+import { type ModelServer, startModelServer } from '../../support/modelServer.ts';
 import { agentWith, link, stepsOf } from '../../support/runtimeAgents.ts';
 import { connectBuiltin } from '../../support/toolkits.ts';
 import { draftAgent, GPT, send } from './turns.ts';

@@ -7,7 +7,7 @@ import { createTestDatabase, type TestDatabase } from '../../support/database.ts
 import { makeTool } from '../../support/httpTools.ts';
 import { makeSource, processed } from '../../support/knowledge.ts';
 import { makeTarget } from '../../support/links.ts';
-import { type ModelServer, startModelServer } from '../../support/model-server.ts';
+import { type ModelServer, startModelServer } from '../../support/modelServer.ts';
 import { agentWith } from '../../support/runtimeAgents.ts';
 import { send } from './turns.ts';
 

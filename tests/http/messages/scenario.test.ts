@@ -1,5 +1,5 @@
 import { lastResult, resultsOf, streamed, systemOf, toolCall, toolNames, WIRES } from '../../support/exchanges.ts';
-import type { RecordedRequest } from '../../support/model-server.ts';
+import type { RecordedRequest } from '../../support/modelServer.ts';
 import { makeRichAgent, useShop } from '../../support/richAgent.ts';
 import { stepsOf, turnsOf } from '../../support/runtimeAgents.ts';
 import { conversation, said, send, stored } from './turns.ts';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { startTestApp, type TestApp, type TestClock } from '../../support/app.ts';
-import { type ModelServer, startModelServer } from '../../support/model-server.ts';
+import { type ModelServer, startModelServer } from '../../support/modelServer.ts';
 import {
   begun,
   conversation,

@@ -5,7 +5,7 @@ import { jest } from '@jest/globals';
 import { createParser } from 'eventsource-parser';
 import { fault } from '../../../core/errors.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
-import { gatedReply, type ModelServer, startModelServer } from '../../support/model-server.ts';
+import { gatedReply, type ModelServer, startModelServer } from '../../support/modelServer.ts';
 import {
   begun,
   conversation,

@@ -2,7 +2,7 @@ import { publish } from '../../support/agents.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { adminQuery } from '../../support/database.ts';
 import { lastResult, toolCall, toolNames } from '../../support/exchanges.ts';
-import { type ModelServer, startModelServer } from '../../support/model-server.ts';
+import { type ModelServer, startModelServer } from '../../support/modelServer.ts';
 import { link, stepsOf } from '../../support/runtimeAgents.ts';
 import { draftAgent, GPT, LOCAL, publishedAgent, send } from './turns.ts';
 

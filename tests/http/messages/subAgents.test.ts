@@ -3,7 +3,7 @@ import { publish, setStatus } from '../../support/agents.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { lastResult, streamed, systemOf, toolCall, toolNames, toolOf, WIRES } from '../../support/exchanges.ts';
 import { answering, startToolServer, type ToolServer } from '../../support/httpTools.ts';
-import { gatedReply, type ModelServer, startModelServer } from '../../support/model-server.ts';
+import { gatedReply, type ModelServer, startModelServer } from '../../support/modelServer.ts';
 import { agentWith, postTool, stepsOf, turnsOf } from '../../support/runtimeAgents.ts';
 import {
   type AgentSetup,

@@ -4,7 +4,7 @@ import { globalModelId } from '../../../runtime/models/catalogue.ts';
 import { addModel, makeAgent, makeVariable, publish } from '../../support/agents.ts';
 import type { TestApp } from '../../support/app.ts';
 import type { SeededWorkspace } from '../../support/database.ts';
-import type { RecordedRequest } from '../../support/model-server.ts';
+import type { RecordedRequest } from '../../support/modelServer.ts';
 
 type Schemas = components['schemas'];
 

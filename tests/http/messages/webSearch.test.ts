@@ -1,8 +1,8 @@
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { lastResult, systemOf, toolCall, toolNames, WIRES } from '../../support/exchanges.ts';
-import { type ModelServer, startModelServer } from '../../support/model-server.ts';
+import { type ModelServer, startModelServer } from '../../support/modelServer.ts';
 import { stepsOf } from '../../support/runtimeAgents.ts';
-import { type SearchServers, startSearchServers } from '../../support/search-servers.ts';
+import { type SearchServers, startSearchServers } from '../../support/searchServers.ts';
 import { GPT, publishedAgent, send } from './turns.ts';
 
 let server: ModelServer;

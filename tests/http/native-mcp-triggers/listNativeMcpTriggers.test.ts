@@ -1,5 +1,5 @@
 import { startTestApp, type TestApp } from '../../support/app.ts';
-import { startToolkitRegistry, type ToolkitRegistry } from '../../support/toolkit-registry.ts';
+import { startToolkitRegistry, type ToolkitRegistry } from '../../support/toolkitRegistry.ts';
 
 let app: TestApp;
 let alone: TestApp;

@@ -1,6 +1,6 @@
 import { toolkitSettingsFromEnv } from '../../../integrations/toolkits/settings.ts';
 import { type ToolContext, Toolkits } from '../../../integrations/toolkits/toolkits.ts';
-import { type RegistryFault, startToolkitRegistry, type ToolkitRegistry } from '../../support/toolkit-registry.ts';
+import { type RegistryFault, startToolkitRegistry, type ToolkitRegistry } from '../../support/toolkitRegistry.ts';
 import { connection } from '../../support/toolkits.ts';
 
 let registry: ToolkitRegistry;

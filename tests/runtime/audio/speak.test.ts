@@ -7,8 +7,8 @@ import { type FileStore, StorageError } from '../../../integrations/storage/stor
 import { audioSection, type SpeechParts, speak, type Utterance } from '../../../runtime/audio/speak.ts';
 import type { ModelSettings } from '../../../runtime/models/settings.ts';
 import { publicFile } from '../../../runtime/publicFiles.ts';
-import { type AudioServer, OPENAI_KEY, startAudioServer } from '../../support/audio-server.ts';
 import { mp3, ogg, wav } from '../../support/audioSamples.ts';
+import { type AudioServer, OPENAI_KEY, startAudioServer } from '../../support/audioServer.ts';
 
 let server: AudioServer;
 let folder: string;

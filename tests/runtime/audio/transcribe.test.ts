@@ -3,9 +3,9 @@ import type { ResolvedAttachment } from '../../../runtime/attachments.ts';
 import { resolveAttachments } from '../../../runtime/attachments.ts';
 import { type HearingContext, transcribe, transcribeAttachments } from '../../../runtime/audio/transcribe.ts';
 import type { ModelSettings } from '../../../runtime/models/settings.ts';
-import { type AudioServer, GOOGLE_KEY, OPENAI_KEY, startAudioServer } from '../../support/audio-server.ts';
 import { flac, mp3, mp4, ogg, wav, webm } from '../../support/audioSamples.ts';
-import { CONTEXT, inline, PNG } from '../attachment-samples.ts';
+import { type AudioServer, GOOGLE_KEY, OPENAI_KEY, startAudioServer } from '../../support/audioServer.ts';
+import { CONTEXT, inline, PNG } from '../attachmentSamples.ts';
 
 let server: AudioServer;
 beforeAll(async () => {

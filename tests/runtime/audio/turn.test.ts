@@ -2,10 +2,10 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { begun, LOCAL, publishedAgent, said, send, stored } from '../../http/messages/turns.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
-import { type AudioServer, startAudioServer } from '../../support/audio-server.ts';
 import { mp3, ogg } from '../../support/audioSamples.ts';
-import { gatedReply, type ModelServer, startModelServer } from '../../support/model-server.ts';
-import { PNG } from '../attachment-samples.ts';
+import { type AudioServer, startAudioServer } from '../../support/audioServer.ts';
+import { gatedReply, type ModelServer, startModelServer } from '../../support/modelServer.ts';
+import { PNG } from '../attachmentSamples.ts';
 
 let models: ModelServer;
 let audio: AudioServer;

@@ -5,7 +5,7 @@ import { knowledgeSection, knowledgeTools, retrieve } from '../../../runtime/cap
 import type { KnowledgeHit } from '../../../runtime/knowledge/search.ts';
 import { callTool, newScope } from '../../support/agentScope.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
-import { type Shelf, shelfOf } from '../knowledge/search-setting.ts';
+import { type Shelf, shelfOf } from '../knowledge/searchSetting.ts';
 
 let app: TestApp;
 let shelf: Shelf;

@@ -3,9 +3,9 @@ import { makeToolset } from '../../../runtime/agent/toolset.ts';
 import { nativeMcpTools } from '../../../runtime/capabilities/nativeMcps.ts';
 import type { ScopeParts } from '../../support/agentScope.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
-import { startToolkitRegistry, type ToolkitRegistry } from '../../support/toolkit-registry.ts';
+import { startToolkitRegistry, type ToolkitRegistry } from '../../support/toolkitRegistry.ts';
 import { connectBuiltin, connectRemote } from '../../support/toolkits.ts';
-import { shelfOf } from '../knowledge/search-setting.ts';
+import { shelfOf } from '../knowledge/searchSetting.ts';
 import { linkedScope, runNamed } from './linked.ts';
 
 let app: TestApp;

@@ -2,7 +2,7 @@ import { webSearchSection, webSearchTools } from '../../../runtime/capabilities/
 import type { WebSearchSettings } from '../../../runtime/webSearch/settings.ts';
 import { callTool, newScope } from '../../support/agentScope.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
-import { type SearchFault, type SearchServers, startSearchServers } from '../../support/search-servers.ts';
+import { type SearchFault, type SearchServers, startSearchServers } from '../../support/searchServers.ts';
 
 /** What the server is configured with, changed from test to test. */
 const webSearch: WebSearchSettings = {};

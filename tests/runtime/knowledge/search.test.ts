@@ -1,5 +1,5 @@
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { type Shelf, shelfOf } from './search-setting.ts';
+import { type Shelf, shelfOf } from './searchSetting.ts';
 
 let setting: TestDatabase;
 let shelf: Shelf;

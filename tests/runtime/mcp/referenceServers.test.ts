@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { discoverTools } from '../../../runtime/mcp/discover.ts';
 import { McpPool } from '../../../runtime/mcp/pool.ts';
 import { useCertificate } from '../../support/mcp.ts';
-import { type BridgedServer, bridgeStdio, type StdioServer } from '../../support/mcp-stdio-bridge.ts';
+import { type BridgedServer, bridgeStdio, type StdioServer } from '../../support/mcpStdioBridge.ts';
 
 /** Reference servers that people bridge to HTTP as they are; server-everything has its tests beside those of each part. */
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { LOCAL, publishedAgent, send } from '../../http/messages/turns.ts';
 import { systemOf, toolCall } from '../../support/exchanges.ts';
-import type { RecordedRequest } from '../../support/model-server.ts';
+import type { RecordedRequest } from '../../support/modelServer.ts';
 import { makeRichAgent, useShop } from '../../support/richAgent.ts';
 
 const here = useShop();

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Document } from '../../spec/rules/types.ts';
 import { folderVariable, readHits } from './coverage.ts';
-import { type BurnDown, judge } from './coverage-gate.ts';
+import { type BurnDown, judge } from './coverageGate.ts';
 
 /** The part of jest's global configuration that is looked at here. */
 export type RunConfig = {

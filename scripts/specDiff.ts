@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bundle } from './bundle.ts';
-import { compareDocuments } from './spec-diff/compare.ts';
+import { compareDocuments } from './specDiff/compare.ts';
 
 /**
  * `npm run spec:diff -- <git rev>`: what the working copy's document changes for callers since that revision. Ends with 1 when

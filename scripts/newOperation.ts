@@ -5,7 +5,7 @@ import { parse, stringify } from 'yaml';
 import type { Content, Document, Operation, PathItem, RequestBody, Response } from '../spec/rules/types.ts';
 import { bundle } from './bundle.ts';
 import { operationRows } from './codegen/operations.ts';
-import { sample, scaffold } from './new-operation/scaffold.ts';
+import { sample, scaffold } from './newOperation/scaffold.ts';
 
 const root = join(import.meta.dirname, '..');
 

@@ -5,7 +5,7 @@ import { publishedAgent, send } from '../http/messages/turns.ts';
 import { adminJson, admin as run } from '../support/admin.ts';
 import { addModel } from '../support/agents.ts';
 import { startTestApp, type TestApp, TestClock } from '../support/app.ts';
-import { type ModelServer, startModelServer } from '../support/model-server.ts';
+import { type ModelServer, startModelServer } from '../support/modelServer.ts';
 import { turnStart } from '../support/storedTurns.ts';
 
 const MONTH = '2026-03';

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { replacePassages } from '../../../runtime/knowledge/passages.ts';
 import { createTestDatabase, type SeededWorkspace, type TestDatabase } from '../../support/database.ts';
-import { passagesOf, type Shelf, shelfOf } from './search-setting.ts';
+import { passagesOf, type Shelf, shelfOf } from './searchSetting.ts';
 
 let setting: TestDatabase;
 let ours: SeededWorkspace;

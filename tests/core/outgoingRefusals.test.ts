@@ -11,8 +11,8 @@ import {
   trapConnections,
   trapPort,
   useServers,
-} from './outgoing-servers.ts';
-import { LITERALS } from './outgoing-vectors.ts';
+} from './outgoingServers.ts';
+import { LITERALS } from './outgoingVectors.ts';
 
 useServers();
 

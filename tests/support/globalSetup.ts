@@ -5,7 +5,7 @@ import { PgBoss } from 'pg-boss';
 import { startEmbedded } from '../../db/embedded.ts';
 import { migrate } from '../../db/migrate.ts';
 import { adminQuery, TEMPLATE_DATABASE, TEST_ADMIN_URL, TEST_LOGIN_URL } from './database.ts';
-import type { TestCluster } from './global-teardown.ts';
+import type { TestCluster } from './globalTeardown.ts';
 
 /** One PostgreSQL for the whole run, with a migrated database that each test file clones. */
 export default async function setUp(): Promise<void> {

@@ -1,6 +1,6 @@
 import { MAX_URL_BYTES, resolveAttachments } from '../../runtime/attachments.ts';
-import { base, clientFor, PUBLIC, routes, trapConnections, trapPort, useServers } from '../core/outgoing-servers.ts';
-import { CONTEXT, faultOf, inline, PNG, TEXT } from './attachment-samples.ts';
+import { base, clientFor, PUBLIC, routes, trapConnections, trapPort, useServers } from '../core/outgoingServers.ts';
+import { CONTEXT, faultOf, inline, PNG, TEXT } from './attachmentSamples.ts';
 
 useServers();
 

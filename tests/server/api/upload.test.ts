@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import type { ApiError } from '../../core/errors.ts';
-import { type Form, readForm } from '../../server/upload.ts';
-import { FORM, filePart, form, part } from '../support/multipart.ts';
+import type { ApiError } from '../../../core/errors.ts';
+import { type Form, readForm } from '../../../server/upload.ts';
+import { FORM, filePart, form, part } from '../../support/multipart.ts';
 
 const MIB = 1024 * 1024;
 

@@ -5,9 +5,9 @@ import {
   toStored,
   withAttachmentNotes,
 } from '../../runtime/attachments.ts';
-import { trapConnections, trapPort, useServers } from '../core/outgoing-servers.ts';
+import { trapConnections, trapPort, useServers } from '../core/outgoingServers.ts';
 import { element, flac, mp3, mp4, ogg, wav, webm } from '../support/audioSamples.ts';
-import { CONTEXT, faultOf, inline, MODEL, PNG } from './attachment-samples.ts';
+import { CONTEXT, faultOf, inline, MODEL, PNG } from './attachmentSamples.ts';
 
 useServers();
 

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
-import { conversationsOf, publishedAgent, stored } from '../http/messages/turns.ts';
-import { startTestApp, type TestApp } from '../support/app.ts';
-import { gatedReply, type ModelServer, startModelServer } from '../support/model-server.ts';
+import { conversationsOf, publishedAgent, stored } from '../../http/messages/turns.ts';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+import { gatedReply, type ModelServer, startModelServer } from '../../support/modelServer.ts';
 
 let server: ModelServer;
 let app: TestApp;

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { guardedFetchLike, OutgoingRefused } from '../../core/outgoing.ts';
-import { base, failureOf, LIMITS, PRIVATE, routes, trapConnections, trapPort, useServers } from './outgoing-servers.ts';
+import { base, failureOf, LIMITS, PRIVATE, routes, trapConnections, trapPort, useServers } from './outgoingServers.ts';
 
 useServers();
 

@@ -11,7 +11,7 @@ import {
   type Wire,
   wholeBody,
   wireOf,
-} from './model-server-wire.ts';
+} from './modelServerWire.ts';
 
 /*
  * A model provider on a local port, in the real wire formats of OpenAI (responses and chat completions), Anthropic and

@@ -4,11 +4,11 @@ import { request } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { StorageError } from '../../integrations/storage/storage.ts';
-import { sourceKey } from '../../runtime/knowledge/kinds.ts';
-import { publicFileUrl, speechKey } from '../../runtime/publicFiles.ts';
-import { startTestApp, type TestApp } from '../support/app.ts';
-import { mp3, wav } from '../support/audioSamples.ts';
+import { StorageError } from '../../../integrations/storage/storage.ts';
+import { sourceKey } from '../../../runtime/knowledge/kinds.ts';
+import { publicFileUrl, speechKey } from '../../../runtime/publicFiles.ts';
+import { startTestApp, type TestApp } from '../../support/app.ts';
+import { mp3, wav } from '../../support/audioSamples.ts';
 
 let app: TestApp;
 let key: string;

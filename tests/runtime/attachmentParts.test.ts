@@ -4,8 +4,8 @@ import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { resolveAttachments, toModelParts, toStored, withAttachmentNotes } from '../../runtime/attachments.ts';
-import { base, routes, useServers } from '../core/outgoing-servers.ts';
-import { CONTEXT, GIF, inline, JPEG, PDF, PNG, TEXT, WEBP } from './attachment-samples.ts';
+import { base, routes, useServers } from '../core/outgoingServers.ts';
+import { CONTEXT, GIF, inline, JPEG, PDF, PNG, TEXT, WEBP } from './attachmentSamples.ts';
 
 useServers();
 

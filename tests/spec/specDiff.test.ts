@@ -2,7 +2,7 @@ import { execFile, execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Change, compareDocuments } from '../../scripts/spec-diff/compare.ts';
+import { type Change, compareDocuments } from '../../scripts/specDiff/compare.ts';
 import type { Document, Operation, Schema } from '../../spec/rules/types.ts';
 
 const paths = ['/agents', '/agents/{agentPublicId}'];
@@ -263,7 +263,7 @@ describe('npm run spec:diff', () => {
   afterAll(() => rmSync(folder, { recursive: true }));
 
   function specDiff(...args: string[]): Promise<{ code: number; output: string }> {
-    const script = join(import.meta.dirname, '../../scripts/spec-diff.ts');
+    const script = join(import.meta.dirname, '../../scripts/specDiff.ts');
     return new Promise((done) => {
       execFile(process.execPath, [script, ...args], { cwd: folder }, (error, stdout, stderr) =>
         done({ code: Number(error?.code ?? 0), output: stdout + stderr }),

@@ -3,7 +3,7 @@ import { send } from '../http/messages/turns.ts';
 import { adminJson, admin as run } from '../support/admin.ts';
 import { startTestApp, type TestApp, TestClock } from '../support/app.ts';
 import { answering, startToolServer, type ToolServer } from '../support/httpTools.ts';
-import { type ModelServer, startModelServer } from '../support/model-server.ts';
+import { type ModelServer, startModelServer } from '../support/modelServer.ts';
 import { agentWith, postTool } from '../support/runtimeAgents.ts';
 import { payCall } from '../support/waitingCalls.ts';
 

@@ -3,7 +3,7 @@ import { newId } from '../../../core/ids.ts';
 import type { DB } from '../../../generated/db.ts';
 import { replacePassages } from '../../../runtime/knowledge/passages.ts';
 import { createTestDatabase, type SeededWorkspace, type TestDatabase } from '../../support/database.ts';
-import { passagesOf, type Shelf, shelfOf } from './search-setting.ts';
+import { passagesOf, type Shelf, shelfOf } from './searchSetting.ts';
 
 let setting: TestDatabase;
 let workspace: SeededWorkspace;

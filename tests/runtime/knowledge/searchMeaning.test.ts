@@ -2,9 +2,9 @@ import { sourcesWithoutVectors } from '../../../db/queries/knowledgePassages.ts'
 import { fuseRanks } from '../../../runtime/knowledge/fusion.ts';
 import { embedStoredPassages, replacePassages } from '../../../runtime/knowledge/passages.ts';
 import { createTestDatabase, type SeededWorkspace, type TestDatabase } from '../../support/database.ts';
-import { type EmbeddingServer, startEmbeddingServer } from '../../support/embedding-server.ts';
+import { type EmbeddingServer, startEmbeddingServer } from '../../support/embeddingServer.ts';
 import { rejection } from '../models/support.ts';
-import { countVectors, passagesOf, type Shelf, shelfOf } from './search-setting.ts';
+import { countVectors, passagesOf, type Shelf, shelfOf } from './searchSetting.ts';
 
 let setting: TestDatabase;
 let server: EmbeddingServer;
