@@ -1,5 +1,5 @@
-import { decidedConversations } from '../db/queries/approvals.ts';
-import { markInterrupted } from '../db/queries/turns.ts';
+import { decidedConversations } from '../db/queries/turns/approvals.ts';
+import { markInterrupted } from '../db/queries/turns/turns.ts';
 import { continueConversation as goOn } from '../runtime/turn/continuation.ts';
 import type { Job } from './jobs.ts';
 

@@ -1,4 +1,4 @@
-import { sourcesWithoutVectors } from '../db/queries/knowledgePassages.ts';
+import { sourcesWithoutVectors } from '../db/queries/knowledge/knowledgePassages.ts';
 import { embeddingModelKey } from '../runtime/knowledge/embeddings.ts';
 import { embedStoredPassages } from '../runtime/knowledge/passages.ts';
 import type { Job } from './jobs.ts';

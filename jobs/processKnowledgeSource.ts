@@ -1,4 +1,4 @@
-import { unfinishedKnowledgeSources } from '../db/queries/knowledgeSources.ts';
+import { unfinishedKnowledgeSources } from '../db/queries/knowledge/knowledgeSources.ts';
 import { giveUpSource, processSource } from '../runtime/knowledge/process.ts';
 import type { Job } from './jobs.ts';
 

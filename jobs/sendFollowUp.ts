@@ -1,5 +1,5 @@
-import { dueFollowUps, findDueFollowUp } from '../db/queries/followUps.ts';
-import { FOLLOW_UP_RETRY_MINUTES, postponeFollowUp } from '../db/queries/turns.ts';
+import { dueFollowUps, findDueFollowUp } from '../db/queries/conversations/followUps.ts';
+import { FOLLOW_UP_RETRY_MINUTES, postponeFollowUp } from '../db/queries/turns/turns.ts';
 import { runFollowUp } from '../runtime/turn/followUp.ts';
 import type { Job } from './jobs.ts';
 

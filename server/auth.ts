@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import { hashApiKey, isApiKeyShape } from '../core/apiKey.ts';
 import type { Clock } from '../core/clock.ts';
 import { fault } from '../core/errors.ts';
-import { findApiKeyByHash, touchApiKey } from '../db/queries/apiKeys.ts';
+import { findApiKeyByHash, touchApiKey } from '../db/queries/workspaces/apiKeys.ts';
 import type { DB } from '../generated/db.ts';
 
 /** Whose request this is. */

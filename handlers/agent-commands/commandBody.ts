@@ -1,4 +1,4 @@
-import type { CommandRow } from '../../db/queries/agentCommands.ts';
+import type { CommandRow } from '../../db/queries/agents/agentCommands.ts';
 import type { components } from '../../generated/api.ts';
 
 /** The command as the contract shows it. */

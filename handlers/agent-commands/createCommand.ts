@@ -1,7 +1,7 @@
 import { fault } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
-import { insertCommand } from '../../db/queries/agentCommands.ts';
-import { lockAgent } from '../../db/queries/agents.ts';
+import { insertCommand } from '../../db/queries/agents/agentCommands.ts';
+import { lockAgent } from '../../db/queries/agents/agents.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import type { Handler } from '../handler.ts';
 import { commandBody } from './commandBody.ts';

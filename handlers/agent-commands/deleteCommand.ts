@@ -1,6 +1,6 @@
 import { fault } from '../../core/errors.ts';
-import { updateCommandRow } from '../../db/queries/agentCommands.ts';
-import { agentExists } from '../../db/queries/agents.ts';
+import { updateCommandRow } from '../../db/queries/agents/agentCommands.ts';
+import { agentExists } from '../../db/queries/agents/agents.ts';
 import type { Handler } from '../handler.ts';
 
 /** Delete a command. Throws AGENT_NOT_FOUND, COMMAND_NOT_FOUND. */

@@ -1,6 +1,6 @@
 import { fault } from '../../core/errors.ts';
-import { findCommand, updateCommandRow } from '../../db/queries/agentCommands.ts';
-import { agentExists } from '../../db/queries/agents.ts';
+import { findCommand, updateCommandRow } from '../../db/queries/agents/agentCommands.ts';
+import { agentExists } from '../../db/queries/agents/agents.ts';
 import type { Handler } from '../handler.ts';
 import { commandBody } from './commandBody.ts';
 

@@ -1,5 +1,5 @@
 import { fault } from '../../core/errors.ts';
-import { findExternalMcp } from '../../db/queries/externalMcps.ts';
+import { findExternalMcp } from '../../db/queries/tools/externalMcps.ts';
 import { externalMcpLinkBody } from '../agents/linkBodies.ts';
 import { linkTarget } from '../agents/links.ts';
 import type { Handler } from '../handler.ts';

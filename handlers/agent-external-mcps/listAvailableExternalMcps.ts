@@ -1,4 +1,4 @@
-import { listLinkableExternalMcps } from '../../db/queries/externalMcps.ts';
+import { listLinkableExternalMcps } from '../../db/queries/tools/externalMcps.ts';
 import { draftAgent } from '../agents/links.ts';
 import type { Handler } from '../handler.ts';
 

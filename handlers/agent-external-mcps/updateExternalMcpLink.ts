@@ -1,4 +1,4 @@
-import type { LinkSettings } from '../../db/queries/agentLinks.ts';
+import type { LinkSettings } from '../../db/queries/agents/agentLinks.ts';
 import { externalMcpLinkBody } from '../agents/linkBodies.ts';
 import { changeLink } from '../agents/links.ts';
 import type { Handler } from '../handler.ts';

@@ -1,5 +1,5 @@
 import { fault } from '../../core/errors.ts';
-import type { AgentRow } from '../../db/queries/agents.ts';
+import type { AgentRow } from '../../db/queries/agents/agents.ts';
 import type { components } from '../../generated/api.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { canSearchWeb } from '../../runtime/webSearch/settings.ts';

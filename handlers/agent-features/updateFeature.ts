@@ -1,5 +1,5 @@
 import { fault } from '../../core/errors.ts';
-import { findAgent } from '../../db/queries/agents.ts';
+import { findAgent } from '../../db/queries/agents/agents.ts';
 import { changeConfig } from '../agents/draft.ts';
 import type { Handler } from '../handler.ts';
 import { featureChange } from './featureChange.ts';

@@ -1,4 +1,4 @@
-import { findHttpTool } from '../../db/queries/httpTools.ts';
+import { findHttpTool } from '../../db/queries/tools/httpTools.ts';
 import { toolLinkBody } from '../agents/linkBodies.ts';
 import { linkTarget } from '../agents/links.ts';
 import type { Handler } from '../handler.ts';

@@ -1,4 +1,4 @@
-import { listLinkableTools } from '../../db/queries/httpTools.ts';
+import { listLinkableTools } from '../../db/queries/tools/httpTools.ts';
 import { draftAgent } from '../agents/links.ts';
 import type { Handler } from '../handler.ts';
 

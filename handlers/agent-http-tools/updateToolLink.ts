@@ -1,5 +1,5 @@
-import type { LinkSettings } from '../../db/queries/agentLinks.ts';
-import { findHttpTool } from '../../db/queries/httpTools.ts';
+import type { LinkSettings } from '../../db/queries/agents/agentLinks.ts';
+import { findHttpTool } from '../../db/queries/tools/httpTools.ts';
 import { toolLinkBody } from '../agents/linkBodies.ts';
 import { changeLink } from '../agents/links.ts';
 import type { Handler } from '../handler.ts';

@@ -1,4 +1,4 @@
-import { listUnlinkedKnowledgeSources } from '../../db/queries/knowledgeSources.ts';
+import { listUnlinkedKnowledgeSources } from '../../db/queries/knowledge/knowledgeSources.ts';
 import { draftAgent } from '../agents/links.ts';
 import type { Handler } from '../handler.ts';
 

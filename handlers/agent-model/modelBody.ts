@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { AgentRow } from '../../db/queries/agents.ts';
+import type { AgentRow } from '../../db/queries/agents/agents.ts';
 import type { components } from '../../generated/api.ts';
 import type { DB } from '../../generated/db.ts';
 import type { ModelDescriptor } from '../../runtime/models/catalogue.ts';

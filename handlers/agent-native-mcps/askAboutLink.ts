@@ -1,5 +1,5 @@
 import { fault } from '../../core/errors.ts';
-import { findConnections } from '../../db/queries/nativeConnections.ts';
+import { findConnections } from '../../db/queries/tools/nativeConnections.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import type { DraftContext } from '../agents/draft.ts';
 import { listLinks } from '../agents/links.ts';

@@ -1,5 +1,5 @@
-import type { LinkedRow } from '../../db/queries/agentLinks.ts';
-import type { NativeConnectionRow } from '../../db/queries/nativeConnections.ts';
+import type { LinkedRow } from '../../db/queries/agents/agentLinks.ts';
+import type { NativeConnectionRow } from '../../db/queries/tools/nativeConnections.ts';
 import type { components } from '../../generated/api.ts';
 import type { ConnectionState } from '../../integrations/toolkits/toolkits.ts';
 

@@ -1,4 +1,4 @@
-import { findConnections } from '../../db/queries/nativeConnections.ts';
+import { findConnections } from '../../db/queries/tools/nativeConnections.ts';
 import { ACTIVE } from '../../integrations/toolkits/toolkits.ts';
 import { linkTargets, listLinks } from '../agents/links.ts';
 import type { Handler } from '../handler.ts';

@@ -1,4 +1,4 @@
-import { listUnlinkedConnections } from '../../db/queries/nativeConnections.ts';
+import { listUnlinkedConnections } from '../../db/queries/tools/nativeConnections.ts';
 import { ACTIVE } from '../../integrations/toolkits/toolkits.ts';
 import { draftAgent } from '../agents/links.ts';
 import type { Handler } from '../handler.ts';

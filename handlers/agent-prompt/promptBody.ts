@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
-import type { AgentRow } from '../../db/queries/agents.ts';
-import { listVariables } from '../../db/queries/agentVariables.ts';
+import type { AgentRow } from '../../db/queries/agents/agents.ts';
+import { listVariables } from '../../db/queries/agents/agentVariables.ts';
 import type { components } from '../../generated/api.ts';
 import type { DB } from '../../generated/db.ts';
 import { variableBody } from '../agent-variables/variableBody.ts';

@@ -1,4 +1,4 @@
-import { listUnlinkedSkills } from '../../db/queries/skills.ts';
+import { listUnlinkedSkills } from '../../db/queries/tools/skills.ts';
 import { draftAgent } from '../agents/links.ts';
 import type { Handler } from '../handler.ts';
 

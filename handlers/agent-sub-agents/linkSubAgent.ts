@@ -1,5 +1,5 @@
 import { fault } from '../../core/errors.ts';
-import { placeAtEnd, wouldCloseCycle } from '../../db/queries/subAgents.ts';
+import { placeAtEnd, wouldCloseCycle } from '../../db/queries/agents/subAgents.ts';
 import { subAgentLinkBody } from '../agents/linkBodies.ts';
 import { linkTarget } from '../agents/links.ts';
 import type { Handler } from '../handler.ts';

@@ -1,6 +1,6 @@
 import { fault } from '../../core/errors.ts';
-import { agentExists } from '../../db/queries/agents.ts';
-import { listLinkableAgents } from '../../db/queries/subAgents.ts';
+import { agentExists } from '../../db/queries/agents/agents.ts';
+import { listLinkableAgents } from '../../db/queries/agents/subAgents.ts';
 import type { Handler } from '../handler.ts';
 
 /** List agents that can become sub-agents. Throws AGENT_NOT_FOUND. */

@@ -1,5 +1,5 @@
 import { newId } from '../../core/ids.ts';
-import { insertVariable } from '../../db/queries/agentVariables.ts';
+import { insertVariable } from '../../db/queries/agents/agentVariables.ts';
 import { changeDraft } from '../agents/draft.ts';
 import type { Handler } from '../handler.ts';
 import { checkedColumns, newOptions } from './definition.ts';

@@ -1,6 +1,6 @@
 import { fault } from '../../core/errors.ts';
-import { findAgent } from '../../db/queries/agents.ts';
-import { listVariables as queryVariables } from '../../db/queries/agentVariables.ts';
+import { findAgent } from '../../db/queries/agents/agents.ts';
+import { listVariables as queryVariables } from '../../db/queries/agents/agentVariables.ts';
 import { referencedNames } from '../../runtime/variables.ts';
 import type { Handler } from '../handler.ts';
 import { variableBody } from './variableBody.ts';

@@ -1,5 +1,5 @@
 import { fault } from '../../core/errors.ts';
-import { findVariable, updateVariableRow } from '../../db/queries/agentVariables.ts';
+import { findVariable, updateVariableRow } from '../../db/queries/agents/agentVariables.ts';
 import { changeDraft } from '../agents/draft.ts';
 import type { BodyOf, Handler } from '../handler.ts';
 import { checkedColumns, type Definition, hasOptions, newOptions } from './definition.ts';

@@ -1,4 +1,4 @@
-import type { VariableRow } from '../../db/queries/agentVariables.ts';
+import type { VariableRow } from '../../db/queries/agents/agentVariables.ts';
 import type { components } from '../../generated/api.ts';
 
 type Variable = components['schemas']['AgentVariable'];

@@ -1,6 +1,6 @@
 import { fault } from '../../core/errors.ts';
-import { agentExists } from '../../db/queries/agents.ts';
-import { findVersion } from '../../db/queries/agentVersions.ts';
+import { agentExists } from '../../db/queries/agents/agents.ts';
+import { findVersion } from '../../db/queries/agents/agentVersions.ts';
 import type { Handler } from '../handler.ts';
 import { versionBody } from './versionBody.ts';
 

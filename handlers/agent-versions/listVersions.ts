@@ -1,6 +1,6 @@
 import { fault } from '../../core/errors.ts';
-import { agentExists } from '../../db/queries/agents.ts';
-import { listVersions as queryVersions } from '../../db/queries/agentVersions.ts';
+import { agentExists } from '../../db/queries/agents/agents.ts';
+import { listVersions as queryVersions } from '../../db/queries/agents/agentVersions.ts';
 import type { Handler } from '../handler.ts';
 import { pageOf, windowOf } from '../paging.ts';
 

@@ -1,9 +1,9 @@
 import type { Updateable } from 'kysely';
 import { fault } from '../../core/errors.ts';
-import { findAgent, lockAgent } from '../../db/queries/agents.ts';
-import { insertVariables, removeVariables } from '../../db/queries/agentVariables.ts';
-import { findVersion } from '../../db/queries/agentVersions.ts';
-import { lockSubAgentLinks } from '../../db/queries/subAgents.ts';
+import { findAgent, lockAgent } from '../../db/queries/agents/agents.ts';
+import { insertVariables, removeVariables } from '../../db/queries/agents/agentVariables.ts';
+import { findVersion } from '../../db/queries/agents/agentVersions.ts';
+import { lockSubAgentLinks } from '../../db/queries/agents/subAgents.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import type { Agents } from '../../generated/db.ts';
 import { columnsOf } from '../agent-variables/definition.ts';

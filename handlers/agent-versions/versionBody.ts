@@ -1,4 +1,4 @@
-import type { VersionRow } from '../../db/queries/agentVersions.ts';
+import type { VersionRow } from '../../db/queries/agents/agentVersions.ts';
 import type { components } from '../../generated/api.ts';
 import type { Snapshot } from '../../runtime/snapshot.ts';
 

@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely';
-import type { AgentRow } from '../../db/queries/agents.ts';
+import type { AgentRow } from '../../db/queries/agents/agents.ts';
 import type { components } from '../../generated/api.ts';
 import type { Agents } from '../../generated/db.ts';
 import type { Runtime } from '../../runtime/runtime.ts';

@@ -1,6 +1,6 @@
 import { fault } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
-import { type AgentRow, findAgent, insertAgent, reserveAgentPlace } from '../../db/queries/agents.ts';
+import { type AgentRow, findAgent, insertAgent, reserveAgentPlace } from '../../db/queries/agents/agents.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import type { components } from '../../generated/api.ts';
 import type { Handler } from '../handler.ts';

@@ -1,7 +1,7 @@
 import { fault } from '../../core/errors.ts';
-import { removeLinksOf } from '../../db/queries/agentLinks.ts';
-import { softDeleteAgent } from '../../db/queries/agents.ts';
-import { forgetAgent } from '../../db/queries/memories.ts';
+import { removeLinksOf } from '../../db/queries/agents/agentLinks.ts';
+import { softDeleteAgent } from '../../db/queries/agents/agents.ts';
+import { forgetAgent } from '../../db/queries/conversations/memories.ts';
 import type { Handler } from '../handler.ts';
 import { deleteTarget } from './links.ts';
 

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Kysely, Selectable, Transaction, Updateable } from 'kysely';
 import { fault } from '../../core/errors.ts';
-import { linksOf } from '../../db/queries/agentLinks.ts';
-import { type AgentRow, findAgent, lockAgent, updateAgentRow } from '../../db/queries/agents.ts';
-import { listVariables } from '../../db/queries/agentVariables.ts';
+import { linksOf } from '../../db/queries/agents/agentLinks.ts';
+import { type AgentRow, findAgent, lockAgent, updateAgentRow } from '../../db/queries/agents/agents.ts';
+import { listVariables } from '../../db/queries/agents/agentVariables.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import type { Agents, DB } from '../../generated/db.ts';
 import type { Runtime } from '../../runtime/runtime.ts';

@@ -1,4 +1,4 @@
-import type { LinkedRow, LinkKind } from '../../db/queries/agentLinks.ts';
+import type { LinkedRow, LinkKind } from '../../db/queries/agents/agentLinks.ts';
 import type { components } from '../../generated/api.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import type { Snapshot, SnapshotExternalMcp, SnapshotNativeMcp } from '../../runtime/snapshot.ts';

@@ -12,9 +12,9 @@ import {
   removeLink,
   removeLinksTo,
   updateLink,
-} from '../../db/queries/agentLinks.ts';
-import { type AgentRow, findAgent, lockAgent } from '../../db/queries/agents.ts';
-import { lockSubAgentLinks } from '../../db/queries/subAgents.ts';
+} from '../../db/queries/agents/agentLinks.ts';
+import { type AgentRow, findAgent, lockAgent } from '../../db/queries/agents/agents.ts';
+import { lockSubAgentLinks } from '../../db/queries/agents/subAgents.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import type { DB } from '../../generated/db.ts';
 import { changeDraft, type DraftChange, type DraftContext, sealDraft } from './draft.ts';

@@ -1,4 +1,4 @@
-import { listAgents as queryAgents } from '../../db/queries/agents.ts';
+import { listAgents as queryAgents } from '../../db/queries/agents/agents.ts';
 import type { components } from '../../generated/api.ts';
 import type { Handler } from '../handler.ts';
 import { pageOf, windowOf } from '../paging.ts';

@@ -1,6 +1,6 @@
 import { fault } from '../../core/errors.ts';
-import { type AgentRow, findAgent, lockAgent } from '../../db/queries/agents.ts';
-import { insertVersion } from '../../db/queries/agentVersions.ts';
+import { type AgentRow, findAgent, lockAgent } from '../../db/queries/agents/agents.ts';
+import { insertVersion } from '../../db/queries/agents/agentVersions.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import type { Handler } from '../handler.ts';
 import { agentBody } from './agentBody.ts';

@@ -1,5 +1,5 @@
-import type { ConversationRow } from '../../db/queries/conversations.ts';
-import type { MessageRow } from '../../db/queries/messages.ts';
+import type { ConversationRow } from '../../db/queries/conversations/conversations.ts';
+import type { MessageRow } from '../../db/queries/conversations/messages.ts';
 import type { components } from '../../generated/api.ts';
 import { publicFileUrl } from '../../runtime/publicFiles.ts';
 import type { Runtime } from '../../runtime/runtime.ts';

@@ -1,6 +1,6 @@
 import { fault } from '../../core/errors.ts';
-import { softDeleteConversation } from '../../db/queries/conversations.ts';
-import { listSpeech } from '../../db/queries/messages.ts';
+import { softDeleteConversation } from '../../db/queries/conversations/conversations.ts';
+import { listSpeech } from '../../db/queries/conversations/messages.ts';
 import type { Handler } from '../handler.ts';
 
 export const deleteConversation: Handler<'deleteConversation'> = async (context) => {

@@ -1,5 +1,5 @@
 import { fault } from '../../core/errors.ts';
-import { findConversation } from '../../db/queries/conversations.ts';
+import { findConversation } from '../../db/queries/conversations/conversations.ts';
 import type { Handler } from '../handler.ts';
 import { conversationBody } from './bodies.ts';
 

@@ -1,6 +1,6 @@
 import { fault } from '../../core/errors.ts';
-import { findConversation } from '../../db/queries/conversations.ts';
-import { listMessages } from '../../db/queries/messages.ts';
+import { findConversation } from '../../db/queries/conversations/conversations.ts';
+import { listMessages } from '../../db/queries/conversations/messages.ts';
 import type { Handler } from '../handler.ts';
 import { pageOf, windowOf } from '../paging.ts';
 import { messageBody } from './bodies.ts';

@@ -1,5 +1,5 @@
 import { invalid } from '../../core/errors.ts';
-import { listConversations as queryConversations } from '../../db/queries/conversations.ts';
+import { listConversations as queryConversations } from '../../db/queries/conversations/conversations.ts';
 import type { Handler } from '../handler.ts';
 import { pageOf, windowOf } from '../paging.ts';
 import { conversationListItem } from './bodies.ts';

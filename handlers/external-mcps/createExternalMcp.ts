@@ -1,6 +1,6 @@
 import { fault } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
-import { discardExternalMcp, insertExternalMcp } from '../../db/queries/externalMcps.ts';
+import { discardExternalMcp, insertExternalMcp } from '../../db/queries/tools/externalMcps.ts';
 import { sealCredential } from '../../runtime/mcp/credential.ts';
 import { McpFailed } from '../../runtime/mcp/failures.ts';
 import type { Handler } from '../handler.ts';

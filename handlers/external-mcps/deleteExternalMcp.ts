@@ -1,5 +1,5 @@
 import { fault } from '../../core/errors.ts';
-import { softDeleteExternalMcp } from '../../db/queries/externalMcps.ts';
+import { softDeleteExternalMcp } from '../../db/queries/tools/externalMcps.ts';
 import { deleteTarget } from '../agents/links.ts';
 import type { Handler } from '../handler.ts';
 

@@ -1,5 +1,5 @@
 import { fault } from '../../core/errors.ts';
-import { beginDiscovery } from '../../db/queries/externalMcps.ts';
+import { beginDiscovery } from '../../db/queries/tools/externalMcps.ts';
 import type { Handler } from '../handler.ts';
 import { discover } from './discovery.ts';
 import { externalMcpBody } from './externalMcpBody.ts';

@@ -5,7 +5,7 @@ import {
   lockExternalMcp,
   type StoredTool,
   updateExternalMcpRow,
-} from '../../db/queries/externalMcps.ts';
+} from '../../db/queries/tools/externalMcps.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { credentialHeaders, credentialValues, openCredential } from '../../runtime/mcp/credential.ts';
 import { type Discovery, discoverTools, type FoundTool } from '../../runtime/mcp/discover.ts';

@@ -1,4 +1,4 @@
-import type { ShownExternalMcp } from '../../db/queries/externalMcps.ts';
+import type { ShownExternalMcp } from '../../db/queries/tools/externalMcps.ts';
 import type { components } from '../../generated/api.ts';
 
 type ExternalMcp = components['schemas']['ExternalMcp'];

@@ -1,5 +1,5 @@
 import { fault } from '../../core/errors.ts';
-import { findExternalMcp } from '../../db/queries/externalMcps.ts';
+import { findExternalMcp } from '../../db/queries/tools/externalMcps.ts';
 import type { Handler } from '../handler.ts';
 import { externalMcpBody } from './externalMcpBody.ts';
 

@@ -1,4 +1,4 @@
-import { listExternalMcps as queryExternalMcps } from '../../db/queries/externalMcps.ts';
+import { listExternalMcps as queryExternalMcps } from '../../db/queries/tools/externalMcps.ts';
 import type { Handler } from '../handler.ts';
 import { pageOf, windowOf } from '../paging.ts';
 import { externalMcpBody } from './externalMcpBody.ts';

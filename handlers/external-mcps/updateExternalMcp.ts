@@ -1,7 +1,7 @@
 import type { Updateable } from 'kysely';
 import { fault } from '../../core/errors.ts';
 import { type SecretBox, SecretUnreadable } from '../../core/secrets.ts';
-import { type ExternalMcpRow, lockExternalMcp, updateExternalMcpRow } from '../../db/queries/externalMcps.ts';
+import { type ExternalMcpRow, lockExternalMcp, updateExternalMcpRow } from '../../db/queries/tools/externalMcps.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import type { ExternalMcps } from '../../generated/db.ts';
 import { type McpCredential, openCredential, sealCredential } from '../../runtime/mcp/credential.ts';

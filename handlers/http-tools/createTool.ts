@@ -1,6 +1,6 @@
 import { fault } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
-import { insertHttpTool, reserveToolPlace } from '../../db/queries/httpTools.ts';
+import { insertHttpTool, reserveToolPlace } from '../../db/queries/tools/httpTools.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { checkConfiguration } from '../../runtime/tools/configuration.ts';
 import { sealSecrets } from '../../runtime/tools/secrets.ts';

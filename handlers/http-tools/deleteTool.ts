@@ -1,6 +1,6 @@
 import { fault } from '../../core/errors.ts';
-import { softDeleteHttpTool } from '../../db/queries/httpTools.ts';
-import { deleteToolVariables } from '../../db/queries/toolVariables.ts';
+import { softDeleteHttpTool } from '../../db/queries/tools/httpTools.ts';
+import { deleteToolVariables } from '../../db/queries/tools/toolVariables.ts';
 import { deleteTarget } from '../agents/links.ts';
 import type { Handler } from '../handler.ts';
 

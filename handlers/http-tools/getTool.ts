@@ -1,5 +1,5 @@
 import { fault } from '../../core/errors.ts';
-import { findHttpTool } from '../../db/queries/httpTools.ts';
+import { findHttpTool } from '../../db/queries/tools/httpTools.ts';
 import type { Handler } from '../handler.ts';
 import { toolBody } from './toolBody.ts';
 

@@ -1,4 +1,4 @@
-import { listHttpTools } from '../../db/queries/httpTools.ts';
+import { listHttpTools } from '../../db/queries/tools/httpTools.ts';
 import type { Handler } from '../handler.ts';
 import { pageOf, windowOf } from '../paging.ts';
 import { toolBody } from './toolBody.ts';

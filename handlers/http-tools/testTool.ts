@@ -1,5 +1,5 @@
 import { fault } from '../../core/errors.ts';
-import { findHttpTool } from '../../db/queries/httpTools.ts';
+import { findHttpTool } from '../../db/queries/tools/httpTools.ts';
 import { runHttpTool } from '../../runtime/tools/runTool.ts';
 import type { Handler } from '../handler.ts';
 

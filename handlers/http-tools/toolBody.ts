@@ -1,4 +1,4 @@
-import type { ListedTool } from '../../db/queries/httpTools.ts';
+import type { ListedTool } from '../../db/queries/tools/httpTools.ts';
 import type { components } from '../../generated/api.ts';
 
 type HttpTool = components['schemas']['HttpTool'];

@@ -1,6 +1,6 @@
 import type { Updateable } from 'kysely';
 import { fault } from '../../core/errors.ts';
-import { findHttpTool, type HttpToolRow, lockHttpTool, updateHttpTool } from '../../db/queries/httpTools.ts';
+import { findHttpTool, type HttpToolRow, lockHttpTool, updateHttpTool } from '../../db/queries/tools/httpTools.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import type { HttpTools } from '../../generated/db.ts';
 import { checkConfiguration, keepSecrets } from '../../runtime/tools/configuration.ts';

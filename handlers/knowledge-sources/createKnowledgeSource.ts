@@ -4,7 +4,7 @@ import {
   admitKnowledgeSource,
   type KnowledgeSourceRow,
   prepareKnowledgeSource,
-} from '../../db/queries/knowledgeSources.ts';
+} from '../../db/queries/knowledge/knowledgeSources.ts';
 import { NotAccepted, type SourceKind, sourceKey, sourceKind } from '../../runtime/knowledge/kinds.ts';
 import type { BodyOf, Handler, Upload } from '../handler.ts';
 import { sourceBody } from './sourceBody.ts';

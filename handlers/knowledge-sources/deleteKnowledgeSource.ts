@@ -1,5 +1,5 @@
 import { fault } from '../../core/errors.ts';
-import { softDeleteKnowledgeSource } from '../../db/queries/knowledgeSources.ts';
+import { softDeleteKnowledgeSource } from '../../db/queries/knowledge/knowledgeSources.ts';
 import { deleteTarget } from '../agents/links.ts';
 import type { Handler } from '../handler.ts';
 

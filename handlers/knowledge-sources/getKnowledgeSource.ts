@@ -1,5 +1,5 @@
 import { fault } from '../../core/errors.ts';
-import { findKnowledgeSource } from '../../db/queries/knowledgeSources.ts';
+import { findKnowledgeSource } from '../../db/queries/knowledge/knowledgeSources.ts';
 import type { Handler } from '../handler.ts';
 import { sourceBody } from './sourceBody.ts';
 

@@ -1,4 +1,4 @@
-import { listKnowledgeSources as querySources } from '../../db/queries/knowledgeSources.ts';
+import { listKnowledgeSources as querySources } from '../../db/queries/knowledge/knowledgeSources.ts';
 import type { Handler } from '../handler.ts';
 import { pageOf, windowOf } from '../paging.ts';
 import { sourceBody } from './sourceBody.ts';

@@ -1,4 +1,4 @@
-import type { KnowledgeSourceRow } from '../../db/queries/knowledgeSources.ts';
+import type { KnowledgeSourceRow } from '../../db/queries/knowledge/knowledgeSources.ts';
 import type { components } from '../../generated/api.ts';
 
 /** A knowledge source as the contract shows it. */

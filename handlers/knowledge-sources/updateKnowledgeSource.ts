@@ -1,5 +1,8 @@
 import { fault } from '../../core/errors.ts';
-import { findKnowledgeSource, updateKnowledgeSource as updateRow } from '../../db/queries/knowledgeSources.ts';
+import {
+  findKnowledgeSource,
+  updateKnowledgeSource as updateRow,
+} from '../../db/queries/knowledge/knowledgeSources.ts';
 import type { Handler } from '../handler.ts';
 import { sourceBody } from './sourceBody.ts';
 

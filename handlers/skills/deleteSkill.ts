@@ -1,5 +1,5 @@
 import { fault } from '../../core/errors.ts';
-import { softDeleteSkill } from '../../db/queries/skills.ts';
+import { softDeleteSkill } from '../../db/queries/tools/skills.ts';
 import { deleteTarget } from '../agents/links.ts';
 import type { Handler } from '../handler.ts';
 

@@ -1,5 +1,5 @@
 import { fault } from '../../core/errors.ts';
-import { findSkill } from '../../db/queries/skills.ts';
+import { findSkill } from '../../db/queries/tools/skills.ts';
 import type { Handler } from '../handler.ts';
 import { skillBody } from './skillBody.ts';
 

@@ -1,4 +1,4 @@
-import { listSkills as querySkills } from '../../db/queries/skills.ts';
+import { listSkills as querySkills } from '../../db/queries/tools/skills.ts';
 import type { Handler } from '../handler.ts';
 import { pageOf, windowOf } from '../paging.ts';
 import { skillBody } from './skillBody.ts';

@@ -1,4 +1,4 @@
-import type { SkillRow } from '../../db/queries/skills.ts';
+import type { SkillRow } from '../../db/queries/tools/skills.ts';
 import type { components } from '../../generated/api.ts';
 
 type Skill = components['schemas']['Skill'];

@@ -1,5 +1,5 @@
 import { newId } from '../../core/ids.ts';
-import { findSkill, insertSkill, insertSkillFile } from '../../db/queries/skills.ts';
+import { findSkill, insertSkill, insertSkillFile } from '../../db/queries/tools/skills.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import type { Handler } from '../handler.ts';
 import { skillBody } from './skillBody.ts';

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import { LRUCache } from 'lru-cache';
-import { type ResourceIds, type ResourceRows, readAgentResources } from '../../db/queries/agentResources.ts';
+import { type ResourceIds, type ResourceRows, readAgentResources } from '../../db/queries/agents/agentResources.ts';
 import type { DB } from '../../generated/db.ts';
 import type { ModelDescriptor } from '../models/catalogue.ts';
 import { customModel } from '../models/customModel.ts';

@@ -1,4 +1,4 @@
-import type { ApprovalRow } from '../../db/queries/approvals.ts';
+import type { ApprovalRow } from '../../db/queries/turns/approvals.ts';
 import type { ModelMessage } from '../models/prompt.ts';
 import type { ToolOrigin, ToolOutput } from './tool.ts';
 

@@ -1,5 +1,5 @@
 import { ApiError, fault } from '../../core/errors.ts';
-import { listUserMemories } from '../../db/queries/memories.ts';
+import { listUserMemories } from '../../db/queries/conversations/memories.ts';
 import { externalMcpTools } from '../capabilities/externalMcps.ts';
 import { uiTools } from '../capabilities/generativeUi.ts';
 import { httpTools } from '../capabilities/httpTools.ts';

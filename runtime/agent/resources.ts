@@ -1,4 +1,8 @@
-import type { ExternalMcpResource, HttpToolResource, NativeMcpResource } from '../../db/queries/agentResources.ts';
+import type {
+  ExternalMcpResource,
+  HttpToolResource,
+  NativeMcpResource,
+} from '../../db/queries/agents/agentResources.ts';
 import type { ModelDescriptor } from '../models/catalogue.ts';
 
 /** An HTTP tool that is linked and active. `requiresApproval`: on the link or on the tool, the stricter wins. */

@@ -1,5 +1,5 @@
 import { newId } from '../../core/ids.ts';
-import { storeApprovedOutput, takeApproved } from '../../db/queries/approvals.ts';
+import { storeApprovedOutput, takeApproved } from '../../db/queries/turns/approvals.ts';
 import { callModel, type ModelAnswer } from '../models/call.ts';
 import type { ModelDescriptor } from '../models/catalogue.ts';
 import type { ModelMessage } from '../models/prompt.ts';

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { Clock } from '../../core/clock.ts';
-import type { TurnUsage } from '../../db/queries/finishTurn.ts';
-import { endStep, insertSteps, type StepOutcome, type StepRow } from '../../db/queries/turnSteps.ts';
+import type { TurnUsage } from '../../db/queries/turns/finishTurn.ts';
+import { endStep, insertSteps, type StepOutcome, type StepRow } from '../../db/queries/turns/turnSteps.ts';
 import type { DB } from '../../generated/db.ts';
 import { storableJson, storableText } from '../mcp/text.ts';
 

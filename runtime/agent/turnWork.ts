@@ -1,5 +1,5 @@
 import { fault } from '../../core/errors.ts';
-import type { ApprovalRequest } from '../../db/queries/approvals.ts';
+import type { ApprovalRequest } from '../../db/queries/turns/approvals.ts';
 import type { ModelDescriptor } from '../models/catalogue.ts';
 import type { ModelMessage } from '../models/prompt.ts';
 import type { PausedRun } from './paused.ts';

@@ -1,5 +1,5 @@
 import { SecretUnreadable } from '../../core/secrets.ts';
-import type { StoredTool } from '../../db/queries/externalMcps.ts';
+import type { StoredTool } from '../../db/queries/tools/externalMcps.ts';
 import type { LinkedExternalMcp } from '../agent/resources.ts';
 import type { AgentScope, AgentTool, ToolOutput } from '../agent/tool.ts';
 import { credentialHeaders, credentialValues, type McpCredential, openCredential } from '../mcp/credential.ts';

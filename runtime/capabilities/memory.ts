@@ -5,7 +5,7 @@ import {
   type MemoryRow,
   rememberFact,
   searchMemories,
-} from '../../db/queries/memories.ts';
+} from '../../db/queries/conversations/memories.ts';
 import type { AgentScope, AgentTool, ToolOutput } from '../agent/tool.ts';
 import type { JsonSchema } from '../tools/tool.ts';
 import { oneLine, quoted } from './quoting.ts';

@@ -1,5 +1,5 @@
 import { extname } from 'node:path';
-import { listSkillFiles, readSkillText, type SkillFileRow, type SkillTextRow } from '../../db/queries/skills.ts';
+import { listSkillFiles, readSkillText, type SkillFileRow, type SkillTextRow } from '../../db/queries/tools/skills.ts';
 import type { LinkedSkill } from '../agent/resources.ts';
 import type { AgentScope, AgentTool, ToolOutput } from '../agent/tool.ts';
 import { LIMITS } from '../skills/limits.ts';

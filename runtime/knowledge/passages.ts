@@ -13,7 +13,7 @@ import {
   removeEmbeddings,
   removePassages,
   withoutAccents,
-} from '../../db/queries/knowledgePassages.ts';
+} from '../../db/queries/knowledge/knowledgePassages.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import type { DB } from '../../generated/db.ts';
 import type { ModelSettings } from '../models/settings.ts';

@@ -11,7 +11,7 @@ import {
   type KnowledgeSourceRow,
   markPurged,
   settleKnowledgeSource,
-} from '../../db/queries/knowledgeSources.ts';
+} from '../../db/queries/knowledge/knowledgeSources.ts';
 import type { DB } from '../../generated/db.ts';
 import type { Runtime } from '../runtime.ts';
 import { Unreadable } from './extract/blocks.ts';

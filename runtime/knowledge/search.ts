@@ -1,11 +1,11 @@
-import { withoutAccents } from '../../db/queries/knowledgePassages.ts';
+import { withoutAccents } from '../../db/queries/knowledge/knowledgePassages.ts';
 import {
   type FoundPassage,
   findWords,
   hasPgvector,
   matchPassages,
   nearestPassages,
-} from '../../db/queries/knowledgeSearch.ts';
+} from '../../db/queries/knowledge/knowledgeSearch.ts';
 import { embeddingModelKey, embedQuery, signsOf } from './embeddings.ts';
 import { fuseRanks } from './fusion.ts';
 import type { KnowledgeContext } from './passages.ts';

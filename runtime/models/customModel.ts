@@ -1,4 +1,4 @@
-import type { AiModelRow } from '../../db/queries/aiModels.ts';
+import type { AiModelRow } from '../../db/queries/agents/aiModels.ts';
 import type { ModelDescriptor, ModelProvider } from './catalogue.ts';
 
 /** The columns of a workspace's own model that a call needs. */

@@ -1,4 +1,4 @@
-import type { HistoryRow } from '../../db/queries/history.ts';
+import type { HistoryRow } from '../../db/queries/conversations/history.ts';
 import { type ResolvedAttachment, type StoredAttachment, toModelParts, withAttachmentNotes } from '../attachments.ts';
 import { fitHistory } from '../history.ts';
 import type { ModelDescriptor } from '../models/catalogue.ts';

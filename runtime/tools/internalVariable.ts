@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import { findToolVariable, saveToolVariable, type ToolVariablePlace } from '../../db/queries/toolVariables.ts';
+import { findToolVariable, saveToolVariable, type ToolVariablePlace } from '../../db/queries/tools/toolVariables.ts';
 import type { DB } from '../../generated/db.ts';
 import { ToolFailure } from './failure.ts';
 import { isTooDeep, MAX_DEPTH } from './response.ts';

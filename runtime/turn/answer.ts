@@ -1,9 +1,9 @@
 import { ApiError, fault } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
-import { findConversation } from '../../db/queries/conversations.ts';
-import { failTurn, finishTurn } from '../../db/queries/finishTurn.ts';
-import type { HistoryRow } from '../../db/queries/history.ts';
-import type { WaitingTurn } from '../../db/queries/turns.ts';
+import { findConversation } from '../../db/queries/conversations/conversations.ts';
+import type { HistoryRow } from '../../db/queries/conversations/history.ts';
+import { failTurn, finishTurn } from '../../db/queries/turns/finishTurn.ts';
+import type { WaitingTurn } from '../../db/queries/turns/turns.ts';
 import { type PausedRun, type PendingApproval, waitingCalls } from '../agent/paused.ts';
 import { toolsetOf } from '../agent/prepareAgent.ts';
 import { resumeAgent, runAgent } from '../agent/run.ts';

@@ -1,4 +1,4 @@
-import { findConversation } from '../../db/queries/conversations.ts';
+import { findConversation } from '../../db/queries/conversations/conversations.ts';
 import type { TurnContext } from './types.ts';
 import { planUnasked, runUnasked } from './unasked.ts';
 

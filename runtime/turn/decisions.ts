@@ -1,6 +1,6 @@
 import { invalid } from '../../core/errors.ts';
 import { pointerStep } from '../../core/jsonPointer.ts';
-import { approvalsOfConversation, decideApprovals, findApprovals } from '../../db/queries/approvals.ts';
+import { approvalsOfConversation, decideApprovals, findApprovals } from '../../db/queries/turns/approvals.ts';
 import { type PausedRun, type Resumption, waitingCalls } from '../agent/paused.ts';
 import type { Decisions, TurnContext, TurnRequest } from './types.ts';
 

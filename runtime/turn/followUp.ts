@@ -1,5 +1,5 @@
-import { findConversation } from '../../db/queries/conversations.ts';
-import { postponeFollowUp } from '../../db/queries/turns.ts';
+import { findConversation } from '../../db/queries/conversations/conversations.ts';
+import { postponeFollowUp } from '../../db/queries/turns/turns.ts';
 import { allowedFollowUp } from '../followUps/schedule.ts';
 import { followUpText } from '../followUps/text.ts';
 import type { TurnContext } from './types.ts';

@@ -1,6 +1,6 @@
 import { type ApiError, fault } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
-import { findTurnSubject, type TurnSubject } from '../../db/queries/turnSubject.ts';
+import { findTurnSubject, type TurnSubject } from '../../db/queries/turns/turnSubject.ts';
 import { renderInstructions } from '../prompt/instructions.ts';
 import { commandIn, expandCommand } from './command.ts';
 import { decisionsOf, resolveDecisions } from './decisions.ts';

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ApiError, fault } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
-import { findConversation } from '../../db/queries/conversations.ts';
-import { failTurn } from '../../db/queries/finishTurn.ts';
-import { returnOperation, takeOperation } from '../../db/queries/operations.ts';
-import * as store from '../../db/queries/turns.ts';
+import { findConversation } from '../../db/queries/conversations/conversations.ts';
+import { failTurn } from '../../db/queries/turns/finishTurn.ts';
+import * as store from '../../db/queries/turns/turns.ts';
+import { returnOperation, takeOperation } from '../../db/queries/workspaces/operations.ts';
 import type { AgentScope } from '../agent/tool.ts';
 import { type ResolvedAttachment, resolveAttachments, type StoredAttachment, toStored } from '../attachments.ts';
 import { transcribeAttachments } from '../audio/transcribe.ts';

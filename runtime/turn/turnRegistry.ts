@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import { fault } from '../../core/errors.ts';
-import { renewLeases } from '../../db/queries/turns.ts';
+import { renewLeases } from '../../db/queries/turns/turns.ts';
 import type { DB } from '../../generated/db.ts';
 
 /** A conversation that a turn of this process holds. */

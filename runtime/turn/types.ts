@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
-import type { ConversationRow } from '../../db/queries/conversations.ts';
-import type { TurnUsage } from '../../db/queries/finishTurn.ts';
-import type { MessageRow } from '../../db/queries/messages.ts';
+import type { ConversationRow } from '../../db/queries/conversations/conversations.ts';
+import type { MessageRow } from '../../db/queries/conversations/messages.ts';
+import type { TurnUsage } from '../../db/queries/turns/finishTurn.ts';
 import type { DB } from '../../generated/db.ts';
 import type { PendingApproval } from '../agent/paused.ts';
 import type { CalledTool } from '../agent/stepLog.ts';

@@ -1,5 +1,5 @@
 import { ApiError, type ErrorCode } from '../../core/errors.ts';
-import type { ConversationRow } from '../../db/queries/conversations.ts';
+import type { ConversationRow } from '../../db/queries/conversations/conversations.ts';
 import { planTurn } from './plan.ts';
 import { runTurn } from './prepareTurn.ts';
 import { NotDue } from './turn.ts';

@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely';
-import { lockAgent, updateAgentRow } from '../../db/queries/agents.ts';
+import { lockAgent, updateAgentRow } from '../../db/queries/agents/agents.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import type { Agents } from '../../generated/db.ts';
 import { type Command, CommandError, uuid } from './command.ts';

@@ -1,4 +1,4 @@
-import { type ApprovalRow, decideAsOperator, listPendingApprovals } from '../../db/queries/approvals.ts';
+import { type ApprovalRow, decideAsOperator, listPendingApprovals } from '../../db/queries/turns/approvals.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { type Command, CommandError, optionalUuid, uuid } from './command.ts';
 import { printable } from './printable.ts';

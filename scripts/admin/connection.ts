@@ -1,6 +1,6 @@
 import { newId } from '../../core/ids.ts';
-import { insertConnection, listConnections, softDeleteConnection } from '../../db/queries/nativeConnections.ts';
-import { findWorkspace } from '../../db/queries/workspaces.ts';
+import { insertConnection, listConnections, softDeleteConnection } from '../../db/queries/tools/nativeConnections.ts';
+import { findWorkspace } from '../../db/queries/workspaces/workspaces.ts';
 import type { ModelNames } from '../../handlers/agents/draft.ts';
 import { deleteTarget } from '../../handlers/agents/links.ts';
 import { BUILTIN_TOOLKITS } from '../../integrations/toolkits/builtin/catalogue.ts';

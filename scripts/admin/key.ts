@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely';
 import { displayApiKey, hashApiKey, mintApiKey } from '../../core/apiKey.ts';
 import { newId } from '../../core/ids.ts';
-import { type ApiKeyRow, createApiKey, listApiKeys, revokeApiKey } from '../../db/queries/apiKeys.ts';
-import { findWorkspace } from '../../db/queries/workspaces.ts';
+import { type ApiKeyRow, createApiKey, listApiKeys, revokeApiKey } from '../../db/queries/workspaces/apiKeys.ts';
+import { findWorkspace } from '../../db/queries/workspaces/workspaces.ts';
 import type { DB } from '../../generated/db.ts';
 import { type Command, CommandError, optionalUuid, table, text, uuid } from './command.ts';
 

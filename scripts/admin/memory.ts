@@ -1,5 +1,5 @@
-import { forgetUser, listUserMemories } from '../../db/queries/memories.ts';
-import { findWorkspace } from '../../db/queries/workspaces.ts';
+import { forgetUser, listUserMemories } from '../../db/queries/conversations/memories.ts';
+import { findWorkspace } from '../../db/queries/workspaces/workspaces.ts';
 import { type Command, CommandError, type Options, table, text, uuid } from './command.ts';
 
 const options = { workspace: { type: 'string' }, user: { type: 'string' }, agent: { type: 'string' } } as const;

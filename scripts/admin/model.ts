@@ -1,6 +1,6 @@
 import { newId } from '../../core/ids.ts';
-import { insertCustomModel, listCustomModels, softDeleteCustomModel } from '../../db/queries/aiModels.ts';
-import { findWorkspace } from '../../db/queries/workspaces.ts';
+import { insertCustomModel, listCustomModels, softDeleteCustomModel } from '../../db/queries/agents/aiModels.ts';
+import { findWorkspace } from '../../db/queries/workspaces/workspaces.ts';
 import { PROVIDER_NAMES } from '../../runtime/models/catalogue.ts';
 import {
   type Command,

@@ -1,4 +1,10 @@
-import { findTurnRecord, type LoggedTurn, listTurns, type TurnRecord, workspaceOf } from '../../db/queries/turnLog.ts';
+import {
+  findTurnRecord,
+  type LoggedTurn,
+  listTurns,
+  type TurnRecord,
+  workspaceOf,
+} from '../../db/queries/turns/turnLog.ts';
 import { type Command, CommandError, number, table, uuid } from './command.ts';
 import { printable, shortJson, usd } from './printable.ts';
 

@@ -1,5 +1,5 @@
-import { type ModelUsage, modelUsage, monthNamed, monthUsage } from '../../db/queries/usage.ts';
-import { findWorkspace } from '../../db/queries/workspaces.ts';
+import { type ModelUsage, modelUsage, monthNamed, monthUsage } from '../../db/queries/workspaces/usage.ts';
+import { findWorkspace } from '../../db/queries/workspaces/workspaces.ts';
 import { type Command, CommandError, table, UsageError, uuid } from './command.ts';
 import { printable, usd } from './printable.ts';
 

@@ -6,7 +6,7 @@ import {
   updateWorkspace,
   type Workspace,
   type WorkspaceChange,
-} from '../../db/queries/workspaces.ts';
+} from '../../db/queries/workspaces/workspaces.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { type Command, CommandError, INT32_MAX, number, table, text, UsageError, uuid } from './command.ts';
 import { issueKey } from './key.ts';

@@ -1,8 +1,8 @@
 import { newId } from '../../core/ids.ts';
 import { connectDatabase } from '../../db/connect.ts';
-import { insertEmbeddings, insertVectors } from '../../db/queries/knowledgePassages.ts';
-import { nearestPassages } from '../../db/queries/knowledgeSearch.ts';
-import { createWorkspace } from '../../db/queries/workspaces.ts';
+import { insertEmbeddings, insertVectors } from '../../db/queries/knowledge/knowledgePassages.ts';
+import { nearestPassages } from '../../db/queries/knowledge/knowledgeSearch.ts';
+import { createWorkspace } from '../../db/queries/workspaces/workspaces.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { signsOf } from '../../runtime/knowledge/embeddings.ts';
 import { type KnowledgeContext, type Passage, replacePassages } from '../../runtime/knowledge/passages.ts';

@@ -1,7 +1,13 @@
 import { displayApiKey, hashApiKey, isApiKeyShape, mintApiKey } from '../../core/apiKey.ts';
 import { newId } from '../../core/ids.ts';
-import { API_KEY_REVOKED, findApiKeyByHash, listApiKeys, revokeApiKey, touchApiKey } from '../../db/queries/apiKeys.ts';
-import { createWorkspace, findWorkspace, listWorkspaces } from '../../db/queries/workspaces.ts';
+import {
+  API_KEY_REVOKED,
+  findApiKeyByHash,
+  listApiKeys,
+  revokeApiKey,
+  touchApiKey,
+} from '../../db/queries/workspaces/apiKeys.ts';
+import { createWorkspace, findWorkspace, listWorkspaces } from '../../db/queries/workspaces/workspaces.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let setting: TestDatabase;

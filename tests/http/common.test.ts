@@ -1,6 +1,6 @@
 // Longer than most: one file, because each part runs over all operations on the same three applications.
 import { mintApiKey } from '../../core/apiKey.ts';
-import { revokeApiKey } from '../../db/queries/apiKeys.ts';
+import { revokeApiKey } from '../../db/queries/workspaces/apiKeys.ts';
 import { pending } from '../../generated/handlers.ts';
 import { type OperationId, operations } from '../../generated/operations.ts';
 import type { Handlers } from '../../handlers/handler.ts';

@@ -1,6 +1,6 @@
 import { mintApiKey } from '../../core/apiKey.ts';
 import { connectDatabase } from '../../db/connect.ts';
-import { revokeApiKey } from '../../db/queries/apiKeys.ts';
+import { revokeApiKey } from '../../db/queries/workspaces/apiKeys.ts';
 import { pending } from '../../generated/handlers.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

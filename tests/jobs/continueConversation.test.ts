@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { APPROVAL_DECIDED, decideApprovals, decideAsOperator } from '../../db/queries/approvals.ts';
+import { APPROVAL_DECIDED, decideApprovals, decideAsOperator } from '../../db/queries/turns/approvals.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { continueConversation } from '../../jobs/continueConversation.ts';
 import { send, stored, transcript } from '../http/messages/turns.ts';

@@ -1,5 +1,5 @@
 import { newId } from '../../core/ids.ts';
-import { dueFollowUps } from '../../db/queries/followUps.ts';
+import { dueFollowUps } from '../../db/queries/conversations/followUps.ts';
 import { begun, publishedAgent, transcript } from '../http/messages/turns.ts';
 import { startTestApp } from '../support/app.ts';
 import { adminQuery } from '../support/database.ts';

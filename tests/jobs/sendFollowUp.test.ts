@@ -1,4 +1,4 @@
-import { softDeleteConversation } from '../../db/queries/conversations.ts';
+import { softDeleteConversation } from '../../db/queries/conversations/conversations.ts';
 import { begun, draftAgent, publishedAgent, said, send, transcript } from '../http/messages/turns.ts';
 import { publish, setStatus } from '../support/agents.ts';
 import { startTestApp } from '../support/app.ts';

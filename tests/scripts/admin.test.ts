@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { jest } from '@jest/globals';
 import { hashApiKey } from '../../core/apiKey.ts';
 import { newId } from '../../core/ids.ts';
-import { API_KEY_REVOKED, findApiKeyByHash } from '../../db/queries/apiKeys.ts';
+import { API_KEY_REVOKED, findApiKeyByHash } from '../../db/queries/workspaces/apiKeys.ts';
 import { runAdmin } from '../../scripts/admin/run.ts';
 import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../support/database.ts';
 

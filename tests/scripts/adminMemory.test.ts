@@ -1,5 +1,5 @@
 import { newId } from '../../core/ids.ts';
-import { rememberFact } from '../../db/queries/memories.ts';
+import { rememberFact } from '../../db/queries/conversations/memories.ts';
 import { adminJson, admin as run } from '../support/admin.ts';
 import { makeAgent } from '../support/agents.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';

@@ -1,6 +1,6 @@
 import { newId } from '../../core/ids.ts';
-import { insertSteps } from '../../db/queries/turnSteps.ts';
-import { beginConversation, markInterrupted } from '../../db/queries/turns.ts';
+import { insertSteps } from '../../db/queries/turns/turnSteps.ts';
+import { beginConversation, markInterrupted } from '../../db/queries/turns/turns.ts';
 import { publishedAgent, send } from '../http/messages/turns.ts';
 import { adminJson, admin as run } from '../support/admin.ts';
 import { addModel } from '../support/agents.ts';

@@ -1,7 +1,7 @@
 import { hashApiKey, isApiKeyShape } from '../../core/apiKey.ts';
 import { newId } from '../../core/ids.ts';
-import { findApiKeyByHash } from '../../db/queries/apiKeys.ts';
-import { takeOperation } from '../../db/queries/operations.ts';
+import { findApiKeyByHash } from '../../db/queries/workspaces/apiKeys.ts';
+import { takeOperation } from '../../db/queries/workspaces/operations.ts';
 import { admin as run } from '../support/admin.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { newId } from '../../core/ids.ts';
-import { findVersion } from '../../db/queries/agentVersions.ts';
+import { findVersion } from '../../db/queries/agents/agentVersions.ts';
 import type { Resources } from '../../runtime/agent/resources.ts';
 import type { AgentScope, AgentTool, ToolCallContext, ToolOutput } from '../../runtime/agent/tool.ts';
 import type { Snapshot } from '../../runtime/snapshot.ts';

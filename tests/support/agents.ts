@@ -1,6 +1,6 @@
 import type { Insertable } from 'kysely';
 import { newId } from '../../core/ids.ts';
-import { insertCustomModel } from '../../db/queries/aiModels.ts';
+import { insertCustomModel } from '../../db/queries/agents/aiModels.ts';
 import type { components } from '../../generated/api.ts';
 import type { AiModels } from '../../generated/db.ts';
 import { BUILTIN_MODEL } from '../../runtime/models/catalogue.ts';

@@ -5,8 +5,8 @@ import pg from 'pg';
 import { displayApiKey, hashApiKey, mintApiKey } from '../../core/apiKey.ts';
 import { newId } from '../../core/ids.ts';
 import { type ConnectOptions, connectDatabase, type Database } from '../../db/connect.ts';
-import { createApiKey } from '../../db/queries/apiKeys.ts';
-import { createWorkspace } from '../../db/queries/workspaces.ts';
+import { createApiKey } from '../../db/queries/workspaces/apiKeys.ts';
+import { createWorkspace } from '../../db/queries/workspaces/workspaces.ts';
 import type { DB } from '../../generated/db.ts';
 
 /** Environment variables by which the set-up tells the workers where the test cluster is. */

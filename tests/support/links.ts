@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
-import type { LinkKind } from '../../db/queries/agentLinks.ts';
+import type { LinkKind } from '../../db/queries/agents/agentLinks.ts';
 import { makeAgent } from './agents.ts';
 import type { TestApp } from './app.ts';
 import type { SeededWorkspace } from './database.ts';

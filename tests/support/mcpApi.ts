@@ -1,5 +1,5 @@
 import { newId } from '../../core/ids.ts';
-import type { ExternalMcpRow } from '../../db/queries/externalMcps.ts';
+import type { ExternalMcpRow } from '../../db/queries/tools/externalMcps.ts';
 import type { components } from '../../generated/api.ts';
 import type { TestApp } from './app.ts';
 import type { SeededWorkspace } from './database.ts';

@@ -1,4 +1,4 @@
-import type { LinkKind } from '../../db/queries/agentLinks.ts';
+import type { LinkKind } from '../../db/queries/agents/agentLinks.ts';
 import type { components } from '../../generated/api.ts';
 import type { AgentSetup } from '../http/messages/turns.ts';
 import { draftAgent } from '../http/messages/turns.ts';

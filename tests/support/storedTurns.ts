@@ -1,6 +1,6 @@
 import { newId } from '../../core/ids.ts';
-import type { TurnEnd } from '../../db/queries/finishTurn.ts';
-import type { TurnStart, UserMessage } from '../../db/queries/turns.ts';
+import type { TurnEnd } from '../../db/queries/turns/finishTurn.ts';
+import type { TurnStart, UserMessage } from '../../db/queries/turns/turns.ts';
 
 /** A turn that begins with a message, for tests that store turns without running them. */
 export function turnStart(

@@ -1,5 +1,5 @@
 import { newId } from '../../core/ids.ts';
-import { insertConnection } from '../../db/queries/nativeConnections.ts';
+import { insertConnection } from '../../db/queries/tools/nativeConnections.ts';
 import type { Connection } from '../../integrations/toolkits/toolkits.ts';
 import type { TestApp } from './app.ts';
 import type { SeededWorkspace } from './database.ts';

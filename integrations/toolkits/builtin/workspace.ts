@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { isUuid } from '../../../core/ids.ts';
-import { searchConversations } from '../../../db/queries/conversationSearch.ts';
-import { findConversation, listConversations } from '../../../db/queries/conversations.ts';
-import { listMessages } from '../../../db/queries/messages.ts';
+import { searchConversations } from '../../../db/queries/conversations/conversationSearch.ts';
+import { findConversation, listConversations } from '../../../db/queries/conversations/conversations.ts';
+import { listMessages } from '../../../db/queries/conversations/messages.ts';
 import { type RegisterTools, registerTool, ToolRefusal } from './tool.ts';
 
 const limit = (most: number, usual: number) => z.int().min(1).max(most).default(usual).describe('Most results');

@@ -1,4 +1,4 @@
-import { softDeleteConnection } from '../../../db/queries/nativeConnections.ts';
+import { softDeleteConnection } from '../../../db/queries/tools/nativeConnections.ts';
 import { makeAgent } from '../../support/agents.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { describeMissingAgent } from '../../support/missing.ts';

@@ -1,5 +1,5 @@
-import { insertLinks } from '../../../db/queries/agentLinks.ts';
-import { lockAgent } from '../../../db/queries/agents.ts';
+import { insertLinks } from '../../../db/queries/agents/agentLinks.ts';
+import { lockAgent } from '../../../db/queries/agents/agents.ts';
 import { BUILTIN_MODEL } from '../../../runtime/models/catalogue.ts';
 import { makeAgent, readAgent, setStatus } from '../../support/agents.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';

@@ -1,6 +1,6 @@
 import { newId } from '../../../core/ids.ts';
-import { finishTurn } from '../../../db/queries/finishTurn.ts';
-import { beginConversation, claimConversation } from '../../../db/queries/turns.ts';
+import { finishTurn } from '../../../db/queries/turns/finishTurn.ts';
+import { beginConversation, claimConversation } from '../../../db/queries/turns/turns.ts';
 import type { TestApp } from '../../support/app.ts';
 import type { SeededWorkspace } from '../../support/database.ts';
 import { turnEnd, turnStart } from '../../support/storedTurns.ts';

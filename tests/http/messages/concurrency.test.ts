@@ -1,4 +1,4 @@
-import { claimConversation } from '../../../db/queries/turns.ts';
+import { claimConversation } from '../../../db/queries/turns/turns.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { gatedReply, type ModelServer, startModelServer } from '../../support/modelServer.ts';
 import { turnStart } from '../../support/storedTurns.ts';

@@ -1,6 +1,6 @@
 import { newId } from '../../../core/ids.ts';
-import { finishTurn, type TurnEnd } from '../../../db/queries/finishTurn.ts';
-import { claimConversation, type TurnStart } from '../../../db/queries/turns.ts';
+import { finishTurn, type TurnEnd } from '../../../db/queries/turns/finishTurn.ts';
+import { claimConversation, type TurnStart } from '../../../db/queries/turns/turns.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { untilOneWaits } from '../../support/database.ts';
 import { type ModelServer, startModelServer } from '../../support/modelServer.ts';

@@ -1,7 +1,7 @@
 import { newId } from '../../../core/ids.ts';
-import { finishTurn } from '../../../db/queries/finishTurn.ts';
-import { returnOperation, takeOperation } from '../../../db/queries/operations.ts';
-import { beginConversation } from '../../../db/queries/turns.ts';
+import { finishTurn } from '../../../db/queries/turns/finishTurn.ts';
+import { beginConversation } from '../../../db/queries/turns/turns.ts';
+import { returnOperation, takeOperation } from '../../../db/queries/workspaces/operations.ts';
 import { startTestApp, type TestApp, TestClock } from '../../support/app.ts';
 import type { SeededWorkspace } from '../../support/database.ts';
 import { type ModelServer, startModelServer } from '../../support/modelServer.ts';

@@ -1,4 +1,4 @@
-import { monthNamed, monthUsage } from '../../../db/queries/usage.ts';
+import { monthNamed, monthUsage } from '../../../db/queries/workspaces/usage.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import type { SeededWorkspace } from '../../support/database.ts';
 import { toolCall, WIRES } from '../../support/exchanges.ts';

@@ -1,5 +1,5 @@
 import { connectDatabase } from '../../../db/connect.ts';
-import { rememberFact } from '../../../db/queries/memories.ts';
+import { rememberFact } from '../../../db/queries/conversations/memories.ts';
 import { tapDatabase, type Wiretap } from '../../../scripts/bench/wire.ts';
 import { makeReadyAgent, publish } from '../../support/agents.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';

@@ -1,5 +1,5 @@
 import { newId } from '../../../core/ids.ts';
-import { listSkillFiles } from '../../../db/queries/skills.ts';
+import { listSkillFiles } from '../../../db/queries/tools/skills.ts';
 import { makeAgent, makeReadyAgent, publish, readAgent, withoutRequestId } from '../../support/agents.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { linkSkill, makeSkill, storedSkillFile } from '../../support/skills.ts';

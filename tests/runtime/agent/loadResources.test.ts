@@ -1,6 +1,6 @@
-import type { LinkKind } from '../../../db/queries/agentLinks.ts';
-import { softDeleteCustomModel } from '../../../db/queries/aiModels.ts';
-import { softDeleteConnection } from '../../../db/queries/nativeConnections.ts';
+import type { LinkKind } from '../../../db/queries/agents/agentLinks.ts';
+import { softDeleteCustomModel } from '../../../db/queries/agents/aiModels.ts';
+import { softDeleteConnection } from '../../../db/queries/tools/nativeConnections.ts';
 import { ResourceCache } from '../../../runtime/agent/loadResources.ts';
 import type { Resources } from '../../../runtime/agent/resources.ts';
 import { BUILTIN_MODEL } from '../../../runtime/models/catalogue.ts';

@@ -1,5 +1,5 @@
 import type { Kysely, KyselyPlugin } from 'kysely';
-import type { LinkKind } from '../../../db/queries/agentLinks.ts';
+import type { LinkKind } from '../../../db/queries/agents/agentLinks.ts';
 import type { DB } from '../../../generated/db.ts';
 import type { ResourceSubject } from '../../../runtime/agent/loadResources.ts';
 import { makeReadyAgent, publish } from '../../support/agents.ts';

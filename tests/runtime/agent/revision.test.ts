@@ -1,5 +1,5 @@
-import { softDeleteCustomModel } from '../../../db/queries/aiModels.ts';
-import { softDeleteConnection } from '../../../db/queries/nativeConnections.ts';
+import { softDeleteCustomModel } from '../../../db/queries/agents/aiModels.ts';
+import { softDeleteConnection } from '../../../db/queries/tools/nativeConnections.ts';
 import { addModel, makeAgent, makeReadyAgent, makeVariable, publish, setStatus } from '../../support/agents.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { makeTool } from '../../support/httpTools.ts';

@@ -1,4 +1,4 @@
-import type { LinkKind } from '../../../db/queries/agentLinks.ts';
+import type { LinkKind } from '../../../db/queries/agents/agentLinks.ts';
 import { ResourceCache } from '../../../runtime/agent/loadResources.ts';
 import type { AgentScope, AgentTool, ToolOutput } from '../../../runtime/agent/tool.ts';
 import { makeToolset, runTool } from '../../../runtime/agent/toolset.ts';

@@ -1,5 +1,5 @@
 import { newId } from '../../../core/ids.ts';
-import { listUserMemories, type MemoryFact } from '../../../db/queries/memories.ts';
+import { listUserMemories, type MemoryFact } from '../../../db/queries/conversations/memories.ts';
 import type { AgentScope } from '../../../runtime/agent/tool.ts';
 import { memorySection, memoryTools } from '../../../runtime/capabilities/memory.ts';
 import { callTool, newScope } from '../../support/agentScope.ts';

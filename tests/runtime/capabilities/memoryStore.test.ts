@@ -8,7 +8,7 @@ import {
   type MemoryFact,
   memoryFactsSql,
   rememberFact,
-} from '../../../db/queries/memories.ts';
+} from '../../../db/queries/conversations/memories.ts';
 import type { AgentScope } from '../../../runtime/agent/tool.ts';
 import { newScope } from '../../support/agentScope.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';

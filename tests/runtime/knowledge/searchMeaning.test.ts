@@ -1,4 +1,4 @@
-import { sourcesWithoutVectors } from '../../../db/queries/knowledgePassages.ts';
+import { sourcesWithoutVectors } from '../../../db/queries/knowledge/knowledgePassages.ts';
 import { fuseRanks } from '../../../runtime/knowledge/fusion.ts';
 import { embedStoredPassages, replacePassages } from '../../../runtime/knowledge/passages.ts';
 import { createTestDatabase, type SeededWorkspace, type TestDatabase } from '../../support/database.ts';

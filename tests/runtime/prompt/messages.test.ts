@@ -1,4 +1,4 @@
-import type { HistoryRow } from '../../../db/queries/history.ts';
+import type { HistoryRow } from '../../../db/queries/conversations/history.ts';
 import type { ModelDescriptor } from '../../../runtime/models/catalogue.ts';
 import type { ModelMessage } from '../../../runtime/models/prompt.ts';
 import { historyMessages, transcriptOf } from '../../../runtime/prompt/messages.ts';

@@ -1,0 +1,59 @@
+import type { Insertable, Kysely, Selectable, Updateable } from 'kysely';
+import type { AgentCommands, DB } from '../../../generated/db.ts';
+
+/** A slash command of an agent. */
+export type CommandRow = Selectable<AgentCommands>;
+
+function commands(db: Kysely<DB>, workspaceId: string, agentId: string) {
+  return db
+    .selectFrom('agent_commands')
+    .selectAll()
+    .where('workspace_id', '=', workspaceId)
+    .where('agent_id', '=', agentId)
+    .where('deleted_at', 'is', null);
+}
+
+/** The commands of an agent, newest first. */
+export function listCommands(db: Kysely<DB>, workspaceId: string, agentId: string): Promise<CommandRow[]> {
+  return commands(db, workspaceId, agentId).orderBy('created_at', 'desc').orderBy('id', 'desc').execute();
+}
+
+/** One command of an agent, if it is there. */
+export function findCommand(
+  db: Kysely<DB>,
+  workspaceId: string,
+  agentId: string,
+  id: string,
+): Promise<CommandRow | undefined> {
+  return commands(db, workspaceId, agentId).where('id', '=', id).executeTakeFirst();
+}
+
+/**
+ * Stores a command and answers with it. Fails on `agent_commands_name_key` or `agent_commands_slug_key` when the agent has one
+ * of the name or the slash word already.
+ */
+export function insertCommand(db: Kysely<DB>, row: Insertable<AgentCommands>): Promise<CommandRow> {
+  return db.insertInto('agent_commands').values(row).returningAll().executeTakeFirstOrThrow();
+}
+
+/**
+ * Changes a command of an agent and answers with it; undefined when it is not there. Fails on `agent_commands_name_key` or
+ * `agent_commands_slug_key` when the agent has another one of the new name or slash word.
+ */
+export function updateCommandRow(
+  db: Kysely<DB>,
+  workspaceId: string,
+  agentId: string,
+  id: string,
+  change: Updateable<AgentCommands>,
+): Promise<CommandRow | undefined> {
+  return db
+    .updateTable('agent_commands')
+    .set(change)
+    .where('workspace_id', '=', workspaceId)
+    .where('agent_id', '=', agentId)
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+    .returningAll()
+    .executeTakeFirst();
+}

@@ -1,0 +1,179 @@
+import { type Insertable, type Kysely, type Selectable, sql, type Transaction, type Updateable } from 'kysely';
+import type { Agents, DB } from '../../../generated/db.ts';
+import { compileOnce } from '../../compiled.ts';
+import { likeContains } from '../shared/like.ts';
+import type { Page } from '../shared/page.ts';
+
+/** An agent with the display name of its model, when that is one of the workspace's own. */
+export type AgentRow = Selectable<Agents> & { custom_model_name: string | null };
+
+/** Where an agent is in its life. */
+export type AgentStatus = Selectable<Agents>['status'];
+
+/** What narrows a list of agents; absent = no restriction. */
+export interface AgentFilter {
+  status: readonly AgentStatus[] | undefined;
+  search: string | undefined;
+  categories: readonly string[] | undefined;
+  includeArchived: boolean;
+}
+
+const agentById = compileOnce((db, args: { workspaceId: string; id: string }) =>
+  db
+    .selectFrom('agents as a')
+    .leftJoin('ai_models as m', (join) =>
+      join.onRef('m.workspace_id', '=', 'a.workspace_id').onRef('m.id', '=', 'a.ai_model_id'),
+    )
+    .where('a.workspace_id', '=', args.workspaceId)
+    .where('a.id', '=', args.id)
+    .where('a.deleted_at', 'is', null)
+    .selectAll('a')
+    .select('m.name as custom_model_name'),
+);
+
+/** The agent, if it exists in the workspace and is not deleted. */
+export async function findAgent(db: Kysely<DB>, workspaceId: string, id: string): Promise<AgentRow | undefined> {
+  const [row] = await agentById(db, { workspaceId, id });
+  return row;
+}
+
+/** Whether the agent exists in the workspace and is not deleted. */
+export async function agentExists(db: Kysely<DB>, workspaceId: string, id: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('agents')
+    .select('id')
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/**
+ * The agent, locked until the transaction ends: changes of its editable state take turns. New conversations of the agent
+ * do not wait for it, since its key stays as it is.
+ */
+export function lockAgent(
+  trx: Transaction<DB>,
+  workspaceId: string,
+  id: string,
+): Promise<Selectable<Agents> | undefined> {
+  return trx
+    .selectFrom('agents')
+    .selectAll()
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
+}
+
+interface AgentListArgs {
+  workspaceId: string;
+  status: readonly AgentStatus[];
+  /** For LIKE; null = any. */
+  pattern: string | null;
+  categories: readonly string[] | null;
+}
+
+function matchingAgents(db: Kysely<DB>, args: AgentListArgs) {
+  return db
+    .selectFrom('agents')
+    .where('workspace_id', '=', args.workspaceId)
+    .where('deleted_at', 'is', null)
+    .where(sql<boolean>`status = any (${args.status}::text[])`)
+    .where(
+      sql<boolean>`(${args.pattern}::text is null or name ilike ${args.pattern} or description ilike ${args.pattern})`,
+    )
+    .where(sql<boolean>`(${args.categories}::text[] is null or categories && ${args.categories}::text[])`);
+}
+
+const agentPage = compileOnce((db, args: AgentListArgs & Page) =>
+  matchingAgents(db, args)
+    .select([
+      'id',
+      'name',
+      'avatar_url',
+      'status',
+      'draft_version_number',
+      'published_version_number',
+      'created_at',
+      'updated_at',
+    ])
+    .select(sql<number>`count(*) over ()`.as('total'))
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(args.limit)
+    .offset(args.offset),
+);
+
+const agentCount = compileOnce((db, args: AgentListArgs) =>
+  matchingAgents(db, args).select(sql<number>`count(*)`.as('total')),
+);
+
+const EVERY_STATUS: readonly AgentStatus[] = ['draft', 'active', 'inactive', 'archived'];
+
+/** A page of agents, newest first, and how many there are on all pages. */
+export async function listAgents(db: Kysely<DB>, workspaceId: string, filter: AgentFilter, page: Page) {
+  const { status, includeArchived, search, categories } = filter;
+  const args: AgentListArgs = {
+    workspaceId,
+    status: status?.length ? status : EVERY_STATUS.filter((one) => includeArchived || one !== 'archived'),
+    pattern: search === undefined ? null : likeContains(search),
+    categories: categories?.length ? categories : null,
+  };
+  const rows = await agentPage(db, { ...args, ...page });
+  if (rows[0]) return { rows, total: rows[0].total };
+  if (page.offset === 0) return { rows, total: 0 };
+  // Beyond the last page there is no row to tell the total.
+  const [counted] = await agentCount(db, args);
+  return { rows, total: counted?.total ?? 0 };
+}
+
+/** Stores a new agent. Fails on `agents_name_key` when the name is taken. */
+export async function insertAgent(db: Kysely<DB>, agent: Insertable<Agents>): Promise<void> {
+  await db.insertInto('agents').values(agent).execute();
+}
+
+/** Changes columns of an agent. Fails on `agents_name_key` when the name is taken. */
+export async function updateAgentRow(
+  db: Kysely<DB>,
+  workspaceId: string,
+  id: string,
+  change: Updateable<Agents>,
+): Promise<void> {
+  await db.updateTable('agents').set(change).where('workspace_id', '=', workspaceId).where('id', '=', id).execute();
+}
+
+/** Deletes the agent for the API. Answers whether there was one. */
+export async function softDeleteAgent(db: Kysely<DB>, workspaceId: string, id: string, now: Date): Promise<boolean> {
+  const result = await db
+    .updateTable('agents')
+    .set({ deleted_at: now })
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst();
+  return result.numUpdatedRows > 0n;
+}
+
+/**
+ * Takes a place for one more agent in the workspace until the transaction ends, so that two creations cannot both take
+ * the last one. Answers false when the workspace's limit is reached.
+ */
+export async function reserveAgentPlace(trx: Transaction<DB>, workspaceId: string): Promise<boolean> {
+  const workspace = await trx
+    .selectFrom('workspaces')
+    .select('agent_limit')
+    .where('id', '=', workspaceId)
+    .executeTakeFirstOrThrow();
+  if (workspace.agent_limit === null) return true;
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`agents of ${workspaceId}`}, 0))`.execute(trx);
+  const { agents } = await trx
+    .selectFrom('agents')
+    .select(sql<number>`count(*)`.as('agents'))
+    .where('workspace_id', '=', workspaceId)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirstOrThrow();
+  return agents < workspace.agent_limit;
+}

@@ -1,0 +1,87 @@
+import { type Kysely, type Selectable, sql } from 'kysely';
+import type { Conversations, DB } from '../../../generated/db.ts';
+import { type Page, type PageOf, selectPage } from '../shared/page.ts';
+
+/** A conversation of an end user with an agent. */
+export type ConversationRow = Selectable<Conversations>;
+
+/** What narrows a list of conversations; absent = no restriction. */
+export interface ConversationFilter {
+  status: 'open' | 'paused' | 'ended' | undefined;
+  agentId: string | undefined;
+  externalUserId: string | undefined;
+  channel: ConversationRow['channel'] | undefined;
+  isTest: boolean | undefined;
+  isEnded: boolean | undefined;
+  since: Date | undefined;
+  until: Date | undefined;
+}
+
+/** The conversation, if it exists in the workspace and is not deleted. */
+export function findConversation(
+  db: Kysely<DB>,
+  workspaceId: string,
+  id: string,
+): Promise<ConversationRow | undefined> {
+  return db
+    .selectFrom('conversations')
+    .selectAll()
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst();
+}
+
+/** A page of conversations, newest first, and how many there are on all pages. */
+export function listConversations(
+  db: Kysely<DB>,
+  workspaceId: string,
+  filter: ConversationFilter,
+  page: Page,
+): Promise<PageOf<ConversationRow>> {
+  let matching = db.selectFrom('conversations').where('workspace_id', '=', workspaceId).where('deleted_at', 'is', null);
+  if (filter.status === 'ended') matching = matching.where('is_ended', '=', true);
+  if (filter.status === 'paused') matching = matching.where('is_ended', '=', false).where('is_paused', '=', true);
+  if (filter.status === 'open') matching = matching.where('is_ended', '=', false).where('is_paused', '=', false);
+  if (filter.agentId !== undefined) matching = matching.where('agent_id', '=', filter.agentId);
+  if (filter.externalUserId !== undefined) matching = matching.where('external_user_id', '=', filter.externalUserId);
+  if (filter.channel !== undefined) matching = matching.where('channel', '=', filter.channel);
+  if (filter.isTest !== undefined) matching = matching.where('is_test', '=', filter.isTest);
+  if (filter.isEnded !== undefined) matching = matching.where('is_ended', '=', filter.isEnded);
+  if (filter.since !== undefined) matching = matching.where('last_message_at', '>=', filter.since);
+  if (filter.until !== undefined) matching = matching.where('last_message_at', '<=', filter.until);
+  return selectPage(matching, (query) => query.selectAll().orderBy('started_at', 'desc').orderBy('id', 'desc'), page);
+}
+
+/** Deletes the conversation for the API. Answers whether there was one. */
+export async function softDeleteConversation(
+  db: Kysely<DB>,
+  workspaceId: string,
+  id: string,
+  now: Date,
+): Promise<boolean> {
+  const result = await db
+    .updateTable('conversations')
+    .set({ deleted_at: now })
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst();
+  return result.numUpdatedRows > 0n;
+}
+
+/** Forgets the value that conversations of the agent hold for a variable of its prompt. */
+export async function forgetVariableValues(
+  db: Kysely<DB>,
+  workspaceId: string,
+  agentId: string,
+  name: string,
+): Promise<void> {
+  await db
+    .updateTable('conversations')
+    .set({ metadata: sql`metadata #- array['variables', ${name}]` })
+    .where('workspace_id', '=', workspaceId)
+    .where('agent_id', '=', agentId)
+    .where(sql<boolean>`jsonb_typeof(metadata -> 'variables') = 'object' and (metadata -> 'variables') ? ${name}`)
+    .execute();
+}

@@ -1,0 +1,49 @@
+import { type Kysely, sql } from 'kysely';
+import type { DB } from '../../../generated/db.ts';
+
+/** SQL condition: the agent of conversation `c` can write in it. */
+const canWrite = sql<boolean>`(not c.is_paused and not c.is_ended and exists (
+      select from agents a join workspaces w on w.id = a.workspace_id
+      where a.workspace_id = c.workspace_id and a.id = c.agent_id and a.status = 'active' and a.published_version_number is not null
+        and a.deleted_at is null and w.deleted_at is null))`;
+
+/**
+ * Conversations of all workspaces whose follow-up is due and that no turn holds: of each workspace what waits longest, then of each
+ * the next, so that one with thousands keeps no other waiting. A follow-up that comes due while its conversation is paused or ended,
+ * or its agent not active, is dropped: it would come out of nowhere when that changes.
+ */
+export async function dueFollowUps(
+  system: Kysely<DB>,
+  now: Date,
+  limit: number,
+): Promise<{ workspaceId: string; conversationId: string }[]> {
+  const { rows } = await sql<{ workspaceId: string; conversationId: string }>`
+    with dropped as (
+      update conversations c set follow_up_at = null
+      where c.follow_up_at <= ${now} and c.deleted_at is null and not ${canWrite}
+    )
+    select c.workspace_id as "workspaceId", c.id as "conversationId" from conversations c
+    where c.follow_up_at <= ${now} and c.deleted_at is null and (c.turn_id is null or c.turn_expires_at < now()) and ${canWrite}
+    order by row_number() over (partition by c.workspace_id order by c.follow_up_at, c.id), c.follow_up_at, c.id limit ${limit}`.execute(
+    system,
+  );
+  return rows;
+}
+
+/** The follow-up of a conversation, if it is due and the agent can write: since when, and how many attempts since the last message came to nothing. */
+export async function findDueFollowUp(
+  db: Kysely<DB>,
+  workspaceId: string,
+  conversationId: string,
+  now: Date,
+): Promise<{ due: Date; failed: number } | undefined> {
+  const { rows } = await sql<{ due: Date; failed: number }>`
+    select c.follow_up_at as due, (
+        select count(*)::int from turns t
+        where t.workspace_id = c.workspace_id and t.conversation_id = c.id and t.kind = 'follow_up' and t.started_at > c.last_message_at
+      ) as failed
+    from conversations c
+    where c.workspace_id = ${workspaceId} and c.id = ${conversationId} and c.follow_up_at <= ${now} and c.deleted_at is null
+      and ${canWrite}`.execute(db);
+  return rows[0];
+}

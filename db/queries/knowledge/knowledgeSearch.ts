@@ -1,0 +1,120 @@
+import { type Kysely, sql } from 'kysely';
+import type { DB } from '../../../generated/db.ts';
+import { realArray } from './knowledgePassages.ts';
+
+/** Where a passage is, and what it says. */
+export interface FoundPassage {
+  sourceId: string;
+  sourceName: string;
+  seq: number;
+  heading: string | null;
+  page: number | null;
+  content: string;
+}
+
+/** The words of a query and those like them, as the workspace's passages have them: see `knowledge_vocabulary` in the migration. */
+export async function findWords(
+  db: Kysely<DB>,
+  words: readonly { word: string; shape: string }[],
+  sourceIds: readonly string[],
+): Promise<{ ordinal: number; word: string; passages: number; likeness: number }[]> {
+  const { rows } = await sql<{ ordinal: number; word: string; passages: number; likeness: number }>`
+    select ordinal, word, passages, likeness from knowledge_vocabulary(${words.map(({ word }) => word)}::text[],
+      ${words.map(({ shape }) => shape)}::text[], ${sourceIds}::uuid[])`.execute(db);
+  return rows;
+}
+
+const found = sql`s.id as "sourceId", s.name as "sourceName", p.seq, p.heading, p.page, p.content`;
+
+/** Those of the sources that can be searched. */
+function searchable(workspaceId: string, sourceIds: readonly string[]) {
+  return sql`
+    searchable as (
+      select id, name from knowledge_sources
+      where workspace_id = ${workspaceId} and id = any (${sourceIds}::uuid[])
+        and processing_status = 'COMPLETED' and deleted_at is null
+    )`;
+}
+
+/** What is matched, and how: see `knowledge_matches` in the migration. */
+export interface MatchOptions {
+  sourceIds: readonly string[];
+  /** Which passages are ranked; null: any. */
+  query: string | null;
+  /** Whether the inverted index finds them. */
+  inverted: boolean;
+  parts: readonly { query: string; weight: number; graded: boolean }[];
+  /** Most passages that are ranked. */
+  most: number;
+  limit: number;
+}
+
+/** The passages that match best by their words, best first, of those sources that can be searched. */
+export async function matchPassages(
+  db: Kysely<DB>,
+  workspaceId: string,
+  { sourceIds, query, inverted, parts, most, limit }: MatchOptions,
+): Promise<FoundPassage[]> {
+  const { rows } = await sql<FoundPassage>`
+    with ${searchable(workspaceId, sourceIds)}
+    select ${found}
+    from knowledge_matches(array(select id from searchable), ${query}::tsquery, ${inverted},
+      ${parts.map(({ query }) => query)}::text[], ${parts.map(({ weight }) => weight)}::real[],
+      ${parts.map(({ graded }) => graded)}::boolean[], ${most}, ${limit}) m
+    join searchable s on s.id = m.source_id
+    join knowledge_passages p on p.workspace_id = ${workspaceId} and p.source_id = m.source_id and p.seq = m.seq
+    order by m.score desc, m.source_id, m.seq`.execute(db);
+  return rows;
+}
+
+/** What is near, and to what. */
+export interface NearOptions {
+  sourceIds: readonly string[];
+  model: string;
+  vector: readonly number[];
+  signs: string;
+  /** How many of the passages with the nearest signs are compared exactly. */
+  candidates: number;
+  limit: number;
+  /** Whether the server has the extension `vector`. */
+  pgvector: boolean;
+}
+
+/**
+ * The passages nearest to a vector by cosine, nearest first, of those sources that can be searched and whose vectors are from
+ * the same model. Of more passages than `candidates` those are compared whose signs differ least.
+ */
+export async function nearestPassages(
+  db: Kysely<DB>,
+  workspaceId: string,
+  { sourceIds, model, vector, signs, candidates, limit, pgvector }: NearOptions,
+): Promise<FoundPassage[]> {
+  const asked = realArray(vector);
+  const nearness = pgvector
+    ? sql`-(n.vector::vector <=> ${asked}::real[]::vector)`
+    : sql`(select sum(u.a * u.b) from unnest(n.vector, ${asked}::real[]) u (a, b))`;
+  const { rows } = await sql<FoundPassage>`
+    with ${searchable(workspaceId, sourceIds)}, near as materialized (
+      select v.source_id, v.seq, v.vector
+      from knowledge_vectors v
+      where v.workspace_id = ${workspaceId} and v.source_id = any (array(
+        select e.source_id from knowledge_embeddings e join searchable on searchable.id = e.source_id
+        where e.workspace_id = ${workspaceId} and e.model = ${model} and e.dimensions = ${vector.length}))
+      order by bit_count(v.signs # ${signs}::varbit), v.source_id, v.seq
+      limit ${candidates}
+    ), ranked as materialized (
+      select n.source_id, n.seq, ${nearness} as nearness from near n order by nearness desc, n.source_id, n.seq limit ${limit}
+    )
+    select ${found}
+    from ranked r
+    join searchable s on s.id = r.source_id
+    join knowledge_passages p on p.workspace_id = ${workspaceId} and p.source_id = r.source_id and p.seq = r.seq
+    order by r.nearness desc, r.source_id, r.seq`.execute(db);
+  return rows;
+}
+
+/** Whether the server has the extension `vector` (pgvector) in this database. */
+export async function hasPgvector(db: Kysely<DB>): Promise<boolean> {
+  const { rows } = await sql<{ there: boolean }>`select to_regtype('vector') is not null as there`.execute(db);
+  return rows[0]?.there ?? false;
+}

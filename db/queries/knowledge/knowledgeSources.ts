@@ -1,0 +1,212 @@
+import { type Insertable, type Kysely, type Selectable, sql, type Transaction, type Updateable } from 'kysely';
+import type { DB, KnowledgeSources } from '../../../generated/db.ts';
+import { notLinked } from '../agents/agentLinks.ts';
+import { likeContains } from '../shared/like.ts';
+import { type Page, type PageOf, selectPage } from '../shared/page.ts';
+
+/** A text or file that agents can draw on. */
+export type KnowledgeSourceRow = Selectable<KnowledgeSources>;
+
+/** What narrows a list of knowledge sources; absent = no restriction. */
+export interface KnowledgeSourceFilter {
+  status: KnowledgeSourceRow['processing_status'] | undefined;
+  search: string | undefined;
+}
+
+/** The source, if it exists in the workspace and is not deleted. */
+export function findKnowledgeSource(
+  db: Kysely<DB>,
+  workspaceId: string,
+  id: string,
+): Promise<KnowledgeSourceRow | undefined> {
+  return db
+    .selectFrom('knowledge_sources')
+    .selectAll()
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst();
+}
+
+/** A page of sources, newest first, and how many there are on all pages. */
+export function listKnowledgeSources(
+  db: Kysely<DB>,
+  workspaceId: string,
+  { status, search }: KnowledgeSourceFilter,
+  page: Page,
+): Promise<PageOf<KnowledgeSourceRow>> {
+  let matching = db
+    .selectFrom('knowledge_sources')
+    .where('workspace_id', '=', workspaceId)
+    .where('deleted_at', 'is', null);
+  if (status !== undefined) matching = matching.where('processing_status', '=', status);
+  if (search !== undefined) matching = matching.where('name', 'ilike', likeContains(search));
+  return selectPage(matching, (query) => query.selectAll().orderBy('created_at', 'desc').orderBy('id', 'desc'), page);
+}
+
+/** The sources that are not linked to the agent, newest first. */
+export function listUnlinkedKnowledgeSources(
+  db: Kysely<DB>,
+  workspaceId: string,
+  agentId: string,
+): Promise<Pick<KnowledgeSourceRow, 'id' | 'name' | 'description'>[]> {
+  return db
+    .selectFrom('knowledge_sources')
+    .select(['id', 'name', 'description'])
+    .where('workspace_id', '=', workspaceId)
+    .where('deleted_at', 'is', null)
+    .where(notLinked(workspaceId, agentId, 'knowledge_source', 'knowledge_sources.id'))
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .execute();
+}
+
+/**
+ * Stores a new source whose content is still to be stored. It counts as deleted until `admitKnowledgeSource`, and what there is of it
+ * is purged from `abandonedAt` on: so a process that is killed meanwhile leaves nothing for ever.
+ */
+export async function prepareKnowledgeSource(
+  db: Kysely<DB>,
+  source: Omit<Insertable<KnowledgeSources>, 'deleted_at'>,
+  abandonedAt: Date,
+): Promise<void> {
+  await db
+    .insertInto('knowledge_sources')
+    .values({ ...source, deleted_at: abandonedAt })
+    .execute();
+}
+
+/** Makes a prepared source one that is there and waits to be processed. Throws when it was purged. */
+export function admitKnowledgeSource(db: Kysely<DB>, workspaceId: string, id: string): Promise<KnowledgeSourceRow> {
+  return db
+    .updateTable('knowledge_sources')
+    .set({ deleted_at: null })
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .where('purged_at', 'is', null)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+/** Changes a source that is not deleted. Answers with it as it is then; undefined when there is none. */
+export function updateKnowledgeSource(
+  db: Kysely<DB>,
+  workspaceId: string,
+  id: string,
+  change: Updateable<KnowledgeSources>,
+): Promise<KnowledgeSourceRow | undefined> {
+  return db
+    .updateTable('knowledge_sources')
+    .set(change)
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** Deletes the source for the API; its content is still to be purged. Answers whether there was one. */
+export async function softDeleteKnowledgeSource(
+  trx: Transaction<DB>,
+  workspaceId: string,
+  id: string,
+  now: Date,
+): Promise<boolean> {
+  const row = await updateKnowledgeSource(trx, workspaceId, id, { deleted_at: now });
+  return row !== undefined;
+}
+
+/**
+ * Takes a source that is not processed yet for one more run. Undefined when it is deleted or done. Of two runs at a time the one
+ * that took it last counts: `attempts` of the row tells them apart.
+ */
+export function claimKnowledgeSource(
+  db: Kysely<DB>,
+  workspaceId: string,
+  id: string,
+  now: Date,
+): Promise<KnowledgeSourceRow | undefined> {
+  return db
+    .updateTable('knowledge_sources')
+    .set((eb) => ({ processing_status: 'PROCESSING', attempts: eb('attempts', '+', 1), updated_at: now }))
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+    .where('processing_status', 'in', ['PENDING', 'PROCESSING'])
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** Ends or gives back a run. Answers whether it still counted: the source was not deleted, and no later run has taken it. */
+export async function settleKnowledgeSource(
+  db: Kysely<DB>,
+  { workspace_id, id, attempts }: Pick<KnowledgeSourceRow, 'workspace_id' | 'id' | 'attempts'>,
+  change: Updateable<KnowledgeSources>,
+): Promise<boolean> {
+  const result = await db
+    .updateTable('knowledge_sources')
+    .set(change)
+    .where('workspace_id', '=', workspace_id)
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+    .where('processing_status', '=', 'PROCESSING')
+    .where('attempts', '=', attempts)
+    .executeTakeFirst();
+  return result.numUpdatedRows > 0n;
+}
+
+/** Marks a source that is not done as failed, whoever runs it. */
+export async function failKnowledgeSource(
+  db: Kysely<DB>,
+  workspaceId: string,
+  id: string,
+  message: string,
+  now: Date,
+): Promise<void> {
+  await db
+    .updateTable('knowledge_sources')
+    .set({ processing_status: 'FAILED', error_message: message, last_processed_at: now, updated_at: now })
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+    .where('processing_status', 'in', ['PENDING', 'PROCESSING'])
+    .execute();
+}
+
+/** Whether the source is deleted and its content not purged yet. */
+export async function isToBePurged(db: Kysely<DB>, workspaceId: string, id: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('knowledge_sources')
+    .select('id')
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .where('deleted_at', 'is not', null)
+    .where('purged_at', 'is', null)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Notes that nothing is left of the content of a deleted source. */
+export async function markPurged(db: Kysely<DB>, workspaceId: string, id: string, now: Date): Promise<void> {
+  await db
+    .updateTable('knowledge_sources')
+    .set({ purged_at: now })
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .where('deleted_at', 'is not', null)
+    .execute();
+}
+
+/** What is still to be processed or purged in all workspaces, what waits longest first. `system` sees them all. */
+export async function unfinishedKnowledgeSources(
+  system: Kysely<DB>,
+  now: Date,
+  limit: number,
+): Promise<{ workspaceId: string; sourceId: string }[]> {
+  const { rows } = await sql<{ workspaceId: string; sourceId: string }>`
+    select workspace_id as "workspaceId", id as "sourceId" from knowledge_sources
+    where ((deleted_at is null and processing_status in ('PENDING', 'PROCESSING')) or (deleted_at is not null and purged_at is null))
+      and (deleted_at is null or deleted_at <= ${now})
+    order by updated_at limit ${limit}`.execute(system);
+  return rows;
+}

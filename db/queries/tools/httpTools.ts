@@ -1,0 +1,132 @@
+import { type Insertable, type Kysely, type Selectable, sql, type Transaction, type Updateable } from 'kysely';
+import type { DB, HttpTools } from '../../../generated/db.ts';
+import { notLinked } from '../agents/agentLinks.ts';
+import { likeContains } from '../shared/like.ts';
+import { type Page, type PageOf, selectPage } from '../shared/page.ts';
+
+/** A tool of a workspace. */
+export type HttpToolRow = Selectable<HttpTools>;
+
+/** What lists show of a tool. */
+export type ListedTool = Omit<HttpToolRow, 'workspace_id' | 'secrets' | 'operations' | 'deleted_at'>;
+
+const LISTED = [
+  'id',
+  'name',
+  'description',
+  'tool_type',
+  'requires_approval',
+  'configuration',
+  'created_at',
+  'updated_at',
+] as const;
+
+/** What narrows a list of tools; absent = no restriction. A type that no tool has gives an empty list. */
+export interface HttpToolFilter {
+  toolType?: string | undefined;
+  search?: string | undefined;
+}
+
+function matchingTools(db: Kysely<DB>, workspaceId: string, { toolType, search }: HttpToolFilter) {
+  let query = db.selectFrom('http_tools').where('workspace_id', '=', workspaceId).where('deleted_at', 'is', null);
+  if (toolType !== undefined) query = query.where(sql<boolean>`tool_type = ${toolType}`);
+  if (search !== undefined) query = query.where('name', 'ilike', likeContains(search));
+  return query;
+}
+
+/** A page of tools, newest first, and how many there are on all pages. */
+export function listHttpTools(
+  db: Kysely<DB>,
+  workspaceId: string,
+  filter: HttpToolFilter,
+  page: Page,
+): Promise<PageOf<ListedTool>> {
+  const matching = matchingTools(db, workspaceId, filter);
+  return selectPage(
+    matching,
+    (query) => query.select(LISTED).orderBy('created_at', 'desc').orderBy('id', 'desc'),
+    page,
+  );
+}
+
+/** The tools that are not linked to the agent's draft, newest first. */
+export function listLinkableTools(
+  db: Kysely<DB>,
+  workspaceId: string,
+  agentId: string,
+  filter: HttpToolFilter,
+): Promise<Pick<HttpToolRow, 'id' | 'name' | 'description' | 'tool_type'>[]> {
+  return matchingTools(db, workspaceId, filter)
+    .where(notLinked(workspaceId, agentId, 'http_tool', 'http_tools.id'))
+    .select(['id', 'name', 'description', 'tool_type'])
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .execute();
+}
+
+function oneTool(db: Kysely<DB>, workspaceId: string, id: string) {
+  return db
+    .selectFrom('http_tools')
+    .selectAll()
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null);
+}
+
+/** The tool, if it exists in the workspace and is not deleted. */
+export function findHttpTool(db: Kysely<DB>, workspaceId: string, id: string): Promise<HttpToolRow | undefined> {
+  return oneTool(db, workspaceId, id).executeTakeFirst();
+}
+
+/** The tool, locked until the transaction ends: changes of it take turns. */
+export function lockHttpTool(trx: Transaction<DB>, workspaceId: string, id: string): Promise<HttpToolRow | undefined> {
+  return oneTool(trx, workspaceId, id).forNoKeyUpdate().executeTakeFirst();
+}
+
+/** Stores a tool and answers with it. Fails on `http_tools_name_key` when the name is taken. */
+export function insertHttpTool(db: Kysely<DB>, tool: Insertable<HttpTools>): Promise<HttpToolRow> {
+  return db.insertInto('http_tools').values(tool).returningAll().executeTakeFirstOrThrow();
+}
+
+/** Changes a tool and answers with it; undefined when there is none. Fails on `http_tools_name_key` when the name is taken. */
+export function updateHttpTool(
+  db: Kysely<DB>,
+  workspaceId: string,
+  id: string,
+  change: Updateable<HttpTools>,
+): Promise<HttpToolRow | undefined> {
+  return db
+    .updateTable('http_tools')
+    .set(change)
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** Deletes the tool for the API, its secrets for good. Answers whether there was one. */
+export async function softDeleteHttpTool(db: Kysely<DB>, workspaceId: string, id: string, now: Date): Promise<boolean> {
+  return (await updateHttpTool(db, workspaceId, id, { deleted_at: now, secrets: null })) !== undefined;
+}
+
+/**
+ * Takes a place for one more tool in the workspace until the transaction ends, so that two creations cannot both take the
+ * last one. Answers false when the workspace's limit is reached.
+ */
+export async function reserveToolPlace(trx: Transaction<DB>, workspaceId: string): Promise<boolean> {
+  const { tool_limit: limit } = await trx
+    .selectFrom('workspaces')
+    .select('tool_limit')
+    .where('id', '=', workspaceId)
+    .executeTakeFirstOrThrow();
+  if (limit === null) return true;
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`tools of ${workspaceId}`}, 0))`.execute(trx);
+  const { tools } = await trx
+    .selectFrom('http_tools')
+    .select(sql<number>`count(*)`.as('tools'))
+    .where('workspace_id', '=', workspaceId)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirstOrThrow();
+  return tools < limit;
+}

@@ -1,0 +1,64 @@
+import { type Insertable, type Kysely, type Selectable, sql } from 'kysely';
+import type { DB, NativeConnections } from '../../../generated/db.ts';
+import { notLinked } from '../agents/agentLinks.ts';
+
+/** A connection of the workspace to a toolkit. */
+export type NativeConnectionRow = Selectable<NativeConnections>;
+
+/** The workspace's connections, newest first. */
+export function listConnections(db: Kysely<DB>, workspaceId: string): Promise<NativeConnectionRow[]> {
+  return connections(db, workspaceId).execute();
+}
+
+/** The connections that the agent's draft is not linked to, newest first. */
+export function listUnlinkedConnections(
+  db: Kysely<DB>,
+  workspaceId: string,
+  agentId: string,
+): Promise<NativeConnectionRow[]> {
+  return connections(db, workspaceId)
+    .where(notLinked(workspaceId, agentId, 'native_mcp', 'native_connections.id'))
+    .execute();
+}
+
+/** The connections with these ids that are there. */
+export async function findConnections(
+  db: Kysely<DB>,
+  workspaceId: string,
+  ids: readonly string[],
+): Promise<NativeConnectionRow[]> {
+  if (ids.length === 0) return [];
+  return connections(db, workspaceId).where(sql<boolean>`id = any (${ids}::uuid[])`).execute();
+}
+
+/** Adds a connection. Fails on `native_connections_account_key` when the workspace has it already. */
+export async function insertConnection(db: Kysely<DB>, row: Insertable<NativeConnections>): Promise<void> {
+  await db.insertInto('native_connections').values(row).execute();
+}
+
+/** Deletes a connection for the API. Answers whether there was one. */
+export async function softDeleteConnection(
+  db: Kysely<DB>,
+  workspaceId: string,
+  id: string,
+  now: Date,
+): Promise<boolean> {
+  const result = await db
+    .updateTable('native_connections')
+    .set({ deleted_at: now, updated_at: now })
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst();
+  return result.numUpdatedRows > 0n;
+}
+
+function connections(db: Kysely<DB>, workspaceId: string) {
+  return db
+    .selectFrom('native_connections')
+    .selectAll()
+    .where('workspace_id', '=', workspaceId)
+    .where('deleted_at', 'is', null)
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc');
+}

@@ -1,0 +1,160 @@
+import { type Insertable, type Kysely, type Selectable, sql, type Transaction, type Updateable } from 'kysely';
+import type { DB, SkillFiles, Skills } from '../../../generated/db.ts';
+import { notLinked } from '../agents/agentLinks.ts';
+import { likeContains } from '../shared/like.ts';
+import { countRows, type Page, type PageOf } from '../shared/page.ts';
+
+/** A file of a skill without its content. */
+export type SkillFileRow = Pick<Selectable<SkillFiles>, 'path' | 'size_bytes' | 'binary'>;
+
+/** A skill with its files, by path. */
+export type SkillRow = Selectable<Skills> & { files: SkillFileRow[] };
+
+/** The files of the row of `skills` that goes by the alias `s`; byte order, so that it is the same on every server. */
+const filesOfSkill = sql<SkillFileRow[]>`(
+  select coalesce(json_agg(json_build_object('path', f.path, 'size_bytes', f.size_bytes, 'binary', f."binary")
+                           order by f.path collate "C"), '[]')
+  from skill_files f where f.workspace_id = s.workspace_id and f.skill_id = s.id)`;
+
+/** The skill, if it exists in the workspace and is not deleted. */
+export function findSkill(db: Kysely<DB>, workspaceId: string, id: string): Promise<SkillRow | undefined> {
+  return db
+    .selectFrom('skills as s')
+    .selectAll()
+    .select(filesOfSkill.as('files'))
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst();
+}
+
+/** A page of skills, newest first, and how many there are on all pages. One statement reads the page with all its files. */
+export async function listSkills(
+  db: Kysely<DB>,
+  workspaceId: string,
+  filter: { search: string | undefined },
+  page: Page,
+): Promise<PageOf<SkillRow>> {
+  let matching = db.selectFrom('skills').where('workspace_id', '=', workspaceId).where('deleted_at', 'is', null);
+  if (filter.search !== undefined) matching = matching.where('name', 'ilike', likeContains(filter.search));
+  const onPage = matching
+    .selectAll()
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(page.limit)
+    .offset(page.offset);
+  // Files are looked up outside, so that only those of the page are.
+  const rows = await db
+    .selectFrom(onPage.as('s'))
+    .selectAll()
+    .select(filesOfSkill.as('files'))
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .execute();
+  return { rows, total: await countRows(matching) };
+}
+
+/** The skills of the workspace that are not linked to the agent, newest first. */
+export function listUnlinkedSkills(
+  db: Kysely<DB>,
+  workspaceId: string,
+  agentId: string,
+): Promise<Pick<Selectable<Skills>, 'id' | 'name' | 'description'>[]> {
+  return db
+    .selectFrom('skills')
+    .select(['id', 'name', 'description'])
+    .where('workspace_id', '=', workspaceId)
+    .where('deleted_at', 'is', null)
+    .where(notLinked(workspaceId, agentId, 'skill', 'skills.id'))
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .execute();
+}
+
+/** Stores a new skill without files. Fails on `skills_name_key` when the name is taken. */
+export async function insertSkill(
+  trx: Transaction<DB>,
+  { metadata, ...skill }: Omit<Insertable<Skills>, 'metadata'> & { metadata: Record<string, unknown> | null },
+): Promise<void> {
+  const stored = metadata === null ? null : JSON.stringify(metadata);
+  await trx
+    .insertInto('skills')
+    .values({ ...skill, metadata: stored })
+    .execute();
+}
+
+/** Stores a file of a skill. */
+export async function insertSkillFile(trx: Transaction<DB>, file: Insertable<SkillFiles>): Promise<void> {
+  await trx.insertInto('skill_files').values(file).execute();
+}
+
+/** Changes columns of a skill. Fails on `skills_name_key` when the name is taken. Answers whether there is one. */
+export async function updateSkillRow(
+  db: Kysely<DB>,
+  workspaceId: string,
+  id: string,
+  change: Updateable<Skills>,
+): Promise<boolean> {
+  const result = await db
+    .updateTable('skills')
+    .set(change)
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst();
+  return result.numUpdatedRows > 0n;
+}
+
+/** Deletes the skill for the API and erases its files. Answers whether there was one. */
+export async function softDeleteSkill(
+  trx: Transaction<DB>,
+  workspaceId: string,
+  id: string,
+  now: Date,
+): Promise<boolean> {
+  if (!(await updateSkillRow(trx, workspaceId, id, { deleted_at: now }))) return false;
+  await trx.deleteFrom('skill_files').where('workspace_id', '=', workspaceId).where('skill_id', '=', id).execute();
+  return true;
+}
+
+/** The files of a skill by path, without their contents; none when the skill is deleted. */
+export function listSkillFiles(db: Kysely<DB>, workspaceId: string, skillId: string): Promise<SkillFileRow[]> {
+  return db
+    .selectFrom('skill_files')
+    .select(['path', 'size_bytes', 'binary'])
+    .where('workspace_id', '=', workspaceId)
+    .where('skill_id', '=', skillId)
+    .orderBy(sql`path collate "C"`)
+    .execute();
+}
+
+/** A part of a text file of a skill; of a binary one there is no content. */
+export interface SkillTextRow {
+  size_bytes: number;
+  binary: boolean;
+  content: Buffer;
+}
+
+/**
+ * At most `bytes` bytes of a file of a skill, from the byte `from` on: files have up to 20 MiB, of which nobody needs all at
+ * once. Undefined when there is none at this path, or the skill is deleted.
+ */
+export async function readSkillText(
+  db: Kysely<DB>,
+  workspaceId: string,
+  skillId: string,
+  path: string,
+  { from, bytes }: { from: number; bytes: number },
+): Promise<SkillTextRow | undefined> {
+  return await db
+    .selectFrom('skill_files')
+    .select(['size_bytes', 'binary'])
+    .select(
+      sql<Buffer>`case when "binary" then ''::bytea
+        else substring(content from ${from + 1}::int for ${bytes}::int) end`.as('content'),
+    )
+    .where('workspace_id', '=', workspaceId)
+    .where('skill_id', '=', skillId)
+    .where('path', '=', path)
+    .executeTakeFirst();
+}

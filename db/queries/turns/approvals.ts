@@ -1,0 +1,169 @@
+import { type Kysely, type RawBuilder, type Selectable, sql, type Transaction } from 'kysely';
+import type { Approvals, DB } from '../../../generated/db.ts';
+
+/** A call of a tool that a person decides. */
+export type ApprovalRow = Selectable<Approvals>;
+
+/** An approval as it is asked for. */
+export interface ApprovalRequest {
+  id: string;
+  agent_id: string;
+  tool_name: string;
+  origin: unknown;
+  input: unknown;
+}
+
+/** SQL statement: asks for approvals on behalf of a turn. */
+export function insertingApprovals(
+  workspaceId: string,
+  turn: { conversationId: string; turnId: string },
+  requests: readonly ApprovalRequest[],
+  now: Date,
+): RawBuilder<unknown> {
+  return sql`insert into approvals (workspace_id, id, conversation_id, turn_id, agent_id, tool_name, origin, input, requested_at)
+    select ${workspaceId}, id, ${turn.conversationId}, ${turn.turnId}, agent_id, tool_name, origin, input, ${now}
+    from jsonb_to_recordset(${JSON.stringify(requests)}::jsonb)
+      as request (id uuid, agent_id uuid, tool_name text, origin jsonb, input jsonb)`;
+}
+
+/** Approvals by their ids. */
+export function findApprovals(db: Kysely<DB>, workspaceId: string, ids: readonly string[]): Promise<ApprovalRow[]> {
+  return db
+    .selectFrom('approvals')
+    .selectAll()
+    .where('workspace_id', '=', workspaceId)
+    .where(sql<boolean>`id = any (${ids}::uuid[])`)
+    .orderBy('requested_at')
+    .orderBy('id')
+    .execute();
+}
+
+/** Approvals of the conversation: those among the ids, decided or not, and all that are pending. */
+export function approvalsOfConversation(
+  db: Kysely<DB>,
+  workspaceId: string,
+  conversationId: string,
+  ids: readonly string[],
+): Promise<Pick<ApprovalRow, 'id' | 'status'>[]> {
+  return db
+    .selectFrom('approvals')
+    .select(['id', 'status'])
+    .where('workspace_id', '=', workspaceId)
+    .where('conversation_id', '=', conversationId)
+    .where(sql<boolean>`(id = any (${ids}::uuid[]) or status = 'pending')`)
+    .execute();
+}
+
+/** Decisions on pending approvals. Those decided already keep their decision: the first one counts. Answers with the ids decided here. */
+export async function decideApprovals(
+  db: Kysely<DB>,
+  workspaceId: string,
+  decisions: { approved: readonly string[]; rejected: readonly string[] },
+  by: 'message' | 'operator',
+  now: Date,
+): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    update approvals set status = case when id = any (${decisions.approved}::uuid[]) then 'approved' else 'rejected' end,
+      decided_at = ${now}, decided_by = ${by}
+    where workspace_id = ${workspaceId} and id = any (${[...decisions.approved, ...decisions.rejected]}::uuid[]) and status = 'pending'
+    returning id`.execute(db);
+  return rows.map(({ id }) => id);
+}
+
+/** Takes the work of an approved call: true for one caller only, however many ask. It must then call the tool, and store what came of it. */
+export async function takeApproved(db: Kysely<DB>, workspaceId: string, id: string): Promise<boolean> {
+  const result = await db
+    .updateTable('approvals')
+    .set({ status: 'running' })
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .where('status', '=', 'approved')
+    .executeTakeFirst();
+  return result.numUpdatedRows > 0n;
+}
+
+/** Stores what came of an approved call. */
+export async function storeApprovedOutput(
+  db: Kysely<DB>,
+  workspaceId: string,
+  id: string,
+  outcome: { text: string; isError: boolean },
+): Promise<void> {
+  await db
+    .updateTable('approvals')
+    .set({ status: 'done', output: outcome.text, is_error: outcome.isError })
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .where('status', '=', 'running')
+    .execute();
+}
+
+/** NOTIFY channel: an operator has decided; the payload is JSON of `{workspaceId, conversationId}`. */
+export const APPROVAL_DECIDED = 'guildhall_approval_decided';
+
+/** Nobody goes on with a conversation that is deleted: there is nothing to decide. */
+const conversationIsThere = sql<boolean>`exists (select from conversations c
+  where c.workspace_id = approvals.workspace_id and c.id = approvals.conversation_id and c.deleted_at is null)`;
+
+/** Calls that wait for a decision, of every workspace or of one, oldest first. `system` sees all workspaces. */
+export function listPendingApprovals(system: Kysely<DB>, workspaceId: string | undefined): Promise<ApprovalRow[]> {
+  let pending = system.selectFrom('approvals').selectAll().where('status', '=', 'pending').where(conversationIsThere);
+  if (workspaceId !== undefined) pending = pending.where('workspace_id', '=', workspaceId);
+  return pending.orderBy('requested_at').orderBy('id').execute();
+}
+
+/**
+ * An operator's decision on a pending approval; running services are told when it is committed. Answers with the approval as it is
+ * then: one that was decided before keeps its decision. Undefined when there is none of this id.
+ */
+export async function decideAsOperator(
+  trx: Transaction<DB>,
+  id: string,
+  decision: 'approved' | 'rejected',
+  now: Date,
+): Promise<(ApprovalRow & { decidedNow: boolean }) | undefined> {
+  const found = await trx
+    .selectFrom('approvals')
+    .selectAll()
+    .where('id', '=', id)
+    .where(conversationIsThere)
+    .forUpdate()
+    .executeTakeFirst();
+  if (!found) return undefined;
+  const { workspace_id: workspaceId, conversation_id: conversationId } = found;
+  const ids = { approved: decision === 'approved' ? [id] : [], rejected: decision === 'rejected' ? [id] : [] };
+  const decided = await decideApprovals(trx, workspaceId, ids, 'operator', now);
+  if (decided.length === 0) return { ...found, decidedNow: false };
+  const payload = JSON.stringify({ workspaceId, conversationId });
+  await sql`select pg_notify(${APPROVAL_DECIDED}, ${payload})`.execute(trx);
+  return { ...found, status: decision, decided_at: now, decided_by: 'operator', decidedNow: true };
+}
+
+/** How long after a decision the work that it allows is looked for. */
+const DECIDED_HOURS = 24;
+/** So often it may fail: each time calls of models are paid for. The next message of the conversation goes on in any case. */
+const MOST_FAILURES = 10;
+
+/**
+ * Conversations that can go on, of whichever workspace: they wait, all is decided, and nobody is at it. Found here are decisions of
+ * operators, until the agent has said what came of them, and those of messages whose process died before the work was begun.
+ */
+export async function decidedConversations(
+  system: Kysely<DB>,
+  now: Date,
+  limit: number,
+): Promise<{ workspaceId: string; conversationId: string }[]> {
+  const since = new Date(now.getTime() - DECIDED_HOURS * 3_600_000);
+  const { rows } = await sql<{ workspaceId: string; conversationId: string }>`
+    select distinct c.workspace_id as "workspaceId", c.id as "conversationId"
+    from approvals a
+    join conversations c on c.workspace_id = a.workspace_id and c.id = a.conversation_id
+    where a.decided_at > ${since} and (a.status = 'approved' or a.decided_by = 'operator')
+      and c.deleted_at is null and not c.is_paused and not c.is_ended and (c.turn_id is null or c.turn_expires_at < now())
+      and exists (select from turns t where t.workspace_id = c.workspace_id and t.conversation_id = c.id and t.paused is not null)
+      and not exists (select from approvals p where p.workspace_id = c.workspace_id and p.conversation_id = c.id and p.status = 'pending')
+      and (select count(*) from turns f where f.workspace_id = c.workspace_id and f.conversation_id = c.id and f.kind = 'continuation'
+        and f.status in ('failed', 'interrupted') and f.started_at >= a.decided_at) < ${MOST_FAILURES}
+    limit ${limit}`.execute(system);
+  return rows;
+}

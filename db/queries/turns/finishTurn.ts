@@ -1,0 +1,163 @@
+import { type Kysely, sql } from 'kysely';
+import type { DB } from '../../../generated/db.ts';
+import type { ConversationRow } from '../conversations/conversations.ts';
+import type { MessageRow } from '../conversations/messages.ts';
+import { type ApprovalRequest, insertingApprovals } from './approvals.ts';
+import { insertingSteps, type StepRow } from './turnSteps.ts';
+import type { HeldTurn } from './turns.ts';
+
+/** Tokens and money. */
+export interface TurnUsage {
+  inputTokens: number;
+  outputTokens: number;
+  costUsd: number;
+}
+
+/** One message of a reply. */
+export interface ReplyMessage {
+  id: string;
+  content: string;
+}
+
+/** What a turn came to. */
+export interface TurnEnd {
+  /** In their order; at least one. */
+  replies: readonly ReplyMessage[];
+  /** Of the last reply. */
+  snippet: string;
+  ui: Record<string, unknown> | null;
+  audioKey: string | null;
+  model: string;
+  provider: string;
+  /** Of the turn; the last reply carries it. */
+  usage: TurnUsage;
+  costOps: number;
+  /** Steps that are not stored yet. */
+  steps: readonly StepRow[];
+  transcript: unknown[] | null;
+  /** Given: the turn waits for these approvals, and goes on from `state`. */
+  paused: { state: unknown; approvals: readonly ApprovalRequest[] } | null;
+  /** The turn that waited until this one: it waits no longer. Of its approvals only those in `waiting` can still be decided. */
+  resumed: { turnId: string; waiting: readonly string[] } | null;
+  followUpAt: Date | null;
+  /** Whether this turn is itself a follow-up. */
+  isFollowUp: boolean;
+  now: Date;
+}
+
+const USAGE_COLUMNS = ['input_tokens', 'output_tokens', 'cost_usd', 'cost_ops'] as const;
+
+/**
+ * Stores the replies with their usage and the last steps, counts them to the conversation and frees it: one statement, so all or
+ * nothing. Undefined when the turn no longer holds the conversation or it is deleted; then nothing is stored.
+ */
+export async function finishTurn(
+  db: Kysely<DB>,
+  turn: HeldTurn,
+  end: TurnEnd,
+): Promise<{ conversation: ConversationRow; messages: MessageRow[] } | undefined> {
+  const { workspaceId, conversationId, turnId } = turn;
+  const { usage, now, paused, resumed } = end;
+  const last = end.replies.length - 1;
+  const spent = {
+    input_tokens: usage.inputTokens,
+    output_tokens: usage.outputTokens,
+    cost_usd: usage.costUsd,
+    cost_ops: end.costOps,
+  };
+  const nothing = Object.fromEntries(USAGE_COLUMNS.map((column) => [column, 0]));
+  const messages = end.replies.map(({ id, content }, place) => ({
+    id,
+    content,
+    ...(place === last ? { ...spent, ui: end.ui, audio_key: end.audioKey } : nothing),
+  }));
+  const { rows } = await sql<ConversationRow>`
+    with conversation as (
+      update conversations set turn_id = null, turn_expires_at = null, message_count = message_count + ${end.replies.length}::int,
+        last_message_at = greatest(last_message_at, ${now}), last_message_snippet = ${end.snippet},
+        input_tokens = input_tokens + ${usage.inputTokens}, output_tokens = output_tokens + ${usage.outputTokens},
+        cost_usd = cost_usd + ${usage.costUsd}, follow_up_at = ${end.followUpAt},
+        follow_ups_sent = follow_ups_sent + ${end.isFollowUp ? 1 : 0}::int
+      where workspace_id = ${workspaceId} and id = ${conversationId} and turn_id = ${turnId} and deleted_at is null
+      returning *
+    ), turn as (
+      update turns set status = ${paused ? 'waiting' : 'done'}, ended_at = greatest(started_at, ${now}),
+        transcript = ${end.transcript && JSON.stringify(end.transcript)}::jsonb, paused = ${paused && JSON.stringify(paused.state)}::jsonb,
+        input_tokens = ${usage.inputTokens}, output_tokens = ${usage.outputTokens}, cost_usd = ${usage.costUsd}
+      where workspace_id = ${workspaceId} and id = ${turnId} and exists (select from conversation)
+    ), message as (
+      insert into messages (workspace_id, id, conversation_id, turn_id, role, content, model, provider, input_tokens, output_tokens,
+        cost_usd, cost_ops, ui, audio_key, sent_at)
+      select workspace_id, reply.id, conversation.id, ${turnId}, 'assistant', reply.content, ${end.model}, ${end.provider},
+        reply.input_tokens, reply.output_tokens, reply.cost_usd, reply.cost_ops, reply.ui, reply.audio_key, last_message_at
+      from conversation, rows from (jsonb_to_recordset(${JSON.stringify(messages)}::jsonb) as (id uuid, content text, input_tokens int,
+        output_tokens int, cost_usd numeric, cost_ops int, ui jsonb, audio_key text)) with ordinality as reply
+      order by reply.ordinality
+    )
+    ${end.steps.length > 0 ? sql`, step as (${insertingSteps(workspaceId, turnId, end.steps)} where exists (select from conversation))` : sql``}
+    ${paused && paused.approvals.length > 0 ? sql`, approval as (${insertingApprovals(workspaceId, turn, paused.approvals, now)} where exists (select from conversation))` : sql``}
+    ${
+      resumed
+        ? sql`, resumed as (
+      update turns set status = 'done', paused = null
+      where workspace_id = ${workspaceId} and id = ${resumed.turnId} and status = 'waiting' and exists (select from conversation)
+    ), withdrawn as (
+      update approvals set status = 'rejected', decided_at = ${now}, decided_by = 'message'
+      where workspace_id = ${workspaceId} and conversation_id = ${conversationId} and status = 'pending'
+        and id <> all (${resumed.waiting}::uuid[]) and exists (select from conversation)
+    )`
+        : sql``
+    }
+    select * from conversation`.execute(db);
+  const conversation = rows[0];
+  if (!conversation) return undefined;
+  const common = {
+    workspace_id: workspaceId,
+    conversation_id: conversationId,
+    turn_id: turnId,
+    role: 'assistant' as const,
+    model: end.model,
+    provider: end.provider,
+    model_text: null,
+    sent_at: conversation.last_message_at,
+  };
+  return {
+    conversation,
+    messages: end.replies.map((reply, place) => ({
+      ...common,
+      ...reply,
+      input_tokens: place === last ? usage.inputTokens : 0,
+      output_tokens: place === last ? usage.outputTokens : 0,
+      cost_usd: place === last ? usage.costUsd : 0,
+      cost_ops: place === last ? end.costOps : 0,
+      ui: (place === last ? end.ui : null) as MessageRow['ui'],
+      audio_key: place === last ? end.audioKey : null,
+    })),
+  };
+}
+
+/** How a turn failed. */
+export interface TurnFailure {
+  code: string;
+  message: string;
+  usage: TurnUsage;
+  /** Steps that are not stored yet. */
+  steps: readonly StepRow[];
+  now: Date;
+}
+
+/** Frees the conversation of a turn that failed; what the user wrote stays, and so does what the turn did and cost. */
+export async function failTurn(db: Kysely<DB>, turn: HeldTurn, failure: TurnFailure): Promise<void> {
+  const { workspaceId, conversationId, turnId } = turn;
+  const { code, message, usage, steps, now } = failure;
+  await sql`
+    with conversation as (
+      update conversations set turn_id = null, turn_expires_at = null, input_tokens = input_tokens + ${usage.inputTokens},
+        output_tokens = output_tokens + ${usage.outputTokens}, cost_usd = cost_usd + ${usage.costUsd}
+      where workspace_id = ${workspaceId} and id = ${conversationId} and turn_id = ${turnId}
+    )
+    ${steps.length > 0 ? sql`, step as (${insertingSteps(workspaceId, turnId, steps)} on conflict do nothing)` : sql``}
+    update turns set status = 'failed', error_code = ${code}, error_message = ${message}, ended_at = greatest(started_at, ${now}),
+      input_tokens = ${usage.inputTokens}, output_tokens = ${usage.outputTokens}, cost_usd = ${usage.costUsd}
+    where workspace_id = ${workspaceId} and id = ${turnId} and status = 'running'`.execute(db);
+}

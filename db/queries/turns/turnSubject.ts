@@ -1,0 +1,56 @@
+import { type Kysely, sql } from 'kysely';
+import type { DB } from '../../../generated/db.ts';
+import { memoryFactsSql } from '../conversations/memories.ts';
+
+/** What a turn must know before it begins: the agent, its workspace, and the conversation if one is continued. */
+export interface TurnSubject {
+  status: string;
+  published_version_number: number | null;
+  operation_limit: number | null;
+  time_zone: string;
+  /** Raised by every change of what agents are linked to. */
+  revision: number;
+  conversation_id: string | null;
+  external_user_id: string | null;
+  is_paused: boolean | null;
+  is_ended: boolean | null;
+  follow_ups_sent: number | null;
+  metadata: Record<string, unknown> | null;
+  /** What the agent remembers of the end user. */
+  memories: { id: string; fact: string }[];
+  /** The agent's active slash command of the given name. */
+  command: { id: string; prompt: string } | null;
+}
+
+/** Which turn it is about. */
+export interface TurnSubjectQuery {
+  agentId: string;
+  conversationId: string | null;
+  /** Of a new conversation. */
+  externalUserId: string | null;
+  /** What stands after the slash, when the message begins with one. */
+  command: string | null;
+}
+
+/** The subject of a turn, in one round trip; undefined when the workspace has no such agent. */
+export async function findTurnSubject(
+  db: Kysely<DB>,
+  workspaceId: string,
+  { agentId, conversationId, externalUserId, command }: TurnSubjectQuery,
+): Promise<TurnSubject | undefined> {
+  const user = sql<string>`coalesce(c.external_user_id, ${externalUserId}::text)`;
+  const { rows } = await sql<TurnSubject>`
+    select a.status, a.published_version_number, w.operation_limit, w.time_zone, coalesce(r.revision, 0) as revision,
+      c.id as conversation_id, c.external_user_id, c.is_paused, c.is_ended, c.follow_ups_sent, c.metadata,
+      ${memoryFactsSql(sql.ref('a.workspace_id'), sql.ref('a.id'), user)} as memories,
+      (select json_build_object('id', k.id, 'prompt', k.prompt) from agent_commands k
+       where k.workspace_id = a.workspace_id and k.agent_id = a.id and k.command = ${command}::text and k.status = 'active'
+         and k.deleted_at is null) as command
+    from agents a
+    join workspaces w on w.id = a.workspace_id
+    left join workspace_revisions r on r.workspace_id = a.workspace_id
+    left join conversations c on c.workspace_id = a.workspace_id and c.id = ${conversationId}::uuid and c.agent_id = a.id
+      and c.deleted_at is null
+    where a.workspace_id = ${workspaceId} and a.id = ${agentId} and a.deleted_at is null`.execute(db);
+  return rows[0];
+}

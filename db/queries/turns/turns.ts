@@ -1,0 +1,280 @@
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { DB } from '../../../generated/db.ts';
+import type { ConversationRow } from '../conversations/conversations.ts';
+import { type HistoryRow, historyJson } from '../conversations/history.ts';
+import { operationTaken, takingOperation } from '../workspaces/operations.ts';
+
+/** How long a turn may hold its conversation without renewing: when its replica dies, others wait no longer. */
+export const LEASE_SECONDS = 20;
+/** A follow-up whose turn did not come to its end is due again after so long. */
+export const FOLLOW_UP_RETRY_MINUTES = 15;
+
+/** A turn that holds a conversation. */
+export interface HeldTurn {
+  workspaceId: string;
+  conversationId: string;
+  turnId: string;
+}
+
+/** What the user wrote, as it is stored. */
+export interface UserMessage {
+  id: string;
+  content: string;
+  /** What models get in place of the content; null = the content. */
+  modelText: string | null;
+  attachments: unknown[];
+  snippet: string;
+}
+
+/** A turn that begins: who takes it, and what it answers. */
+export interface TurnStart extends HeldTurn {
+  agentId: string;
+  versionNumber: number;
+  kind: 'message' | 'follow_up' | 'continuation';
+  now: Date;
+  /** Null: nobody wrote; the agent speaks by itself. */
+  message: UserMessage | null;
+  /** The slash command that the message invokes. */
+  commandId: string | null;
+  /** Also take an operation of the workspace's month. */
+  takeOperation: boolean;
+}
+
+/** What a new conversation is made with. */
+export interface ConversationStart {
+  externalUserId: string;
+  isTest: boolean;
+  metadata: Record<string, unknown>;
+}
+
+const lease = sql`now() + make_interval(secs => ${sql.lit(LEASE_SECONDS)})`;
+
+/** What comes with the conversation that a turn has taken: the turn, the message, and the use of the command. */
+function companions({
+  workspaceId,
+  turnId,
+  versionNumber,
+  kind,
+  now,
+  message,
+  commandId,
+}: TurnStart): RawBuilder<unknown> {
+  const turn = sql`, turn as (
+      insert into turns (workspace_id, id, conversation_id, agent_id, version_number, kind, started_at)
+      select workspace_id, ${turnId}, id, agent_id, ${versionNumber}, ${kind}, ${now} from conversation
+    )`;
+  const said =
+    message &&
+    sql`, message as (
+      insert into messages (workspace_id, id, conversation_id, turn_id, role, content, model_text, attachments, cost_ops, sent_at)
+      select workspace_id, ${message.id}, id, ${turnId}, 'user', ${message.content}, ${message.modelText},
+        ${JSON.stringify(message.attachments)}, 0, last_message_at
+      from conversation
+    )`;
+  const command =
+    commandId &&
+    sql`, command as (
+      update agent_commands set usage_count = usage_count + 1, last_used_at = ${now}
+      where workspace_id = ${workspaceId} and id = ${commandId} and exists (select from conversation)
+    )`;
+  return sql`${turn}${said ?? sql``}${command ?? sql``}`;
+}
+
+/**
+ * Creates a conversation with the user's first message, held by the turn. One statement, so one transaction. Undefined when an
+ * operation is to be taken and there is none left; then nothing is stored.
+ */
+export async function beginConversation(
+  db: Kysely<DB>,
+  start: TurnStart & { message: UserMessage },
+  conversation: ConversationStart,
+): Promise<ConversationRow | undefined> {
+  const { workspaceId, conversationId, agentId, turnId, now, message, takeOperation } = start;
+  const { rows } = await sql<ConversationRow>`
+    with ${takeOperation ? sql`${takingOperation(workspaceId, now)}, ` : sql``}conversation as (
+      insert into conversations (workspace_id, id, agent_id, external_user_id, is_test, metadata, message_count, started_at,
+        last_message_at, last_message_snippet, turn_id, turn_expires_at)
+      select ${workspaceId}, ${conversationId}, ${agentId}, ${conversation.externalUserId}, ${conversation.isTest},
+        ${JSON.stringify(conversation.metadata)}, 1, ${now}, ${now}, ${message.snippet}, ${turnId}, ${lease}
+      ${takeOperation ? sql`where ${operationTaken}` : sql``}
+      returning *
+    )${companions(start)}
+    select * from conversation`.execute(db);
+  return rows[0];
+}
+
+/** A turn of the conversation that waits for approvals. */
+export interface WaitingTurn {
+  id: string;
+  paused: unknown;
+}
+
+/** What came of an attempt to take a conversation. */
+export interface Claim {
+  /** False: an operation was to be taken and there is none left. Then nothing else happened. */
+  operationTaken: boolean;
+  /**
+   * Undefined when the conversation is held, paused, ended, deleted or not this agent's; the caller looks which. Also when a turn of it
+   * ended at the same moment: then it can be taken at once.
+   */
+  conversation: ConversationRow | undefined;
+  /** What was said before, oldest first. */
+  history: HistoryRow[];
+  waiting: WaitingTurn | null;
+  /** Whether another turn holds the conversation. */
+  held: boolean;
+}
+
+/** SQL value: what the steps of a turn used, as JSON. A turn notes it when it ends; of one whose process died only the steps tell. */
+function spentOf(turn: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`(select jsonb_build_object('input', coalesce(sum(s.input_tokens), 0), 'output', coalesce(sum(s.output_tokens), 0),
+      'cost', coalesce(sum(s.cost_usd), 0)) from turn_steps s where s.workspace_id = ${turn}.workspace_id and s.turn_id = ${turn}.id)`;
+}
+
+/** SQL assignments: adds what was spent to a row's own count. */
+function addingSpent(spent: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`input_tokens = input_tokens + coalesce((${spent} ->> 'input')::bigint, 0),
+        output_tokens = output_tokens + coalesce((${spent} ->> 'output')::bigint, 0),
+        cost_usd = cost_usd + coalesce((${spent} ->> 'cost')::numeric, 0)`;
+}
+
+/** What a turn that nobody asked for needs to find. */
+function condition({ kind, now }: TurnStart): RawBuilder<unknown> {
+  switch (kind) {
+    case 'message':
+      return sql``;
+    case 'follow_up':
+      return sql`and follow_up_at <= ${now}`;
+    case 'continuation':
+      return sql`and exists (select from turns t where t.workspace_id = conversations.workspace_id
+          and t.conversation_id = conversations.id and t.paused is not null)
+        and not exists (select from approvals a where a.workspace_id = conversations.workspace_id
+          and a.conversation_id = conversations.id and a.status = 'pending')`;
+  }
+}
+
+/**
+ * Takes a conversation that no other turn holds, stores the user's message in it, and reads what was said before, in one
+ * statement. A follow-up takes it only when it is due, a continuation only when something waits and all of it is decided. A turn whose
+ * process died while it held the conversation is marked so.
+ *
+ * `free` waits for whoever has the row locked and then sees it as it is now; all else here is read as it was when the statement began.
+ * What another turn said until then is not in it, so a conversation with more messages than were seen is not taken.
+ */
+export async function claimConversation(
+  db: Kysely<DB>,
+  start: TurnStart,
+  { historyBytes }: { historyBytes: number },
+): Promise<Claim> {
+  const { workspaceId, conversationId, agentId, turnId, now, message, takeOperation } = start;
+  const followUpAt = start.kind === 'follow_up' ? new Date(now.getTime() + FOLLOW_UP_RETRY_MINUTES * 60_000) : null;
+  const { rows } = await sql<
+    {
+      operation_taken: boolean;
+      history: HistoryRow[] | null;
+      waiting: WaitingTurn | null;
+      held: boolean | null;
+    } & ConversationRow
+  >`
+    with ${takeOperation ? sql`${takingOperation(workspaceId, now)}, ` : sql``}seen as (
+      select message_count, turn_expires_at >= now() as held from conversations
+      where workspace_id = ${workspaceId} and id = ${conversationId}
+    ), free as (
+      select id, turn_id, message_count from conversations
+      where workspace_id = ${workspaceId} and id = ${conversationId} and agent_id = ${agentId} and deleted_at is null
+        and not is_paused and not is_ended and (turn_id is null or turn_expires_at < now())
+        ${condition(start)}
+      for update
+    ), died as (
+      select t.id, ${spentOf(sql`t`)} as spent from free join turns t on t.workspace_id = ${workspaceId} and t.id = free.turn_id and t.status = 'running'
+    ), conversation as (
+      update conversations set turn_id = ${turnId}, turn_expires_at = ${lease}, follow_up_at = ${followUpAt},
+        ${addingSpent(sql`(select spent from died)`)}
+        ${message ? sql`, message_count = message_count + 1, last_message_at = greatest(last_message_at, ${now}), last_message_snippet = ${message.snippet}` : sql``}
+      where workspace_id = ${workspaceId} and id = (select id from free join seen using (message_count)) ${takeOperation ? sql`and ${operationTaken}` : sql``}
+      returning *
+    ), interrupted as (
+      update turns set status = 'interrupted', ended_at = greatest(started_at, ${now}), ${addingSpent(sql`died.spent`)}
+      from died where turns.workspace_id = ${workspaceId} and turns.id = died.id and exists (select from conversation)
+    )${companions(start)}
+    select ${takeOperation ? operationTaken : sql.lit(true)} as operation_taken,
+      case when conversation.id is not null then ${historyJson(workspaceId, conversationId, historyBytes)} end as history,
+      case when conversation.id is not null then (select json_build_object('id', id, 'paused', paused) from turns
+        where workspace_id = ${workspaceId} and conversation_id = ${conversationId} and paused is not null limit 1) end as waiting,
+      seen.held, conversation.*
+    from (select 1) as one left join seen on true left join conversation on true`.execute(db);
+  const row = rows[0];
+  if (!row) throw new Error('A statement that answers with one row answered with none.');
+  const { operation_taken, history, waiting, held, ...conversation } = row;
+  return {
+    operationTaken: operation_taken,
+    conversation: conversation.id === null ? undefined : (conversation as ConversationRow),
+    history: history ?? [],
+    waiting,
+    held: held === true,
+  };
+}
+
+/** Keeps the message of a user whose turn never came: nothing that was sent is lost. */
+export async function storeUnanswered(
+  db: Kysely<DB>,
+  start: HeldTurn & Pick<TurnStart, 'now'> & { message: UserMessage },
+): Promise<void> {
+  const { workspaceId, conversationId, turnId, now, message } = start;
+  await sql`
+    with conversation as (
+      update conversations set message_count = message_count + 1, last_message_at = greatest(last_message_at, ${now}),
+        last_message_snippet = ${message.snippet}, follow_up_at = null
+      where workspace_id = ${workspaceId} and id = ${conversationId} and deleted_at is null
+      returning *
+    )
+    insert into messages (workspace_id, id, conversation_id, turn_id, role, content, model_text, attachments, cost_ops, sent_at)
+    select workspace_id, ${message.id}, id, ${turnId}, 'user', ${message.content}, ${message.modelText},
+      ${JSON.stringify(message.attachments)}, 0, last_message_at
+    from conversation`.execute(db);
+}
+
+/** Renews the leases of running turns, of whichever workspace: for the system role. Answers with the ids of the turns that still hold theirs. */
+export async function renewLeases(system: Kysely<DB>, turns: readonly HeldTurn[]): Promise<Set<string>> {
+  const { rows } = await sql<{ turn_id: string }>`
+    update conversations set turn_expires_at = ${lease}
+    from unnest(${turns.map((turn) => turn.workspaceId)}::uuid[], ${turns.map((turn) => turn.conversationId)}::uuid[],
+      ${turns.map((turn) => turn.turnId)}::uuid[]) as held (workspace_id, conversation_id, turn_id)
+    where conversations.workspace_id = held.workspace_id and conversations.id = held.conversation_id
+      and conversations.turn_id = held.turn_id
+    returning conversations.turn_id`.execute(system);
+  return new Set(rows.map(({ turn_id }) => turn_id));
+}
+
+/** Marks turns whose process died, of whichever workspace, and frees their conversations: those whose lease has run out. */
+export async function markInterrupted(system: Kysely<DB>, now: Date): Promise<void> {
+  await sql`
+    with held as (
+      select workspace_id, id, turn_id from conversations where turn_id is not null and turn_expires_at < now()
+      for update skip locked
+    ), died as (
+      select held.workspace_id, held.id as conversation_id, t.id as turn_id, coalesce(${spentOf(sql`t`)}, '{}') as spent
+      from held left join turns t on t.workspace_id = held.workspace_id and t.id = held.turn_id and t.status = 'running'
+    ), freed as (
+      update conversations set turn_id = null, turn_expires_at = null, ${addingSpent(sql`died.spent`)}
+      from died where conversations.workspace_id = died.workspace_id and conversations.id = died.conversation_id
+    )
+    update turns set status = 'interrupted', ended_at = greatest(started_at, ${now}), ${addingSpent(sql`died.spent`)}
+    from died where turns.workspace_id = died.workspace_id and turns.id = died.turn_id`.execute(system);
+}
+
+/** Moves a follow-up that cannot be sent now, or cancels it; one that was planned anew meanwhile stays. */
+export async function postponeFollowUp(
+  db: Kysely<DB>,
+  workspaceId: string,
+  conversationId: string,
+  { due, until }: { due: Date; until: Date | null },
+): Promise<void> {
+  await db
+    .updateTable('conversations')
+    .set({ follow_up_at: until })
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', conversationId)
+    .where('follow_up_at', '=', due)
+    .execute();
+}

@@ -1,0 +1,69 @@
+import { type Kysely, type Selectable, sql } from 'kysely';
+import type { ApiKeys, DB } from '../../../generated/db.ts';
+import { inTransaction } from '../../transaction.ts';
+
+/** NOTIFY channel on which a revoked key's id is told to every replica. */
+export const API_KEY_REVOKED = 'api_key_revoked';
+
+/** A key as it may be shown: without its hash. */
+export type ApiKeyRow = Omit<Selectable<ApiKeys>, 'key_hash'>;
+
+const SHOWN = ['id', 'workspace_id', 'name', 'display', 'created_at', 'last_used_at', 'revoked_at'] as const;
+
+/** Stores a key by its hash. `db` is the system handle here and below: keys are looked up before the workspace is known. */
+export async function createApiKey(
+  db: Kysely<DB>,
+  key: { id: string; workspaceId: string; name: string; hash: Buffer; display: string },
+): Promise<ApiKeyRow> {
+  return await db
+    .insertInto('api_keys')
+    .values({ id: key.id, workspace_id: key.workspaceId, name: key.name, key_hash: key.hash, display: key.display })
+    .returning(SHOWN)
+    .executeTakeFirstOrThrow();
+}
+
+/** Keys, revoked ones included, of one workspace or of all; newest first. */
+export async function listApiKeys(db: Kysely<DB>, workspaceId?: string): Promise<ApiKeyRow[]> {
+  let query = db.selectFrom('api_keys').select(SHOWN).orderBy('created_at', 'desc').orderBy('id', 'desc');
+  if (workspaceId !== undefined) query = query.where('workspace_id', '=', workspaceId);
+  return await query.execute();
+}
+
+/** Revokes a key and tells every replica. Undefined when there is no such key; revoking twice keeps the first time. */
+export async function revokeApiKey(db: Kysely<DB>, id: string): Promise<ApiKeyRow | undefined> {
+  return await inTransaction(db, async (transaction) => {
+    const row = await transaction
+      .updateTable('api_keys')
+      .set({ revoked_at: sql`coalesce(revoked_at, now())` })
+      .where('id', '=', id)
+      .returning(SHOWN)
+      .executeTakeFirst();
+    if (row) await sql`select pg_notify(${API_KEY_REVOKED}, ${id})`.execute(transaction);
+    return row;
+  });
+}
+
+/** The key with this SHA-256, if it is not revoked and its workspace is not deleted. */
+export async function findApiKeyByHash(
+  db: Kysely<DB>,
+  hash: Buffer,
+): Promise<{ id: string; workspace_id: string } | undefined> {
+  return await db
+    .selectFrom('api_keys')
+    .innerJoin('workspaces', 'workspaces.id', 'api_keys.workspace_id')
+    .select(['api_keys.id', 'api_keys.workspace_id'])
+    .where('api_keys.key_hash', '=', hash)
+    .where('api_keys.revoked_at', 'is', null)
+    .where('workspaces.deleted_at', 'is', null)
+    .executeTakeFirst();
+}
+
+/** Notes that the key was used at `now`; writes nothing when the last note is less than a minute old, whichever replica wrote it. */
+export async function touchApiKey(db: Kysely<DB>, id: string, now: Date): Promise<void> {
+  await db
+    .updateTable('api_keys')
+    .set({ last_used_at: now })
+    .where('id', '=', id)
+    .where((eb) => eb.or([eb('last_used_at', 'is', null), eb('last_used_at', '<', new Date(now.getTime() - 60_000))]))
+    .execute();
+}

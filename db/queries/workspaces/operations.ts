@@ -1,0 +1,50 @@
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { DB } from '../../../generated/db.ts';
+
+const monthOf = (now: Date): string => `${now.toISOString().slice(0, 7)}-01`;
+
+/**
+ * Common table expressions that take one operation of the workspace's month: `taken` has a row if its limit leaves one. Exact however
+ * many take at once: the row of operation_usage is the counter. A workspace without a limit is not counted here, so its messages do
+ * not queue for one row; the first count of a month therefore begins with what its messages add up to.
+ */
+export function takingOperation(workspaceId: string, now: Date): RawBuilder<unknown> {
+  const month = monthOf(now);
+  return sql`workspace as (
+      select id, operation_limit from workspaces where id = ${workspaceId} and operation_limit is not null
+    ), used as (
+      select coalesce(sum(cost_ops), 0) as operations from messages, workspace
+      where messages.workspace_id = workspace.id and cost_ops > 0 and sent_at >= ${month}::date::timestamp at time zone 'UTC'
+        and not exists (select from operation_usage where workspace_id = workspace.id and month = ${month}::date)
+    ), taken as (
+      insert into operation_usage (workspace_id, month, operations)
+      select workspace.id, ${month}::date, used.operations + 1 from workspace, used
+      where used.operations < workspace.operation_limit
+      on conflict (workspace_id, month) do update set operations = operation_usage.operations + 1
+      where operation_usage.operations < (select operation_limit from workspace)
+      returning 1
+    )`;
+}
+
+/** SQL condition for statements with `takingOperation`: an operation was taken, or none is needed any more. */
+export const operationTaken: RawBuilder<boolean> = sql<boolean>`(exists (select from taken) or not exists (select from workspace))`;
+
+/** Takes one operation of the workspace's month. Answers false at the limit. */
+export async function takeOperation(db: Kysely<DB>, workspaceId: string, now: Date): Promise<boolean> {
+  const { rows } = await sql<{ taken: boolean }>`
+    with ${takingOperation(workspaceId, now)} select ${operationTaken} as taken`.execute(db);
+  return rows[0]?.taken === true;
+}
+
+/**
+ * Gives back the operation that a turn took at `now`, unless the turn is stored as one that answered: the answer of the statement that
+ * stored it can be lost.
+ */
+export async function returnOperation(db: Kysely<DB>, workspaceId: string, turnId: string, now: Date): Promise<void> {
+  await sql`
+    update operation_usage set operations = operations - 1
+    where workspace_id = ${workspaceId} and month = ${monthOf(now)}::date and operations > 0
+      and not exists (select from turns where workspace_id = ${workspaceId} and id = ${turnId} and status in ('done', 'waiting'))`.execute(
+    db,
+  );
+}
