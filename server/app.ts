@@ -3,16 +3,16 @@ import type { Logger } from 'pino';
 import { type ApiError, type ErrorCode, fault } from '../core/errors.ts';
 import type { OperationId } from '../generated/operations.ts';
 import type { Handler, Handlers } from '../handlers/handler.ts';
-import type { Authenticator, Principal } from './auth.ts';
-import { readBody, readQuery } from './body.ts';
-import type { DocumentedOperation, ValidRequest } from './contract.ts';
-import { errorBody, sendError, toApiError } from './errors.ts';
-import { contextOf, type Exchange, type HandlerParts } from './exchange.ts';
-import { publicFiles } from './files.ts';
-import { operationalRoutes } from './operational.ts';
-import type { RateLimiter } from './rateLimit.ts';
-import { requestIdOf } from './requestId.ts';
-import { checkStorable } from './storable.ts';
+import type { Authenticator, Principal } from './api/auth.ts';
+import { readBody, readQuery } from './api/body.ts';
+import type { DocumentedOperation, ValidRequest } from './api/contract.ts';
+import { errorBody, sendError, toApiError } from './api/errors.ts';
+import { contextOf, type Exchange, type HandlerParts } from './api/exchange.ts';
+import type { RateLimiter } from './api/rateLimit.ts';
+import { requestIdOf } from './api/requestId.ts';
+import { checkStorable } from './api/storable.ts';
+import { publicFiles } from './routes/files.ts';
+import { operationalRoutes } from './routes/operational.ts';
 import type { Telemetry } from './telemetry.ts';
 
 /** Where the API lives, as `servers` of the document says. */

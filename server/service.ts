@@ -15,11 +15,11 @@ import { Toolkits } from '../integrations/toolkits/toolkits.ts';
 import { everyJob } from '../jobs/everyJob.ts';
 import { type Queue, startQueue } from '../jobs/queue.ts';
 import { Runtime } from '../runtime/runtime.ts';
+import { Authenticator } from './api/auth.ts';
+import type { Contract } from './api/contract.ts';
+import { createRateLimiter } from './api/rateLimit.ts';
 import { type AppParts, createApp } from './app.ts';
-import { Authenticator } from './auth.ts';
 import type { Config } from './config.ts';
-import type { Contract } from './contract.ts';
-import { createRateLimiter } from './rateLimit.ts';
 import { secretKeysFor } from './secretKeys.ts';
 import { createTelemetry } from './telemetry.ts';
 

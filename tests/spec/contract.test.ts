@@ -1,4 +1,4 @@
-import { createContract } from '../../server/contract.ts';
+import { createContract } from '../../server/api/contract.ts';
 
 test('every operation of the document has validators that compile', async () => {
   const contract = await createContract();

@@ -3,7 +3,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as sleep, setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import { createParser } from 'eventsource-parser';
 import express, { type Response } from 'express';
-import { type EventStreamOptions, openEventStream } from '../../../server/eventStream.ts';
+import { type EventStreamOptions, openEventStream } from '../../../server/api/eventStream.ts';
 
 const MIB = 1_048_576;
 const PIECE = 'x'.repeat(MIB / 4);

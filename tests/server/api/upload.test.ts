@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { ApiError } from '../../../core/errors.ts';
-import { type Form, readForm } from '../../../server/upload.ts';
+import { type Form, readForm } from '../../../server/api/upload.ts';
 import { FORM, filePart, form, part } from '../../support/multipart.ts';
 
 const MIB = 1024 * 1024;

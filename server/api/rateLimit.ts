@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
 import { rateLimit } from 'express-rate-limit';
-import { fault } from '../core/errors.ts';
+import { fault } from '../../core/errors.ts';
 
 /** Counts requests by key. */
 export interface RateLimiter {

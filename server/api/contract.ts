@@ -4,11 +4,11 @@ import type { AnySchemaObject, FuncKeywordDefinition } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
 import { OpenAPIBackend } from 'openapi-backend';
-import { type ApiError, type ErrorDetail, fault, invalid } from '../core/errors.ts';
-import { isUuid } from '../core/ids.ts';
-import { pointerStep } from '../core/jsonPointer.ts';
-import type { OperationId } from '../generated/operations.ts';
-import type { UploadedFile } from '../handlers/handler.ts';
+import { type ApiError, type ErrorDetail, fault, invalid } from '../../core/errors.ts';
+import { isUuid } from '../../core/ids.ts';
+import { pointerStep } from '../../core/jsonPointer.ts';
+import type { OperationId } from '../../generated/operations.ts';
+import type { UploadedFile } from '../../handlers/handler.ts';
 import { createMatcher, type Match } from './matcher.ts';
 import type { Form, FormShape } from './upload.ts';
 
@@ -175,7 +175,7 @@ function withFormAlone(operation: DocumentedOperation): DocumentedOperation {
   return { ...operation, operationId: `${operationId}:form` as OperationId, requestBody: { ...requestBody, content } };
 }
 
-const DOCUMENT = new URL('../generated/openapi.json', import.meta.url);
+const DOCUMENT = new URL('../../generated/openapi.json', import.meta.url);
 
 /** Starts the contract from the bundled document. Throws when a reference in it leads nowhere. */
 export async function createContract(): Promise<Contract> {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { parse } from 'node:querystring';
-import { fault, invalid } from '../core/errors.ts';
+import { fault, invalid } from '../../core/errors.ts';
 import type { DocumentedOperation } from './contract.ts';
 import { checkStorable } from './storable.ts';
 import { type Form, readForm } from './upload.ts';

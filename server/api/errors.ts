@@ -1,7 +1,7 @@
 import type { Response } from 'express';
-import { ApiError, fault } from '../core/errors.ts';
-import { databaseFault } from '../db/errors.ts';
-import { StorageError } from '../integrations/storage/storage.ts';
+import { ApiError, fault } from '../../core/errors.ts';
+import { databaseFault } from '../../db/errors.ts';
+import { StorageError } from '../../integrations/storage/storage.ts';
 import { sendJson } from './sendJson.ts';
 
 /** The contract's error for anything thrown: known faults as they are, states of the database and the storage mapped, the rest INTERNAL_ERROR. */

@@ -1,5 +1,5 @@
-import { invalid } from '../core/errors.ts';
-import { pointerStep } from '../core/jsonPointer.ts';
+import { invalid } from '../../core/errors.ts';
+import { pointerStep } from '../../core/jsonPointer.ts';
 
 /** Most values in a JSON body, arrays and objects included: no documented body comes near it. */
 const JSON_VALUES = 50_000;

@@ -4,10 +4,10 @@ import { extname } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
 import type { Request, Response } from 'express';
 import type { Options } from 'multer';
-import { type ApiError, fault, invalid } from '../core/errors.ts';
-import { pointerStep } from '../core/jsonPointer.ts';
-import { makeTemporaryFolder } from '../core/temporary.ts';
-import type { UploadedFile } from '../handlers/handler.ts';
+import { type ApiError, fault, invalid } from '../../core/errors.ts';
+import { pointerStep } from '../../core/jsonPointer.ts';
+import { makeTemporaryFolder } from '../../core/temporary.ts';
+import type { UploadedFile } from '../../handlers/handler.ts';
 import { checkStorable } from './storable.ts';
 
 /** Largest part that is not the file, in bytes: the parts of the contract are a few hundred characters. */

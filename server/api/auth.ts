@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Kysely } from 'kysely';
 import { LRUCache } from 'lru-cache';
-import { hashApiKey, isApiKeyShape } from '../core/apiKey.ts';
-import type { Clock } from '../core/clock.ts';
-import { fault } from '../core/errors.ts';
-import { findApiKeyByHash, touchApiKey } from '../db/queries/workspaces/apiKeys.ts';
-import type { DB } from '../generated/db.ts';
+import { hashApiKey, isApiKeyShape } from '../../core/apiKey.ts';
+import type { Clock } from '../../core/clock.ts';
+import { fault } from '../../core/errors.ts';
+import { findApiKeyByHash, touchApiKey } from '../../db/queries/workspaces/apiKeys.ts';
+import type { DB } from '../../generated/db.ts';
 
 /** Whose request this is. */
 export interface Principal {

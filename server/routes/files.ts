@@ -1,9 +1,9 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
-import { makeTemporaryFolder } from '../core/temporary.ts';
-import { FileMissing, type FileStore } from '../integrations/storage/storage.ts';
-import { publicFile } from '../runtime/publicFiles.ts';
+import { makeTemporaryFolder } from '../../core/temporary.ts';
+import { FileMissing, type FileStore } from '../../integrations/storage/storage.ts';
+import { publicFile } from '../../runtime/publicFiles.ts';
 
 /** Where public files come from; a Runtime has it. */
 export interface FileParts {

@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import { fault } from '../core/errors.ts';
+import { fault } from '../../core/errors.ts';
 import { errorBody } from './errors.ts';
 import { requestIdOf } from './requestId.ts';
 
