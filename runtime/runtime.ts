@@ -8,15 +8,15 @@ import { type AiModelRow, findCustomModel, listCustomModels } from '../db/querie
 import type { DB } from '../generated/db.ts';
 import type { FileStore } from '../integrations/storage/storage.ts';
 import type { Toolkits } from '../integrations/toolkits/toolkits.ts';
-import { ResourceCache } from './agent/loadResources.ts';
+import type { WebSearchSettings } from '../integrations/webSearch/settings.ts';
 import { McpPool } from './mcp/pool.ts';
 import { type CatalogueModel, findGlobalModel, listGlobalModels, type ModelDescriptor } from './models/catalogue.ts';
 import { customModel } from './models/customModel.ts';
 import { isConfigured } from './models/providers.ts';
 import type { ModelSettings } from './models/settings.ts';
-import type { Snapshot } from './snapshot.ts';
+import { ResourceCache } from './resources/loadResources.ts';
+import type { Snapshot } from './resources/snapshot.ts';
 import { TurnRegistry } from './turn/turnRegistry.ts';
-import type { WebSearchSettings } from './webSearch/settings.ts';
 
 /** What the run-time stands on. */
 export interface RuntimeOptions {

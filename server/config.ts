@@ -1,8 +1,8 @@
 import { parseSecretKeys } from '../core/secrets.ts';
 import { readStorageUrl, type S3Settings } from '../integrations/storage/s3.ts';
 import { type ToolkitSettings, toolkitSettingsFromEnv } from '../integrations/toolkits/settings.ts';
+import { type WebSearchSettings, webSearchSettingsFromEnv } from '../integrations/webSearch/settings.ts';
 import { type ModelSettings, modelSettingsFromEnv } from '../runtime/models/settings.ts';
-import { type WebSearchSettings, webSearchSettingsFromEnv } from '../runtime/webSearch/settings.ts';
 
 /** Everything the service reads from its environment, checked once at start. */
 export interface Config {

@@ -1,8 +1,8 @@
 import { fault } from '../../core/errors.ts';
 import type { AgentRow } from '../../db/queries/agents/agents.ts';
 import type { components } from '../../generated/api.ts';
+import { canSearchWeb } from '../../integrations/webSearch/settings.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
-import { canSearchWeb } from '../../runtime/webSearch/settings.ts';
 import { type AgentConfig, type ConfigField, configOf } from '../agents/agentBody.ts';
 import type { FieldPlace } from '../agents/rules.ts';
 

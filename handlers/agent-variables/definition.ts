@@ -2,7 +2,7 @@ import type { Insertable } from 'kysely';
 import { newId } from '../../core/ids.ts';
 import type { components } from '../../generated/api.ts';
 import type { AgentVariables } from '../../generated/db.ts';
-import { checkDefinition } from '../../runtime/variables.ts';
+import { checkDefinition } from '../../runtime/variables/variables.ts';
 
 type Variable = components['schemas']['AgentVariable'];
 type Option = components['schemas']['VariableOption'];

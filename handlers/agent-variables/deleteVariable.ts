@@ -2,7 +2,7 @@ import { fault } from '../../core/errors.ts';
 import { updateAgentRow } from '../../db/queries/agents/agents.ts';
 import { findVariable, removeVariable } from '../../db/queries/agents/agentVariables.ts';
 import { forgetVariableValues } from '../../db/queries/conversations/conversations.ts';
-import { removeReferences } from '../../runtime/variables.ts';
+import { removeReferences } from '../../runtime/variables/variables.ts';
 import { changeDraft } from '../agents/draft.ts';
 import type { Handler } from '../handler.ts';
 

@@ -1,7 +1,7 @@
 import { fault } from '../../core/errors.ts';
 import { findAgent } from '../../db/queries/agents/agents.ts';
 import { listVariables as queryVariables } from '../../db/queries/agents/agentVariables.ts';
-import { referencedNames } from '../../runtime/variables.ts';
+import { referencedNames } from '../../runtime/variables/variables.ts';
 import type { Handler } from '../handler.ts';
 import { variableBody } from './variableBody.ts';
 

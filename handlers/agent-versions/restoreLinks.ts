@@ -1,6 +1,6 @@
 import { holdTargets, insertLinks, removeLinksOf } from '../../db/queries/agents/agentLinks.ts';
 import { wouldCloseCycle } from '../../db/queries/agents/subAgents.ts';
-import type { Snapshot } from '../../runtime/snapshot.ts';
+import type { Snapshot } from '../../runtime/resources/snapshot.ts';
 import type { DraftChange, ModelNames } from '../agents/draft.ts';
 import { linksOfSnapshot, type RestoredLink } from '../agents/linkBodies.ts';
 

@@ -1,6 +1,6 @@
 import type { VersionRow } from '../../db/queries/agents/agentVersions.ts';
 import type { components } from '../../generated/api.ts';
-import type { Snapshot } from '../../runtime/snapshot.ts';
+import type { Snapshot } from '../../runtime/resources/snapshot.ts';
 
 /** The snapshot that a version froze. */
 export function snapshotOfVersion(row: VersionRow): Snapshot {

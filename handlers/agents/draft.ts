@@ -6,8 +6,8 @@ import { type AgentRow, findAgent, lockAgent, updateAgentRow } from '../../db/qu
 import { listVariables } from '../../db/queries/agents/agentVariables.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import type { Agents, DB } from '../../generated/db.ts';
+import type { Snapshot } from '../../runtime/resources/snapshot.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
-import type { Snapshot } from '../../runtime/snapshot.ts';
 import { variableBody } from '../agent-variables/variableBody.ts';
 import { type AgentConfig, CONFIG_COLUMNS, CONFIG_FIELDS, type ConfigField, configOf } from './agentBody.ts';
 import { linkSets } from './linkBodies.ts';

@@ -1,7 +1,7 @@
 import type { LinkedRow, LinkKind } from '../../db/queries/agents/agentLinks.ts';
 import type { components } from '../../generated/api.ts';
+import type { Snapshot, SnapshotExternalMcp, SnapshotNativeMcp } from '../../runtime/resources/snapshot.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
-import type { Snapshot, SnapshotExternalMcp, SnapshotNativeMcp } from '../../runtime/snapshot.ts';
 
 type Schemas = components['schemas'];
 

@@ -1,7 +1,7 @@
 import type { ConversationRow } from '../../db/queries/conversations/conversations.ts';
 import type { MessageRow } from '../../db/queries/conversations/messages.ts';
 import type { components } from '../../generated/api.ts';
-import { publicFileUrl } from '../../runtime/publicFiles.ts';
+import { publicFileUrl } from '../../runtime/files/publicFiles.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 
 type Schemas = components['schemas'];

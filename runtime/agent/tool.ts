@@ -1,11 +1,11 @@
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
 import type { DB } from '../../generated/db.ts';
+import type { Resources } from '../resources/resources.ts';
+import type { Snapshot } from '../resources/snapshot.ts';
 import type { Runtime } from '../runtime.ts';
-import type { Snapshot } from '../snapshot.ts';
 import type { JsonSchema } from '../tools/tool.ts';
 import type { PausedRun, Resumption } from './paused.ts';
-import type { Resources } from './resources.ts';
 
 /** The agent that runs, and for whom: what its tools work with. */
 export interface AgentScope {

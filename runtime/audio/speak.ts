@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { FileStore } from '../../integrations/storage/storage.ts';
-import { fileKind } from '../fileKinds.ts';
+import { fileKind } from '../files/fileKinds.ts';
+import { speechKey } from '../files/publicFiles.ts';
 import type { ModelDescriptor } from '../models/catalogue.ts';
 import { modelFault } from '../models/errors.ts';
 import { withRetries } from '../models/retry.ts';
 import type { AudioModelName, ModelSettings } from '../models/settings.ts';
-import { speechKey } from '../publicFiles.ts';
 import { audioModelName, audioModels } from './models.ts';
 import { speakable } from './speakable.ts';
 

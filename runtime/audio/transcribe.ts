@@ -1,6 +1,6 @@
 import { APICallError } from '@ai-sdk/provider';
 import { fault } from '../../core/errors.ts';
-import { type ResolvedAttachment, type StoredAttachment, toStored } from '../attachments.ts';
+import { type ResolvedAttachment, type StoredAttachment, toStored } from '../files/attachments.ts';
 import type { ModelDescriptor } from '../models/catalogue.ts';
 import { modelFault } from '../models/errors.ts';
 import { withRetries } from '../models/retry.ts';

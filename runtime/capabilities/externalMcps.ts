@@ -1,9 +1,9 @@
 import { SecretUnreadable } from '../../core/secrets.ts';
 import type { StoredTool } from '../../db/queries/tools/externalMcps.ts';
-import type { LinkedExternalMcp } from '../agent/resources.ts';
 import type { AgentScope, AgentTool, ToolOutput } from '../agent/tool.ts';
 import { credentialHeaders, credentialValues, type McpCredential, openCredential } from '../mcp/credential.ts';
 import { McpFailed } from '../mcp/failures.ts';
+import type { LinkedExternalMcp } from '../resources/resources.ts';
 import { hideSecrets } from '../tools/redact.ts';
 import type { JsonSchema } from '../tools/tool.ts';
 

@@ -1,5 +1,5 @@
-import type { LinkedHttpTool } from '../agent/resources.ts';
 import type { AgentScope, AgentTool, ToolOutput } from '../agent/tool.ts';
+import type { LinkedHttpTool } from '../resources/resources.ts';
 import type { ImportedOperation } from '../tools/openapi/operation.ts';
 import { operationsOf, runHttpTool, type ToolOperation, type ToolResult } from '../tools/runTool.ts';
 import type { HttpRequestConfiguration, InternalVariableConfiguration } from '../tools/tool.ts';

@@ -1,8 +1,8 @@
 import { ApiError } from '../../core/errors.ts';
 import type { ToolkitTool } from '../../integrations/toolkits/toolkits.ts';
-import type { LinkedNativeMcp } from '../agent/resources.ts';
 import type { AgentScope, AgentTool, ToolCallContext, ToolOutput } from '../agent/tool.ts';
 import { searchKnowledge } from '../knowledge/search.ts';
+import type { LinkedNativeMcp } from '../resources/resources.ts';
 import { searchTools, TOOLS_SHOWN } from './toolSearch.ts';
 
 type Row = LinkedNativeMcp['row'];

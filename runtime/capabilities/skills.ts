@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
 import { listSkillFiles, readSkillText, type SkillFileRow, type SkillTextRow } from '../../db/queries/tools/skills.ts';
-import type { LinkedSkill } from '../agent/resources.ts';
 import type { AgentScope, AgentTool, ToolOutput } from '../agent/tool.ts';
+import type { LinkedSkill } from '../resources/resources.ts';
 import { LIMITS } from '../skills/limits.ts';
 import { oneLine } from './quoting.ts';
 

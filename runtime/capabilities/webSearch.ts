@@ -1,8 +1,8 @@
 import { htmlText } from '../../integrations/toolkits/builtin/htmlText.ts';
+import type { RawResult } from '../../integrations/webSearch/services.ts';
+import { canSearchWeb, SEARCH_VARIABLES, type WebSearchSettings } from '../../integrations/webSearch/settings.ts';
 import type { AgentScope, AgentTool, ToolOutput } from '../agent/tool.ts';
 import type { JsonSchema } from '../tools/tool.ts';
-import type { RawResult } from '../webSearch/services.ts';
-import { canSearchWeb, SEARCH_VARIABLES, type WebSearchSettings } from '../webSearch/settings.ts';
 import { oneLine } from './quoting.ts';
 
 /** Tavily and Brave take no longer query. */
@@ -69,7 +69,7 @@ function failure(text: string): ToolOutput {
 
 async function search(scope: AgentScope, query: string, limit: number, signal: AbortSignal): Promise<ToolOutput> {
   // Loaded at the first search: what checks the answers is large.
-  const { SearchFailed, searchServices } = await import('../webSearch/services.ts');
+  const { SearchFailed, searchServices } = await import('../../integrations/webSearch/services.ts');
   const failures: string[] = [];
   for (const service of searchServices(scope.runtime.webSearch)) {
     try {

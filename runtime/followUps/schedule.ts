@@ -1,4 +1,4 @@
-import type { Snapshot } from '../snapshot.ts';
+import type { Snapshot } from '../resources/snapshot.ts';
 import { nextBusinessTime } from './businessHours.ts';
 
 /** The fields of an agent that say when it follows up. */

@@ -1,4 +1,4 @@
-import type { Snapshot } from '../snapshot.ts';
+import type { Snapshot } from '../resources/snapshot.ts';
 
 const DEFAULT_PROMPT =
   'take up where the conversation stopped: remind them kindly of what is open, or ask whether they still need help. Do not say again ' +

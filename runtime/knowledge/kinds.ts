@@ -1,4 +1,4 @@
-import { readHead } from '../readHead.ts';
+import { readHead } from '../files/readHead.ts';
 
 /** How a knowledge source is read. */
 export type SourceKind = 'pdf' | 'docx' | 'csv' | 'markdown' | 'text';
@@ -109,7 +109,7 @@ const TEXT_CONTROLS: ReadonlySet<number> = new Set([0x09, 0x0a, 0x0b, 0x0c, 0x0d
 /** Whether the archive says of itself that it is a Word document. Unpacks nothing but that. */
 async function isDocx(path: string): Promise<boolean> {
   // Loaded at the first archive, as its library is; an idle service needs neither.
-  const { openArchive } = await import('../archive.ts');
+  const { openArchive } = await import('../files/archive.ts');
   try {
     const zip = await openArchive(path, { decodeStrings: true });
     try {

@@ -1,6 +1,6 @@
-import type { Snapshot } from '../snapshot.ts';
-import { renderPrompt } from '../variables.ts';
-import { valueProblem } from '../variableValues.ts';
+import type { Snapshot } from '../resources/snapshot.ts';
+import { renderPrompt } from '../variables/variables.ts';
+import { valueProblem } from '../variables/variableValues.ts';
 
 /**
  * The agent's own prompt with its variables filled in. `given` is the message's own `metadata.variables`, `stored` the conversation's

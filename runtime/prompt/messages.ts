@@ -1,8 +1,13 @@
 import type { HistoryRow } from '../../db/queries/conversations/history.ts';
-import { type ResolvedAttachment, type StoredAttachment, toModelParts, withAttachmentNotes } from '../attachments.ts';
-import { fitHistory } from '../history.ts';
+import {
+  type ResolvedAttachment,
+  type StoredAttachment,
+  toModelParts,
+  withAttachmentNotes,
+} from '../files/attachments.ts';
 import type { ModelDescriptor } from '../models/catalogue.ts';
 import { type ModelMessage, type ToolResultPart, withoutProviderParts } from '../models/prompt.ts';
+import { fitHistory } from './history.ts';
 
 /** Room for the reply in the context window: a quarter of it, and no more than replies commonly take. */
 const REPLY_RESERVE = 8_192;

@@ -1,4 +1,4 @@
-import type { Snapshot } from '../snapshot.ts';
+import type { Snapshot } from '../resources/snapshot.ts';
 
 type Tier = 'LOW' | 'MEDIUM' | 'HIGH';
 

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { fault } from '../../core/errors.ts';
-import { readHead } from '../readHead.ts';
+import { readHead } from '../files/readHead.ts';
 import { type FrontMatter, readFrontMatter } from './frontMatter.ts';
 import { LIMITS } from './limits.ts';
 import { skillFolder } from './paths.ts';

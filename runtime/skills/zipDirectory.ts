@@ -1,5 +1,5 @@
 import type { Entry, ZipFile } from 'yauzl';
-import { openArchive } from '../archive.ts';
+import { openArchive } from '../files/archive.ts';
 import { LIMITS } from './limits.ts';
 import { checkName, isJunk, nameOf, PathSet } from './paths.ts';
 import { badSkill, megabytes, shown } from './refusal.ts';

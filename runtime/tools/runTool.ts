@@ -1,5 +1,5 @@
 import { addQuery, fillAddress } from './address.ts';
-import { runDatabaseQuery } from './databaseQuery.ts';
+import { runDatabaseQuery } from './databaseQuery/databaseQuery.ts';
 import { ToolFailure } from './failure.ts';
 import { callHttp } from './httpCall.ts';
 import { checkInputs } from './inputSchema.ts';

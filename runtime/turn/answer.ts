@@ -5,7 +5,6 @@ import type { HistoryRow } from '../../db/queries/conversations/history.ts';
 import { failTurn, finishTurn } from '../../db/queries/turns/finishTurn.ts';
 import type { WaitingTurn } from '../../db/queries/turns/turns.ts';
 import { type PausedRun, type PendingApproval, waitingCalls } from '../agent/paused.ts';
-import { toolsetOf } from '../agent/prepareAgent.ts';
 import { resumeAgent, runAgent } from '../agent/run.ts';
 import { StepLog } from '../agent/stepLog.ts';
 import type { AgentScope } from '../agent/tool.ts';
@@ -19,6 +18,7 @@ import { historyMessages, type NewestMessage, transcriptOf, userMessage } from '
 import { replyDelays } from '../replies/delay.ts';
 import { splitReply } from '../replies/split.ts';
 import { applyDecisions } from './decisions.ts';
+import { toolsetOf } from './prepareAgent.ts';
 import { snippetOf } from './snippet.ts';
 import type { Lease } from './turnRegistry.ts';
 import type { TurnContext, TurnListener, TurnPlan, TurnResult } from './types.ts';

@@ -1,5 +1,5 @@
 import { fault } from '../../core/errors.ts';
-import { checkAttachments } from '../attachments.ts';
+import { checkAttachments } from '../files/attachments.ts';
 import { planTurn } from './plan.ts';
 import { Turn } from './turn.ts';
 import type { TurnContext, TurnListener, TurnPlan, TurnRequest, TurnResult } from './types.ts';

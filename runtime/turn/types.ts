@@ -5,10 +5,10 @@ import type { TurnUsage } from '../../db/queries/turns/finishTurn.ts';
 import type { DB } from '../../generated/db.ts';
 import type { PendingApproval } from '../agent/paused.ts';
 import type { CalledTool } from '../agent/stepLog.ts';
-import type { AttachmentInput } from '../attachments.ts';
+import type { AttachmentInput } from '../files/attachments.ts';
 import type { ModelDescriptor } from '../models/catalogue.ts';
+import type { Snapshot } from '../resources/snapshot.ts';
 import type { Runtime } from '../runtime.ts';
-import type { Snapshot } from '../snapshot.ts';
 
 /** What an end user says to an agent. */
 export interface TurnRequest {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { makeTemporaryFolder } from '../../core/temporary.ts';
 import { FileMissing, type FileStore } from '../../integrations/storage/storage.ts';
-import { publicFile } from '../../runtime/publicFiles.ts';
+import { publicFile } from '../../runtime/files/publicFiles.ts';
 
 /** Where public files come from; a Runtime has it. */
 export interface FileParts {
@@ -24,7 +24,7 @@ const SHARED_MS = 600_000;
 const RANGE_NOT_SATISFIABLE = 416;
 
 /**
- * Answers `GET` and `HEAD` of `/files/<key>` for the keys that runtime/publicFiles.ts lists; passes everything else on, to the 404.
+ * Answers `GET` and `HEAD` of `/files/<key>` for the keys that runtime/files/publicFiles.ts lists; passes everything else on, to the 404.
  * Parts of a file (`Range`) and comparisons (`If-None-Match`) are answered as HTTP has it.
  */
 export function publicFiles({ files, temporaryDir }: FileParts): RequestHandler {

@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
 import { newId } from '../../core/ids.ts';
 import { findVersion } from '../../db/queries/agents/agentVersions.ts';
-import type { Resources } from '../../runtime/agent/resources.ts';
 import type { AgentScope, AgentTool, ToolCallContext, ToolOutput } from '../../runtime/agent/tool.ts';
-import type { Snapshot } from '../../runtime/snapshot.ts';
+import type { Resources } from '../../runtime/resources/resources.ts';
+import type { Snapshot } from '../../runtime/resources/snapshot.ts';
 import { makeReadyAgent, publish } from './agents.ts';
 import type { TestApp } from './app.ts';
 import type { SeededWorkspace } from './database.ts';

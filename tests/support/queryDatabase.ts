@@ -1,4 +1,4 @@
-import { runDatabaseQuery } from '../../runtime/tools/databaseQuery.ts';
+import { runDatabaseQuery } from '../../runtime/tools/databaseQuery/databaseQuery.ts';
 import { ToolFailure } from '../../runtime/tools/failure.ts';
 import { adminQuery, createEmptyDatabase } from './database.ts';
 

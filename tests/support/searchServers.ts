@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
-import type { WebSearchSettings } from '../../runtime/webSearch/settings.ts';
+import type { WebSearchSettings } from '../../integrations/webSearch/settings.ts';
 
 /*
  * SearXNG, Tavily and Brave Search on local ports, each with the request that it documents and none other:

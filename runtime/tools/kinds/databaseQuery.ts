@@ -1,5 +1,5 @@
 import type { ErrorDetail } from '../../../core/errors.ts';
-import { checkConnection, checkQuery, parametersOf } from '../databaseQuery.ts';
+import { checkConnection, checkQuery, parametersOf } from '../databaseQuery/databaseQuery.ts';
 import { below, checkShape, faultAt } from '../faults.ts';
 import { declaredInputs, inputSchemaFaults } from '../inputSchema.ts';
 import { HIDDEN } from '../secrets.ts';

@@ -1,7 +1,7 @@
 import type { Kysely, KyselyPlugin } from 'kysely';
 import type { LinkKind } from '../../../db/queries/agents/agentLinks.ts';
 import type { DB } from '../../../generated/db.ts';
-import type { ResourceSubject } from '../../../runtime/agent/loadResources.ts';
+import type { ResourceSubject } from '../../../runtime/resources/loadResources.ts';
 import { makeReadyAgent, publish } from '../../support/agents.ts';
 import type { TestApp } from '../../support/app.ts';
 import type { SeededWorkspace } from '../../support/database.ts';

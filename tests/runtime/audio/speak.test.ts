@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { folderStore } from '../../../integrations/storage/folder.ts';
 import { type FileStore, StorageError } from '../../../integrations/storage/storage.ts';
 import { audioSection, type SpeechParts, speak, type Utterance } from '../../../runtime/audio/speak.ts';
+import { publicFile } from '../../../runtime/files/publicFiles.ts';
 import type { ModelSettings } from '../../../runtime/models/settings.ts';
-import { publicFile } from '../../../runtime/publicFiles.ts';
 import { mp3, ogg, wav } from '../../support/audioSamples.ts';
 import { type AudioServer, OPENAI_KEY, startAudioServer } from '../../support/audioServer.ts';
 

@@ -1,11 +1,11 @@
 import { ApiError } from '../../../core/errors.ts';
-import type { ResolvedAttachment } from '../../../runtime/attachments.ts';
-import { resolveAttachments } from '../../../runtime/attachments.ts';
 import { type HearingContext, transcribe, transcribeAttachments } from '../../../runtime/audio/transcribe.ts';
+import type { ResolvedAttachment } from '../../../runtime/files/attachments.ts';
+import { resolveAttachments } from '../../../runtime/files/attachments.ts';
 import type { ModelSettings } from '../../../runtime/models/settings.ts';
 import { flac, mp3, mp4, ogg, wav, webm } from '../../support/audioSamples.ts';
 import { type AudioServer, GOOGLE_KEY, OPENAI_KEY, startAudioServer } from '../../support/audioServer.ts';
-import { CONTEXT, inline, PNG } from '../attachmentSamples.ts';
+import { CONTEXT, inline, PNG } from '../files/attachmentSamples.ts';
 
 let server: AudioServer;
 beforeAll(async () => {

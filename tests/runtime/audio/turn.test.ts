@@ -5,7 +5,7 @@ import { startTestApp, type TestApp } from '../../support/app.ts';
 import { mp3, ogg } from '../../support/audioSamples.ts';
 import { type AudioServer, startAudioServer } from '../../support/audioServer.ts';
 import { gatedReply, type ModelServer, startModelServer } from '../../support/modelServer.ts';
-import { PNG } from '../attachmentSamples.ts';
+import { PNG } from '../files/attachmentSamples.ts';
 
 let models: ModelServer;
 let audio: AudioServer;

@@ -1,7 +1,7 @@
 import type { LinkKind } from '../../../db/queries/agents/agentLinks.ts';
-import { ResourceCache } from '../../../runtime/agent/loadResources.ts';
 import type { AgentScope, AgentTool, ToolOutput } from '../../../runtime/agent/tool.ts';
 import { makeToolset, runTool } from '../../../runtime/agent/toolset.ts';
+import { ResourceCache } from '../../../runtime/resources/loadResources.ts';
 import { type ScopeParts, scopeOf } from '../../support/agentScope.ts';
 import type { TestApp } from '../../support/app.ts';
 import { publishedWith } from '../agent/published.ts';

@@ -1,5 +1,5 @@
-import type { LinkedSkill } from '../../../runtime/agent/resources.ts';
 import { skillsSection, skillTools } from '../../../runtime/capabilities/skills.ts';
+import type { LinkedSkill } from '../../../runtime/resources/resources.ts';
 import { callTool, newScope } from '../../support/agentScope.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { makeSkill, uploadSkill, zipOf } from '../../support/skills.ts';

@@ -1,5 +1,5 @@
+import type { WebSearchSettings } from '../../../integrations/webSearch/settings.ts';
 import { webSearchSection, webSearchTools } from '../../../runtime/capabilities/webSearch.ts';
-import type { WebSearchSettings } from '../../../runtime/webSearch/settings.ts';
 import { callTool, newScope } from '../../support/agentScope.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { type SearchFault, type SearchServers, startSearchServers } from '../../support/searchServers.ts';

@@ -5,8 +5,8 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StorageError } from '../../../integrations/storage/storage.ts';
+import { publicFileUrl, speechKey } from '../../../runtime/files/publicFiles.ts';
 import { sourceKey } from '../../../runtime/knowledge/kinds.ts';
-import { publicFileUrl, speechKey } from '../../../runtime/publicFiles.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { mp3, wav } from '../../support/audioSamples.ts';
 

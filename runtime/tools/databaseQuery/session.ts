@@ -1,0 +1,229 @@
+import pg from 'pg';
+import { resolveChecked, systemLookup } from '../../../core/outgoing/address.ts';
+import { OutgoingRefused } from '../../../core/outgoing.ts';
+import { ToolFailure } from '../failure.ts';
+import type { DatabaseTarget } from './connection.ts';
+import { type Column, rowReader } from './values.ts';
+import { DriverStream, openWire, sendCancel, TooMuchData, type Wire } from './wire.ts';
+
+/** Milliseconds for a cancel request to be delivered. */
+const CANCEL_PATIENCE = 2000;
+
+/** Everything as PostgreSQL writes it: the values are read by their types later. */
+const AS_TEXT: pg.CustomTypesConfig = { getTypeParser: (() => String) as unknown as typeof pg.types.getTypeParser };
+
+/** What the driver has and its types do not tell. */
+interface ClientInside {
+  processID: number | null;
+  secretKey: number | null;
+  connectionParameters: { options?: string | undefined; replication?: string; client_encoding?: string };
+}
+
+/** A session on a tenant's database, for one call. */
+export class DatabaseSession {
+  readonly #client: pg.Client & ClientInside;
+  readonly #wire: Wire;
+  readonly #target: DatabaseTarget;
+  #running = false;
+
+  private constructor(client: pg.Client, wire: Wire, target: DatabaseTarget) {
+    this.#client = client as pg.Client & ClientInside;
+    this.#wire = wire;
+    this.#target = target;
+  }
+
+  /**
+   * Logs in. Every address of the host is checked and is the one connected to. At most `maxBytes` are then read from the
+   * server. Throws ToolFailure, in words that repeat nothing of the connection, or the signal's reason.
+   */
+  static async open(
+    target: DatabaseTarget,
+    { allowPrivateNetwork, maxBytes, signal }: { allowPrivateNetwork: boolean; maxBytes: number; signal: AbortSignal },
+  ): Promise<DatabaseSession> {
+    let wire: Wire | undefined;
+    const giveUp = () => wire?.destroy();
+    try {
+      const addresses = await orStopped(signal, resolveChecked(target.host, allowPrivateNetwork, systemLookup));
+      wire = await openWire(target, addresses, signal);
+      signal.addEventListener('abort', giveUp);
+      const client = driverClient(target, new DriverStream(wire, maxBytes));
+      await client.connect();
+      signal.throwIfAborted();
+      return new DatabaseSession(client, wire, target);
+    } catch (error) {
+      giveUp();
+      signal.throwIfAborted();
+      throw openingFailure(error);
+    } finally {
+      signal.removeEventListener('abort', giveUp);
+    }
+  }
+
+  /** Runs statements of our own, without parameters, in one message. */
+  async command(text: string): Promise<void> {
+    await this.#whileRunning(this.#client.query(text));
+  }
+
+  /** Runs one statement with parameters by the extended protocol, which takes no second statement. */
+  async execute(text: string, values: readonly unknown[]): Promise<void> {
+    await this.#whileRunning(this.#client.query(asExtended(text, values)));
+  }
+
+  /**
+   * Runs one statement and gives its rows to `onRow` as JSON objects while they come. Ends early, with the statement still
+   * running, as soon as `onRow` answers false.
+   */
+  async rows(text: string, onRow: (row: Record<string, unknown>) => boolean): Promise<void> {
+    this.#running = true;
+    const query = new pg.Query<unknown[], unknown[]>(asExtended(text, []));
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    let read: ReturnType<typeof rowReader> | undefined;
+    query.on('row', (values, result) => {
+      if (read === undefined) {
+        const columns: Column[] = (result?.fields ?? []).map(({ name, dataTypeID }) => ({ name, typeId: dataTypeID }));
+        read = rowReader(columns);
+      }
+      if (!onRow(read(values as (string | null)[]))) resolve();
+    });
+    query.on('end', () => {
+      this.#running = false;
+      resolve();
+    });
+    query.on('error', (error) => {
+      this.#running = false;
+      reject(error);
+    });
+    this.#client.query(query);
+    await promise;
+  }
+
+  /** A statement that failed is over too; one that is never heard of again still runs when the session is closed. */
+  async #whileRunning(statement: Promise<unknown>): Promise<void> {
+    this.#running = true;
+    try {
+      await statement;
+    } finally {
+      this.#running = false;
+    }
+  }
+
+  /** Ends the session, and on the server what still runs in it. */
+  async close(): Promise<void> {
+    const { processID, secretKey } = this.#client;
+    const { remoteAddress, destroyed } = this.#wire;
+    const cancel = this.#running && processID !== null && secretKey !== null && remoteAddress !== undefined;
+    if (!cancel) {
+      if (!destroyed) void this.#client.end().catch(() => {});
+      this.#wire.destroySoon();
+      return;
+    }
+    const patience = AbortSignal.timeout(CANCEL_PATIENCE);
+    try {
+      const address = { address: remoteAddress, family: remoteAddress.includes(':') ? 6 : 4 };
+      const wire = await openWire(this.#target, [address], patience);
+      await sendCancel(wire, { processId: processID, secretKey }, patience);
+    } catch {
+      // The server notices in any case that its client is gone: client_connection_check_interval.
+    } finally {
+      this.#wire.destroy();
+    }
+  }
+}
+
+/** The work's outcome, or the signal's reason if that comes first. */
+export async function orStopped<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  const stopped = Promise.withResolvers<never>();
+  const stop = () => stopped.reject(signal.reason);
+  if (signal.aborted) stop();
+  signal.addEventListener('abort', stop);
+  try {
+    return await Promise.race([stopped.promise, work]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+function asExtended(text: string, values: readonly unknown[]) {
+  return { text, values: [...values], rowMode: 'array' as const, queryMode: 'extended' as const, types: AS_TEXT };
+}
+
+function driverClient(target: DatabaseTarget, stream: DriverStream): pg.Client {
+  const client = new pg.Client({
+    host: target.host,
+    port: target.port,
+    user: target.user,
+    database: target.database,
+    // A function: without any password the driver would look for one in PGPASSWORD and in the files of the operator.
+    password: () => target.password,
+    application_name: target.applicationName,
+    ssl: false,
+    enableChannelBinding: target.channelBinding,
+    stream: () => stream,
+  });
+  // The driver fills these from PGOPTIONS and the like, which are the operator's.
+  Object.assign((client as pg.Client & ClientInside).connectionParameters, {
+    options: target.options,
+    replication: undefined,
+    client_encoding: 'utf8',
+  });
+  // What breaks while a statement runs is told to that statement too.
+  client.on('error', () => {});
+  if (target.channelBinding) requireChannelBinding(client, stream);
+  return client;
+}
+
+/** Ends the connection before a password, or a proof that works elsewhere too, is sent. */
+function requireChannelBinding(client: pg.Client, stream: DriverStream): void {
+  const refuse = () => stream.destroy(new ToolFailure('The database does not offer channel binding.'));
+  let bound = false;
+  client.connection.on('authenticationCleartextPassword', refuse);
+  client.connection.on('authenticationMD5Password', refuse);
+  client.connection.on('authenticationSASL', ({ mechanisms }: { mechanisms: string[] }) => {
+    bound = mechanisms.includes('SCRAM-SHA-256-PLUS') && stream.getPeerCertificate !== undefined;
+    if (!bound) refuse();
+  });
+  client.connection.on('authenticationOk', () => {
+    if (!bound) refuse();
+  });
+}
+
+/** Why there is no session, in words that name neither host nor user. */
+function openingFailure(error: unknown): ToolFailure {
+  if (error instanceof ToolFailure) return error;
+  const code = String((error as { code?: unknown } | null)?.code ?? '');
+  return new ToolFailure(openingMessage(error, code), { cause: error });
+}
+
+function openingMessage(error: unknown, code: string): string {
+  if (error instanceof OutgoingRefused) {
+    return 'The host of the connection does not lead to an address that this service may call. Use a public address.';
+  }
+  if (error instanceof TooMuchData) return 'The server of the connection does not answer as PostgreSQL does.';
+  if (error instanceof pg.DatabaseError && /^[0-9A-Z]{5}$/.test(code)) {
+    if (code.startsWith('28')) return 'The database refused the login.';
+    if (code === '3D000') return 'The server has no database of the name that the connection gives.';
+    if (code === '53300' || code === '57P03') return 'The database takes no connections at the moment.';
+    return `The database refused the connection (SQLSTATE ${code}).`;
+  }
+  switch (code) {
+    case 'ECONNREFUSED':
+      return 'The server of the connection refused it.';
+    case 'EHOSTUNREACH':
+    case 'ENETUNREACH':
+    case 'ETIMEDOUT':
+    case 'EADDRNOTAVAIL':
+      return 'The server of the connection cannot be reached.';
+    case 'ECONNRESET':
+    case 'EPIPE':
+      return 'The server of the connection closed it.';
+    default:
+  }
+  if (/^(ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH|INVALID_CA|EPROTO)/.test(code)) {
+    return `No secure connection to the database could be made (${code}).`;
+  }
+  const message = Error.isError(error) ? error.message : '';
+  if (/could not be resolved|has no address/.test(message)) return 'The host of the connection could not be resolved.';
+  if (message.startsWith('SASL')) return 'The login to the database failed: check the password of the connection.';
+  if (message.startsWith('Connection terminated')) return 'The server of the connection closed it.';
+  return 'The server of the connection does not answer as PostgreSQL does.';
+}
