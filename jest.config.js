@@ -11,8 +11,8 @@ export default {
   workerGracefulExitTimeout: 5_000,
   // Each file starts a service over a database of its own: seconds on a busy machine.
   testTimeout: 30_000,
-  globalSetup: '<rootDir>/tests/support/globalSetup.ts',
-  globalTeardown: '<rootDir>/tests/support/globalTeardown.ts',
-  reporters: ['default', '<rootDir>/tests/support/coverageReporter.ts'],
+  globalSetup: '<rootDir>/tests/support/run/globalSetup.ts',
+  globalTeardown: '<rootDir>/tests/support/run/globalTeardown.ts',
+  reporters: ['default', '<rootDir>/tests/support/run/coverageReporter.ts'],
   coverageProvider: 'v8',
 };

@@ -172,7 +172,7 @@ async function furnish(folder: string, postgres: EmbeddedPostgres): Promise<Worl
       }
       return bare;
     },
-    startModels: () => startChild({ script: 'tests/support/modelServerCli.ts', readyLine: /^(http\S+)$/m }),
+    startModels: () => startChild({ script: 'tests/support/servers/modelServerCli.ts', readyLine: /^(http\S+)$/m }),
     query: async <Row extends pg.QueryResultRow>(text: string) => (await admin.query<Row>(text)).rows,
     async close() {
       await admin.end();

@@ -8,7 +8,7 @@ import {
   touchApiKey,
 } from '../../db/queries/workspaces/apiKeys.ts';
 import { createWorkspace, findWorkspace, listWorkspaces } from '../../db/queries/workspaces/workspaces.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/db/database.ts';
 
 let setting: TestDatabase;
 

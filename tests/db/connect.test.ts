@@ -10,7 +10,7 @@ import {
   findLeaks,
   type SeededWorkspace,
   type TestDatabase,
-} from '../support/database.ts';
+} from '../support/db/database.ts';
 
 let setting: TestDatabase;
 let ours: SeededWorkspace;

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { newId } from '../../core/ids.ts';
 import { databaseFault } from '../../db/errors.ts';
-import { createTestDatabase, type SeededWorkspace, type TestDatabase } from '../support/database.ts';
+import { createTestDatabase, type SeededWorkspace, type TestDatabase } from '../support/db/database.ts';
 
 let setting: TestDatabase;
 let ours: SeededWorkspace;

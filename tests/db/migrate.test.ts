@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { migrate, migrationsFolder } from '../../db/migrate.ts';
-import { createEmptyDatabase } from '../support/database.ts';
+import { createEmptyDatabase } from '../support/db/database.ts';
 
 let empty: Awaited<ReturnType<typeof createEmptyDatabase>>;
 let folder: string;

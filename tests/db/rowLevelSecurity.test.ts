@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { newId } from '../../core/ids.ts';
-import { createTestDatabase, type SeededWorkspace, type TestDatabase } from '../support/database.ts';
+import { createTestDatabase, type SeededWorkspace, type TestDatabase } from '../support/db/database.ts';
 
 let setting: TestDatabase;
 let ours: SeededWorkspace;

@@ -2,7 +2,7 @@ import { jest } from '@jest/globals';
 import pg from 'pg';
 import { attachEmbedded } from '../../db/embedded.ts';
 import { globalModelId } from '../../runtime/models/catalogue.ts';
-import { type ModelServer, startModelServer } from '../support/modelServer.ts';
+import { type ModelServer, startModelServer } from '../support/servers/modelServer.ts';
 import { call, cleanUp, demoOf, freshFolder, json, launch, startService, transcript } from './service.ts';
 
 jest.setTimeout(60_000); // each test starts processes, each with a PostgreSQL

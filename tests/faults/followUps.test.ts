@@ -1,10 +1,10 @@
 import { jest } from '@jest/globals';
 import { sql } from 'kysely';
 import { begun, publishedAgent, transcript } from '../http/messages/turns.ts';
-import { startTestApp, TestClock } from '../support/app.ts';
-import { FOLLOWS_UP, HOUR_MS, MINUTE_MS, planOf, sendDue, sweep } from '../support/followUps.ts';
-import { startModelServer } from '../support/modelServer.ts';
-import { turnsOf } from '../support/runtimeAgents.ts';
+import { turnsOf } from '../support/agents/runtimeAgents.ts';
+import { startTestApp, TestClock } from '../support/http/app.ts';
+import { startModelServer } from '../support/servers/modelServer.ts';
+import { FOLLOWS_UP, HOUR_MS, MINUTE_MS, planOf, sendDue, sweep } from '../support/turns/followUps.ts';
 import { cleanUp, freshFolder, startService } from './service.ts';
 
 jest.setTimeout(60_000); // a process is started

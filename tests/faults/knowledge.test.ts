@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import { API_PREFIX } from '../../server/app.ts';
-import { readers, until } from '../support/knowledge.ts';
+import { readers, until } from '../support/knowledge/knowledge.ts';
 import { call, cleanUp, demoOf, freshFolder, json, startService } from './service.ts';
 
 jest.setTimeout(120_000); // each test starts processes, each with a PostgreSQL, and waits until a dead worker is noticed

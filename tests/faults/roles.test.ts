@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { API_PREFIX } from '../../server/app.ts';
-import { createEmptyDatabase, createTestDatabase } from '../support/database.ts';
-import { until } from '../support/knowledge.ts';
+import { createEmptyDatabase, createTestDatabase } from '../support/db/database.ts';
+import { until } from '../support/knowledge/knowledge.ts';
 import { call, cleanUp, expectPromptExit, freshFolder, json, launch, startService } from './service.ts';
 
 jest.setTimeout(60_000); // each test starts processes

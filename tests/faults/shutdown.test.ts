@@ -1,7 +1,7 @@
 import { Agent, get, type IncomingMessage } from 'node:http';
 import { jest } from '@jest/globals';
 import { globalModelId } from '../../runtime/models/catalogue.ts';
-import { gatedReply, type ModelServer, startModelServer } from '../support/modelServer.ts';
+import { gatedReply, type ModelServer, startModelServer } from '../support/servers/modelServer.ts';
 import {
   call,
   cleanUp,

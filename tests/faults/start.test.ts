@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { jest } from '@jest/globals';
 import { makeTemporaryFolder } from '../../core/temporary.ts';
-import { createEmptyDatabase } from '../support/database.ts';
+import { createEmptyDatabase } from '../support/db/database.ts';
 import { cleanUp, demoOf, expectPromptExit, freshFolder, launch, startService } from './service.ts';
 
 jest.setTimeout(60_000); // each test starts processes, some with a PostgreSQL

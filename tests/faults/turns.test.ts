@@ -2,9 +2,9 @@ import { jest } from '@jest/globals';
 import pg from 'pg';
 import { attachEmbedded } from '../../db/embedded.ts';
 import { globalModelId } from '../../runtime/models/catalogue.ts';
-import { startToolServer, type ToolServer } from '../support/httpTools.ts';
-import { until } from '../support/knowledge.ts';
-import { type ModelServer, startModelServer } from '../support/modelServer.ts';
+import { until } from '../support/knowledge/knowledge.ts';
+import { type ModelServer, startModelServer } from '../support/servers/modelServer.ts';
+import { startToolServer, type ToolServer } from '../support/tools/httpTools.ts';
 import { call, cleanUp, demoOf, freshFolder, json, type ServiceProcess, startService, transcript } from './service.ts';
 
 jest.setTimeout(90_000); // each test starts processes, each with a PostgreSQL

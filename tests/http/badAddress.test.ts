@@ -1,8 +1,8 @@
 import { handlers, pending } from '../../generated/handlers.ts';
 import { type OperationId, operations } from '../../generated/operations.ts';
-import { startTestApp, type TestApp } from '../support/app.ts';
-import { exampleRequest, operationIds, parametersOf, resolve, takesJson } from '../support/exampleRequest.ts';
-import { tableContents } from '../support/tableContents.ts';
+import { tableContents } from '../support/db/tableContents.ts';
+import { startTestApp, type TestApp } from '../support/http/app.ts';
+import { exampleRequest, operationIds, parametersOf, resolve, takesJson } from '../support/http/exampleRequest.ts';
 
 /** Paths and queries that no operation takes, computed from the document. */
 

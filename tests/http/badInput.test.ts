@@ -1,10 +1,10 @@
 import { gzipSync } from 'node:zlib';
 import { type OperationId, operations } from '../../generated/operations.ts';
 import { API_PREFIX } from '../../server/app.ts';
-import { startTestApp, type TestApp } from '../support/app.ts';
-import { bodySchema, exampleRequest, operationIds, takesJson } from '../support/exampleRequest.ts';
-import { mutationsOf } from '../support/mutations.ts';
-import { tableContents } from '../support/tableContents.ts';
+import { tableContents } from '../support/db/tableContents.ts';
+import { startTestApp, type TestApp } from '../support/http/app.ts';
+import { bodySchema, exampleRequest, operationIds, takesJson } from '../support/http/exampleRequest.ts';
+import { mutationsOf } from '../support/http/mutations.ts';
 
 /** Bodies that no operation takes, computed from the document; none may get further than 400, and none may write. */
 

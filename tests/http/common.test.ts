@@ -5,9 +5,9 @@ import { pending } from '../../generated/handlers.ts';
 import { type OperationId, operations } from '../../generated/operations.ts';
 import type { Handlers } from '../../handlers/handler.ts';
 import { API_PREFIX } from '../../server/app.ts';
-import { startTestApp, type TestApp } from '../support/app.ts';
-import { adminQuery } from '../support/database.ts';
-import { exampleRequest, operationIds, takesJson } from '../support/exampleRequest.ts';
+import { adminQuery } from '../support/db/database.ts';
+import { startTestApp, type TestApp } from '../support/http/app.ts';
+import { exampleRequest, operationIds, takesJson } from '../support/http/exampleRequest.ts';
 
 /** What every operation answers, whatever it does: computed from the document, so that a new operation is in it at once. */
 

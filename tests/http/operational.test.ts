@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import supertest from 'supertest';
 import { parse } from 'yaml';
 import { type AppParts, createApp } from '../../server/app.ts';
-import { startTestApp, type TestApp } from '../support/app.ts';
+import { startTestApp, type TestApp } from '../support/http/app.ts';
 
 let app: TestApp;
 beforeAll(async () => {

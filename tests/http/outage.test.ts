@@ -2,10 +2,10 @@ import { mintApiKey } from '../../core/apiKey.ts';
 import { connectDatabase } from '../../db/connect.ts';
 import { revokeApiKey } from '../../db/queries/workspaces/apiKeys.ts';
 import { pending } from '../../generated/handlers.ts';
-import { startTestApp, type TestApp } from '../support/app.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { type DatabaseProxy, startDatabaseProxy } from '../support/databaseProxy.ts';
-import { exampleRequest, operationIds } from '../support/exampleRequest.ts';
+import { createTestDatabase, type TestDatabase } from '../support/db/database.ts';
+import { type DatabaseProxy, startDatabaseProxy } from '../support/db/databaseProxy.ts';
+import { startTestApp, type TestApp } from '../support/http/app.ts';
+import { exampleRequest, operationIds } from '../support/http/exampleRequest.ts';
 
 /** The database goes away under a running service, and comes back. */
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { startTestApp, type TestApp } from '../support/app.ts';
-import { tableContents } from '../support/tableContents.ts';
+import { tableContents } from '../support/db/tableContents.ts';
+import { startTestApp, type TestApp } from '../support/http/app.ts';
 
 /** Clients that do not behave, on plain sockets. */
 

@@ -9,9 +9,9 @@ import { fault } from '../../core/errors.ts';
 import type { OperationId } from '../../generated/operations.ts';
 import type { Context, Handlers, Upload } from '../../handlers/handler.ts';
 import { API_PREFIX } from '../../server/app.ts';
-import { startTestApp, type TestApp } from '../support/app.ts';
-import { BOUNDARY, FORM, filePart, form, part, post, textPart } from '../support/multipart.ts';
-import { tableContents } from '../support/tableContents.ts';
+import { tableContents } from '../support/db/tableContents.ts';
+import { startTestApp, type TestApp } from '../support/http/app.ts';
+import { BOUNDARY, FORM, filePart, form, part, post, textPart } from '../support/http/multipart.ts';
 
 /** The way of a form to its handler. Nothing that is wrong with one may get to a handler, write, or stay on the disk. */
 

@@ -2,12 +2,12 @@ import { pino } from 'pino';
 import { systemClock } from '../../core/clock.ts';
 import { continueConversation } from '../../jobs/continueConversation.ts';
 import { send } from '../http/messages/turns.ts';
-import { admin } from '../support/admin.ts';
-import { startTestApp, type TestApp } from '../support/app.ts';
-import { answering, startToolServer, type ToolServer } from '../support/httpTools.ts';
-import { type ModelServer, startModelServer } from '../support/modelServer.ts';
-import { agentWith, postTool } from '../support/runtimeAgents.ts';
-import { conversationThatWaits } from '../support/waitingCalls.ts';
+import { agentWith, postTool } from '../support/agents/runtimeAgents.ts';
+import { startTestApp, type TestApp } from '../support/http/app.ts';
+import { admin } from '../support/scripts/admin.ts';
+import { type ModelServer, startModelServer } from '../support/servers/modelServer.ts';
+import { answering, startToolServer, type ToolServer } from '../support/tools/httpTools.ts';
+import { conversationThatWaits } from '../support/turns/waitingCalls.ts';
 
 let server: ModelServer;
 let tools: ToolServer;

@@ -3,13 +3,13 @@ import { APPROVAL_DECIDED, decideApprovals, decideAsOperator } from '../../db/qu
 import { inTransaction } from '../../db/transaction.ts';
 import { continueConversation } from '../../jobs/continueConversation.ts';
 import { send, stored, transcript } from '../http/messages/turns.ts';
-import { admin, adminJson, eventually } from '../support/admin.ts';
-import { startTestApp, type TestApp, type TestAppOptions } from '../support/app.ts';
-import { createTestDatabase } from '../support/database.ts';
-import { answering, startToolServer, type ToolServer } from '../support/httpTools.ts';
-import { type ModelServer, startModelServer } from '../support/modelServer.ts';
-import { agentWith, postTool, turnsOf } from '../support/runtimeAgents.ts';
-import { conversationThatWaits, lastReply, payCall } from '../support/waitingCalls.ts';
+import { agentWith, postTool, turnsOf } from '../support/agents/runtimeAgents.ts';
+import { createTestDatabase } from '../support/db/database.ts';
+import { startTestApp, type TestApp, type TestAppOptions } from '../support/http/app.ts';
+import { admin, adminJson, eventually } from '../support/scripts/admin.ts';
+import { type ModelServer, startModelServer } from '../support/servers/modelServer.ts';
+import { answering, startToolServer, type ToolServer } from '../support/tools/httpTools.ts';
+import { conversationThatWaits, lastReply, payCall } from '../support/turns/waitingCalls.ts';
 
 let server: ModelServer;
 let tools: ToolServer;

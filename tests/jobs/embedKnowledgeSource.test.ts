@@ -1,6 +1,6 @@
-import { startTestApp, type TestApp } from '../support/app.ts';
-import { startEmbeddingServer } from '../support/embeddingServer.ts';
-import { readSource, until } from '../support/knowledge.ts';
+import { startTestApp, type TestApp } from '../support/http/app.ts';
+import { readSource, until } from '../support/knowledge/knowledge.ts';
+import { startEmbeddingServer } from '../support/servers/embeddingServer.ts';
 
 test('a source from before the model was configured gets its vectors at the next start', async () => {
   const api = await startTestApp();

@@ -1,9 +1,18 @@
 import { newId } from '../../core/ids.ts';
 import { dueFollowUps } from '../../db/queries/conversations/followUps.ts';
 import { begun, publishedAgent, transcript } from '../http/messages/turns.ts';
-import { startTestApp } from '../support/app.ts';
-import { adminQuery } from '../support/database.ts';
-import { FOLLOWS_UP, HOUR_MS, MINUTE_MS, planOf, run, sendDue, sweep, useFollowUpApp } from '../support/followUps.ts';
+import { adminQuery } from '../support/db/database.ts';
+import { startTestApp } from '../support/http/app.ts';
+import {
+  FOLLOWS_UP,
+  HOUR_MS,
+  MINUTE_MS,
+  planOf,
+  run,
+  sendDue,
+  sweep,
+  useFollowUpApp,
+} from '../support/turns/followUps.ts';
 
 const here = useFollowUpApp();
 

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { startTestApp, type TestApp } from '../support/app.ts';
-import { makeBook, makeSource, processed, readSource, until, uploadSource } from '../support/knowledge.ts';
+import { startTestApp, type TestApp } from '../support/http/app.ts';
+import { makeBook, makeSource, processed, readSource, until, uploadSource } from '../support/knowledge/knowledge.ts';
 
 let app: TestApp;
 beforeAll(async () => {

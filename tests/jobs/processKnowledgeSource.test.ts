@@ -6,8 +6,8 @@ import { pino } from 'pino';
 import { newId } from '../../core/ids.ts';
 import type { JobContext } from '../../jobs/jobs.ts';
 import { processKnowledgeSource as job } from '../../jobs/processKnowledgeSource.ts';
-import { startTestApp, type TestApp, TestClock } from '../support/app.ts';
-import { makePdf, makeSource, ownReaders, readSource, until, uploadSource } from '../support/knowledge.ts';
+import { startTestApp, type TestApp, TestClock } from '../support/http/app.ts';
+import { makePdf, makeSource, ownReaders, readSource, until, uploadSource } from '../support/knowledge/knowledge.ts';
 
 /** The job by itself: queued it is in knowledgeQueue.test.ts. */
 

@@ -4,8 +4,8 @@ import { systemClock } from '../../core/clock.ts';
 import { newId } from '../../core/ids.ts';
 import type { Job, JobContext, JobData } from '../../jobs/jobs.ts';
 import { type Queue, startQueue } from '../../jobs/queue.ts';
-import { adminQuery, createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { startDatabaseProxy } from '../support/databaseProxy.ts';
+import { adminQuery, createTestDatabase, type TestDatabase } from '../support/db/database.ts';
+import { startDatabaseProxy } from '../support/db/databaseProxy.ts';
 
 type Data = JobData['process-knowledge-source'];
 type TestJob = Job<'process-knowledge-source'>;

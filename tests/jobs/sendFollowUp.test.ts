@@ -1,9 +1,18 @@
 import { softDeleteConversation } from '../../db/queries/conversations/conversations.ts';
 import { begun, draftAgent, publishedAgent, said, send, transcript } from '../http/messages/turns.ts';
-import { publish, setStatus } from '../support/agents.ts';
-import { startTestApp } from '../support/app.ts';
-import { FOLLOWS_UP, HOUR_MS, MINUTE_MS, planOf, run, sendDue, sweep, useFollowUpApp } from '../support/followUps.ts';
-import { until } from '../support/knowledge.ts';
+import { publish, setStatus } from '../support/agents/agents.ts';
+import { startTestApp } from '../support/http/app.ts';
+import { until } from '../support/knowledge/knowledge.ts';
+import {
+  FOLLOWS_UP,
+  HOUR_MS,
+  MINUTE_MS,
+  planOf,
+  run,
+  sendDue,
+  sweep,
+  useFollowUpApp,
+} from '../support/turns/followUps.ts';
 
 const here = useFollowUpApp();
 

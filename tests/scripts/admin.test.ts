@@ -9,7 +9,7 @@ import { hashApiKey } from '../../core/apiKey.ts';
 import { newId } from '../../core/ids.ts';
 import { API_KEY_REVOKED, findApiKeyByHash } from '../../db/queries/workspaces/apiKeys.ts';
 import { runAdmin } from '../../scripts/admin/run.ts';
-import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../support/db/database.ts';
 
 type Result = { code: number; stdout: string; stderr: string };
 

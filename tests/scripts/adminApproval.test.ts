@@ -2,9 +2,9 @@ import { newId } from '../../core/ids.ts';
 import { APPROVAL_DECIDED } from '../../db/queries/turns/approvals.ts';
 import { finishTurn } from '../../db/queries/turns/finishTurn.ts';
 import { beginConversation } from '../../db/queries/turns/turns.ts';
-import { adminJson, admin as run } from '../support/admin.ts';
-import { createTestDatabase, type SeededWorkspace, type TestDatabase } from '../support/database.ts';
-import { turnEnd, turnStart } from '../support/storedTurns.ts';
+import { createTestDatabase, type SeededWorkspace, type TestDatabase } from '../support/db/database.ts';
+import { adminJson, admin as run } from '../support/scripts/admin.ts';
+import { turnEnd, turnStart } from '../support/turns/storedTurns.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

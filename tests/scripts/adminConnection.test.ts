@@ -1,8 +1,8 @@
 import { newId } from '../../core/ids.ts';
-import { adminJson, admin as run } from '../support/admin.ts';
-import { makeReadyAgent, publish, readAgent } from '../support/agents.ts';
-import { startTestApp, type TestApp } from '../support/app.ts';
-import { linkedIds, linkNative } from '../support/toolkits.ts';
+import { makeReadyAgent, publish, readAgent } from '../support/agents/agents.ts';
+import { startTestApp, type TestApp } from '../support/http/app.ts';
+import { adminJson, admin as run } from '../support/scripts/admin.ts';
+import { linkedIds, linkNative } from '../support/tools/toolkits.ts';
 
 let app: TestApp;
 

@@ -1,8 +1,8 @@
 import { newId } from '../../core/ids.ts';
 import { rememberFact } from '../../db/queries/conversations/memories.ts';
-import { adminJson, admin as run } from '../support/admin.ts';
-import { makeAgent } from '../support/agents.ts';
-import { startTestApp, type TestApp } from '../support/app.ts';
+import { makeAgent } from '../support/agents/agents.ts';
+import { startTestApp, type TestApp } from '../support/http/app.ts';
+import { adminJson, admin as run } from '../support/scripts/admin.ts';
 
 let app: TestApp;
 beforeAll(async () => {

@@ -1,11 +1,11 @@
 import { newId } from '../../core/ids.ts';
 import { send } from '../http/messages/turns.ts';
-import { adminJson, admin as run } from '../support/admin.ts';
-import { startTestApp, type TestApp, TestClock } from '../support/app.ts';
-import { answering, startToolServer, type ToolServer } from '../support/httpTools.ts';
-import { type ModelServer, startModelServer } from '../support/modelServer.ts';
-import { agentWith, postTool } from '../support/runtimeAgents.ts';
-import { payCall } from '../support/waitingCalls.ts';
+import { agentWith, postTool } from '../support/agents/runtimeAgents.ts';
+import { startTestApp, type TestApp, TestClock } from '../support/http/app.ts';
+import { adminJson, admin as run } from '../support/scripts/admin.ts';
+import { type ModelServer, startModelServer } from '../support/servers/modelServer.ts';
+import { answering, startToolServer, type ToolServer } from '../support/tools/httpTools.ts';
+import { payCall } from '../support/turns/waitingCalls.ts';
 
 const clock = new TestClock();
 let server: ModelServer;

@@ -2,11 +2,11 @@ import { newId } from '../../core/ids.ts';
 import { insertSteps } from '../../db/queries/turns/turnSteps.ts';
 import { beginConversation, markInterrupted } from '../../db/queries/turns/turns.ts';
 import { publishedAgent, send } from '../http/messages/turns.ts';
-import { adminJson, admin as run } from '../support/admin.ts';
-import { addModel } from '../support/agents.ts';
-import { startTestApp, type TestApp, TestClock } from '../support/app.ts';
-import { type ModelServer, startModelServer } from '../support/modelServer.ts';
-import { turnStart } from '../support/storedTurns.ts';
+import { addModel } from '../support/agents/agents.ts';
+import { startTestApp, type TestApp, TestClock } from '../support/http/app.ts';
+import { adminJson, admin as run } from '../support/scripts/admin.ts';
+import { type ModelServer, startModelServer } from '../support/servers/modelServer.ts';
+import { turnStart } from '../support/turns/storedTurns.ts';
 
 const MONTH = '2026-03';
 /** The last moment of the month. */

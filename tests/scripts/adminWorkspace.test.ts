@@ -2,8 +2,8 @@ import { hashApiKey, isApiKeyShape } from '../../core/apiKey.ts';
 import { newId } from '../../core/ids.ts';
 import { findApiKeyByHash } from '../../db/queries/workspaces/apiKeys.ts';
 import { takeOperation } from '../../db/queries/workspaces/operations.ts';
-import { admin as run } from '../support/admin.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/db/database.ts';
+import { admin as run } from '../support/scripts/admin.ts';
 
 let setting: TestDatabase;
 

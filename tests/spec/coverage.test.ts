@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { type BurnDown, judge, requiredOutcomes } from '../support/coverageGate.ts';
+import { type BurnDown, judge, requiredOutcomes } from '../support/run/coverageGate.ts';
 
 const document = {
   openapi: '3.1.1',

@@ -1,8 +1,8 @@
 import { newId } from '../../../core/ids.ts';
 import type { components } from '../../../generated/api.ts';
-import { makeCommand } from '../../support/agentCommands.ts';
-import { makeAgent } from '../../support/agents.ts';
-import type { TestApp } from '../../support/app.ts';
+import { makeCommand } from '../../support/agents/agentCommands.ts';
+import { makeAgent } from '../../support/agents/agents.ts';
+import type { TestApp } from '../../support/http/app.ts';
 
 /**
  * The answers of one request for a command that never was, one that is deleted, one of another agent and one of another

@@ -1,7 +1,7 @@
 import { newId } from '../../../core/ids.ts';
-import { makeCommand } from '../../support/agentCommands.ts';
-import { makeAgent } from '../../support/agents.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import { makeCommand } from '../../support/agents/agentCommands.ts';
+import { makeAgent } from '../../support/agents/agents.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
 import { allNotFound as agentNotFound, answersForMissing as answersForMissingAgent } from '../agents/agents.ts';
 import { allNotFound, answersForMissing } from './commands.ts';
 

@@ -1,6 +1,6 @@
-import { listCommands, makeCommand } from '../../support/agentCommands.ts';
-import { makeAgent } from '../../support/agents.ts';
-import { startTestApp, type TestApp, TestClock } from '../../support/app.ts';
+import { listCommands, makeCommand } from '../../support/agents/agentCommands.ts';
+import { makeAgent } from '../../support/agents/agents.ts';
+import { startTestApp, type TestApp, TestClock } from '../../support/http/app.ts';
 import { allNotFound, answersForMissing } from '../agents/agents.ts';
 
 const clock = new TestClock();

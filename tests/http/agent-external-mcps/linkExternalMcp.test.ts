@@ -1,8 +1,8 @@
-import { makeAgent } from '../../support/agents.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
-import { describeLinking } from '../../support/linkSuites.ts';
-import { startMcpServer, useCertificate } from '../../support/mcp.ts';
-import { registerMcp, storeMcp } from '../../support/mcpApi.ts';
+import { makeAgent } from '../../support/agents/agents.ts';
+import { describeLinking } from '../../support/agents/linkSuites.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
+import { startMcpServer, useCertificate } from '../../support/servers/mcp.ts';
+import { registerMcp, storeMcp } from '../../support/tools/mcpApi.ts';
 
 const certificate = useCertificate();
 let app: TestApp;

@@ -1,7 +1,7 @@
-import { makeAgent } from '../../support/agents.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
-import { describeListingAvailable } from '../../support/linkListSuites.ts';
-import { storeMcp } from '../../support/mcpApi.ts';
+import { makeAgent } from '../../support/agents/agents.ts';
+import { describeListingAvailable } from '../../support/agents/linkListSuites.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
+import { storeMcp } from '../../support/tools/mcpApi.ts';
 
 let app: TestApp;
 beforeAll(async () => {

@@ -1,8 +1,8 @@
-import { makeAgent } from '../../support/agents.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
-import { describeListingLinks } from '../../support/linkListSuites.ts';
-import { link, linkApi, linksOf } from '../../support/links.ts';
-import { storeMcp } from '../../support/mcpApi.ts';
+import { makeAgent } from '../../support/agents/agents.ts';
+import { describeListingLinks } from '../../support/agents/linkListSuites.ts';
+import { link, linkApi, linksOf } from '../../support/agents/links.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
+import { storeMcp } from '../../support/tools/mcpApi.ts';
 
 let app: TestApp;
 beforeAll(async () => {

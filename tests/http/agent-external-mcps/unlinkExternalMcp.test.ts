@@ -1,5 +1,5 @@
-import { startTestApp, type TestApp } from '../../support/app.ts';
-import { describeUnlinking } from '../../support/linkSuites.ts';
+import { describeUnlinking } from '../../support/agents/linkSuites.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
 
 let app: TestApp;
 beforeAll(async () => {

@@ -1,7 +1,14 @@
 import { newId } from '../../../core/ids.ts';
-import { makeAgent, makeReadyAgent, publish, readAgent, setStatus, withoutRequestId } from '../../support/agents.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
-import { storeMcp } from '../../support/mcpApi.ts';
+import {
+  makeAgent,
+  makeReadyAgent,
+  publish,
+  readAgent,
+  setStatus,
+  withoutRequestId,
+} from '../../support/agents/agents.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
+import { storeMcp } from '../../support/tools/mcpApi.ts';
 
 let app: TestApp;
 beforeAll(async () => {

@@ -1,5 +1,5 @@
-import { makeAgent } from '../../support/agents.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import { makeAgent } from '../../support/agents/agents.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
 import { allNotFound, answersForMissing } from '../agents/agents.ts';
 import { FOLLOW_UP_NEEDS, KEYS } from './features.ts';
 

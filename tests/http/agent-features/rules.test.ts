@@ -1,6 +1,6 @@
 import type { components } from '../../../generated/api.ts';
-import { makeAgent } from '../../support/agents.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import { makeAgent } from '../../support/agents/agents.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
 
 /** Rules across fields are the same on every route, and told in the terms of the one that broke them. */
 

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { newId } from '../../../core/ids.ts';
 import type { components } from '../../../generated/api.ts';
 import { FEATURES } from '../../../handlers/agent-features/features.ts';
-import { makeAgent, makeReadyAgent, publish, readAgent } from '../../support/agents.ts';
-import { startTestApp, type TestApp, TestClock } from '../../support/app.ts';
-import { untilOneWaits } from '../../support/database.ts';
+import { makeAgent, makeReadyAgent, publish, readAgent } from '../../support/agents/agents.ts';
+import { untilOneWaits } from '../../support/db/database.ts';
+import { startTestApp, type TestApp, TestClock } from '../../support/http/app.ts';
 import { allNotFound, answersForMissing } from '../agents/agents.ts';
 import { FOLLOW_UP_NEEDS, KEYS, SETTINGS, TIMES } from './features.ts';
 

@@ -1,7 +1,7 @@
-import { makeAgent } from '../../support/agents.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
-import { makeTool } from '../../support/httpTools.ts';
-import { describeListingAvailable } from '../../support/linkListSuites.ts';
+import { makeAgent } from '../../support/agents/agents.ts';
+import { describeListingAvailable } from '../../support/agents/linkListSuites.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
+import { makeTool } from '../../support/tools/httpTools.ts';
 
 let app: TestApp;
 beforeAll(async () => {

@@ -1,7 +1,14 @@
 import { newId } from '../../../core/ids.ts';
-import { makeAgent, makeReadyAgent, publish, readAgent, setStatus, withoutRequestId } from '../../support/agents.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
-import { makeTool } from '../../support/httpTools.ts';
+import {
+  makeAgent,
+  makeReadyAgent,
+  publish,
+  readAgent,
+  setStatus,
+  withoutRequestId,
+} from '../../support/agents/agents.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
+import { makeTool } from '../../support/tools/httpTools.ts';
 
 let app: TestApp;
 beforeAll(async () => {

@@ -1,8 +1,8 @@
-import { makeAgent } from '../../support/agents.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
-import { makeSource } from '../../support/knowledge.ts';
-import { describeLinking } from '../../support/linkSuites.ts';
-import { link, linkApi } from '../../support/links.ts';
+import { makeAgent } from '../../support/agents/agents.ts';
+import { describeLinking } from '../../support/agents/linkSuites.ts';
+import { link, linkApi } from '../../support/agents/links.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
+import { makeSource } from '../../support/knowledge/knowledge.ts';
 
 let app: TestApp;
 beforeAll(async () => {

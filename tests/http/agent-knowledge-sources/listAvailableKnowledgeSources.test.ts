@@ -1,5 +1,5 @@
-import { startTestApp, type TestApp } from '../../support/app.ts';
-import { describeListingAvailable } from '../../support/linkListSuites.ts';
+import { describeListingAvailable } from '../../support/agents/linkListSuites.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
 
 let app: TestApp;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { newId } from '../../../core/ids.ts';
 import { BUILTIN_MODEL } from '../../../runtime/models/catalogue.ts';
-import { addModel, makeAgent, makeReadyAgent, withoutRequestId } from '../../support/agents.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import { addModel, makeAgent, makeReadyAgent, withoutRequestId } from '../../support/agents/agents.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
 
 let app: TestApp;
 beforeAll(async () => {

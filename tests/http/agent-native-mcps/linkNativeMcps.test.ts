@@ -1,9 +1,9 @@
 import { newId } from '../../../core/ids.ts';
-import { makeAgent, makeReadyAgent, publish, readAgent, setStatus } from '../../support/agents.ts';
-import { startTestApp, type TestApp, TestClock } from '../../support/app.ts';
-import { describeMissingAgent } from '../../support/missing.ts';
-import { startToolkitRegistry, type ToolkitRegistry } from '../../support/toolkitRegistry.ts';
-import { connectBuiltin, connectRemote, linkedIds } from '../../support/toolkits.ts';
+import { makeAgent, makeReadyAgent, publish, readAgent, setStatus } from '../../support/agents/agents.ts';
+import { startTestApp, type TestApp, TestClock } from '../../support/http/app.ts';
+import { describeMissingAgent } from '../../support/http/missing.ts';
+import { startToolkitRegistry, type ToolkitRegistry } from '../../support/servers/toolkitRegistry.ts';
+import { connectBuiltin, connectRemote, linkedIds } from '../../support/tools/toolkits.ts';
 
 let app: TestApp;
 let registry: ToolkitRegistry;

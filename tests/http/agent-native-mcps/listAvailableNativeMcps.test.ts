@@ -1,9 +1,9 @@
 import { softDeleteConnection } from '../../../db/queries/tools/nativeConnections.ts';
-import { makeAgent } from '../../support/agents.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
-import { describeMissingAgent } from '../../support/missing.ts';
-import { startToolkitRegistry, type ToolkitRegistry } from '../../support/toolkitRegistry.ts';
-import { connectBuiltin, connectRemote, linkNative } from '../../support/toolkits.ts';
+import { makeAgent } from '../../support/agents/agents.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
+import { describeMissingAgent } from '../../support/http/missing.ts';
+import { startToolkitRegistry, type ToolkitRegistry } from '../../support/servers/toolkitRegistry.ts';
+import { connectBuiltin, connectRemote, linkNative } from '../../support/tools/toolkits.ts';
 
 let app: TestApp;
 let registry: ToolkitRegistry;

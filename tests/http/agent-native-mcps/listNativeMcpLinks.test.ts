@@ -1,8 +1,8 @@
-import { makeAgent, setStatus } from '../../support/agents.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
-import { describeMissingAgent } from '../../support/missing.ts';
-import { startToolkitRegistry, type ToolkitRegistry } from '../../support/toolkitRegistry.ts';
-import { connectBuiltin, connectRemote, linkedIds, linkNative } from '../../support/toolkits.ts';
+import { makeAgent, setStatus } from '../../support/agents/agents.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
+import { describeMissingAgent } from '../../support/http/missing.ts';
+import { startToolkitRegistry, type ToolkitRegistry } from '../../support/servers/toolkitRegistry.ts';
+import { connectBuiltin, connectRemote, linkedIds, linkNative } from '../../support/tools/toolkits.ts';
 
 let app: TestApp;
 let registry: ToolkitRegistry;

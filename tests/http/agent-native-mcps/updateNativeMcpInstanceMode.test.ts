@@ -1,8 +1,8 @@
 import { newId } from '../../../core/ids.ts';
-import { makeAgent, makeReadyAgent, publish, readAgent, withoutRequestId } from '../../support/agents.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
-import { startToolkitRegistry, type ToolkitRegistry } from '../../support/toolkitRegistry.ts';
-import { connectBuiltin, connectRemote, linkNative } from '../../support/toolkits.ts';
+import { makeAgent, makeReadyAgent, publish, readAgent, withoutRequestId } from '../../support/agents/agents.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
+import { startToolkitRegistry, type ToolkitRegistry } from '../../support/servers/toolkitRegistry.ts';
+import { connectBuiltin, connectRemote, linkNative } from '../../support/tools/toolkits.ts';
 
 let app: TestApp;
 let registry: ToolkitRegistry;

@@ -1,8 +1,8 @@
-import { makeAgent } from '../../support/agents.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
-import { describeLinking } from '../../support/linkSuites.ts';
-import { link, linkApi } from '../../support/links.ts';
-import { makeSkill } from '../../support/skills.ts';
+import { makeAgent } from '../../support/agents/agents.ts';
+import { describeLinking } from '../../support/agents/linkSuites.ts';
+import { link, linkApi } from '../../support/agents/links.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
+import { makeSkill } from '../../support/tools/skills.ts';
 
 let app: TestApp;
 beforeAll(async () => {

@@ -1,9 +1,9 @@
 import { newId } from '../../../core/ids.ts';
 import { BUILTIN_MODEL } from '../../../runtime/models/catalogue.ts';
-import { askForSubAgent, chain, linkSubAgent, subAgentIds, subAgents } from '../../support/agentSubAgents.ts';
-import { addModel, makeAgent, readAgent, setStatus } from '../../support/agents.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
-import { describeLinking } from '../../support/linkSuites.ts';
+import { askForSubAgent, chain, linkSubAgent, subAgentIds, subAgents } from '../../support/agents/agentSubAgents.ts';
+import { addModel, makeAgent, readAgent, setStatus } from '../../support/agents/agents.ts';
+import { describeLinking } from '../../support/agents/linkSuites.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
 
 let app: TestApp;
 beforeAll(async () => {

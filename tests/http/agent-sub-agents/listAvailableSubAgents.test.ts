@@ -1,7 +1,7 @@
-import { askForSubAgent, chain, linkSubAgent } from '../../support/agentSubAgents.ts';
-import { makeAgent, setStatus } from '../../support/agents.ts';
-import { startTestApp, type TestApp, TestClock } from '../../support/app.ts';
-import { describeMissingAgent } from '../../support/missing.ts';
+import { askForSubAgent, chain, linkSubAgent } from '../../support/agents/agentSubAgents.ts';
+import { makeAgent, setStatus } from '../../support/agents/agents.ts';
+import { startTestApp, type TestApp, TestClock } from '../../support/http/app.ts';
+import { describeMissingAgent } from '../../support/http/missing.ts';
 
 let app: TestApp;
 let clock: TestClock;

@@ -1,7 +1,7 @@
-import { linkSubAgent, subAgentIds, subAgents } from '../../support/agentSubAgents.ts';
-import { makeAgent, setStatus } from '../../support/agents.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
-import { describeListingLinks } from '../../support/linkListSuites.ts';
+import { linkSubAgent, subAgentIds, subAgents } from '../../support/agents/agentSubAgents.ts';
+import { makeAgent, setStatus } from '../../support/agents/agents.ts';
+import { describeListingLinks } from '../../support/agents/linkListSuites.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
 
 let app: TestApp;
 beforeAll(async () => {

@@ -1,6 +1,13 @@
 import { isUuid, newId } from '../../../core/ids.ts';
-import { makeAgent, makeReadyAgent, makeVariable, publish, readAgent, withoutRequestId } from '../../support/agents.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import {
+  makeAgent,
+  makeReadyAgent,
+  makeVariable,
+  publish,
+  readAgent,
+  withoutRequestId,
+} from '../../support/agents/agents.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
 
 let app: TestApp;
 beforeAll(async () => {

@@ -1,7 +1,14 @@
 import { newId } from '../../../core/ids.ts';
-import { makeAgent, makeReadyAgent, makeVariable, publish, readAgent, withoutRequestId } from '../../support/agents.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
-import { adminQuery, type SeededWorkspace } from '../../support/database.ts';
+import {
+  makeAgent,
+  makeReadyAgent,
+  makeVariable,
+  publish,
+  readAgent,
+  withoutRequestId,
+} from '../../support/agents/agents.ts';
+import { adminQuery, type SeededWorkspace } from '../../support/db/database.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
 
 let app: TestApp;
 beforeAll(async () => {

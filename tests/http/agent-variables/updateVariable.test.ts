@@ -1,7 +1,14 @@
 import { newId } from '../../../core/ids.ts';
 import type { components } from '../../../generated/api.ts';
-import { makeAgent, makeReadyAgent, makeVariable, publish, readAgent, withoutRequestId } from '../../support/agents.ts';
-import { startTestApp, type TestApp, TestClock } from '../../support/app.ts';
+import {
+  makeAgent,
+  makeReadyAgent,
+  makeVariable,
+  publish,
+  readAgent,
+  withoutRequestId,
+} from '../../support/agents/agents.ts';
+import { startTestApp, type TestApp, TestClock } from '../../support/http/app.ts';
 
 type Variable = components['schemas']['AgentVariable'];
 type Fields = Partial<components['schemas']['AgentVariableCreate']>;

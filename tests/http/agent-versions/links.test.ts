@@ -1,6 +1,5 @@
 import type { components } from '../../../generated/api.ts';
-import { addModel, makeReadyAgent, publish, readAgent } from '../../support/agents.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import { addModel, makeReadyAgent, publish, readAgent } from '../../support/agents/agents.ts';
 import {
   deleteTarget,
   LINK_APIS,
@@ -10,7 +9,8 @@ import {
   linkedIds,
   makeTarget,
   unlink,
-} from '../../support/links.ts';
+} from '../../support/agents/links.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
 
 /** The six kinds of link belong to the draft, are frozen by a publication and come back with a restoration: all alike. */
 

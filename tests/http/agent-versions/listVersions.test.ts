@@ -1,6 +1,6 @@
 import { newId } from '../../../core/ids.ts';
-import { makeAgent, makeReadyAgent, publish, setStatus, withoutRequestId } from '../../support/agents.ts';
-import { startTestApp, type TestApp, TestClock } from '../../support/app.ts';
+import { makeAgent, makeReadyAgent, publish, setStatus, withoutRequestId } from '../../support/agents/agents.ts';
+import { startTestApp, type TestApp, TestClock } from '../../support/http/app.ts';
 
 const clock = new TestClock();
 let app: TestApp;

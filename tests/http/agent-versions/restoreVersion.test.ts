@@ -8,9 +8,9 @@ import {
   readAgent,
   setStatus,
   withoutRequestId,
-} from '../../support/agents.ts';
-import { startTestApp, type TestApp, TestClock } from '../../support/app.ts';
-import { adminQuery } from '../../support/database.ts';
+} from '../../support/agents/agents.ts';
+import { adminQuery } from '../../support/db/database.ts';
+import { startTestApp, type TestApp, TestClock } from '../../support/http/app.ts';
 
 const clock = new TestClock();
 let app: TestApp;

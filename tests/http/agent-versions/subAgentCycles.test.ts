@@ -1,6 +1,6 @@
-import { askForSubAgent, chain, linkSubAgent, subAgentIds } from '../../support/agentSubAgents.ts';
-import { makeAgent, makeReadyAgent, publish } from '../../support/agents.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import { askForSubAgent, chain, linkSubAgent, subAgentIds } from '../../support/agents/agentSubAgents.ts';
+import { makeAgent, makeReadyAgent, publish } from '../../support/agents/agents.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
 
 /** A version may have sub-agents that were linked the other way round since. */
 

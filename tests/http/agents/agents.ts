@@ -1,7 +1,7 @@
 import { newId } from '../../../core/ids.ts';
 import type { components } from '../../../generated/api.ts';
-import { makeAgent } from '../../support/agents.ts';
-import type { TestApp } from '../../support/app.ts';
+import { makeAgent } from '../../support/agents/agents.ts';
+import type { TestApp } from '../../support/http/app.ts';
 
 type Agent = components['schemas']['Agent'];
 

@@ -1,10 +1,10 @@
 import { insertLinks } from '../../../db/queries/agents/agentLinks.ts';
 import { lockAgent } from '../../../db/queries/agents/agents.ts';
 import { BUILTIN_MODEL } from '../../../runtime/models/catalogue.ts';
-import { makeAgent, readAgent, setStatus } from '../../support/agents.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
-import { untilOneWaits } from '../../support/database.ts';
-import { makeTarget } from '../../support/links.ts';
+import { makeAgent, readAgent, setStatus } from '../../support/agents/agents.ts';
+import { makeTarget } from '../../support/agents/links.ts';
+import { untilOneWaits } from '../../support/db/database.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
 import { makeConversation } from '../conversations/conversations.ts';
 import { allNotFound, answersForMissing } from './agents.ts';
 

@@ -1,6 +1,6 @@
 import { BUILTIN_MODEL } from '../../../runtime/models/catalogue.ts';
-import { addModel, makeAgent, readAgent, setStatus } from '../../support/agents.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import { addModel, makeAgent, readAgent, setStatus } from '../../support/agents/agents.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
 import { allNotFound, answersForMissing } from './agents.ts';
 
 let app: TestApp;

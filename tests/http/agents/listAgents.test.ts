@@ -1,6 +1,6 @@
 import { BUILTIN_MODEL } from '../../../runtime/models/catalogue.ts';
-import { setStatus } from '../../support/agents.ts';
-import { startTestApp, type TestApp, TestClock } from '../../support/app.ts';
+import { setStatus } from '../../support/agents/agents.ts';
+import { startTestApp, type TestApp, TestClock } from '../../support/http/app.ts';
 
 const clock = new TestClock();
 let app: TestApp;

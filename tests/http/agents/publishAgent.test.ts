@@ -1,8 +1,8 @@
 import { newId } from '../../../core/ids.ts';
 import type { components } from '../../../generated/api.ts';
 import { BUILTIN_MODEL } from '../../../runtime/models/catalogue.ts';
-import { addModel, makeAgent, readAgent, setStatus } from '../../support/agents.ts';
-import { startTestApp, type TestApp, TestClock } from '../../support/app.ts';
+import { addModel, makeAgent, readAgent, setStatus } from '../../support/agents/agents.ts';
+import { startTestApp, type TestApp, TestClock } from '../../support/http/app.ts';
 import { allNotFound, answersForMissing, versionsOf } from './agents.ts';
 
 const clock = new TestClock();

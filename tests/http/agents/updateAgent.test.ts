@@ -1,8 +1,8 @@
 // Longer than most: one operation with 29 fields and seven codes of its own.
 import { newId } from '../../../core/ids.ts';
 import { BUILTIN_MODEL } from '../../../runtime/models/catalogue.ts';
-import { addModel, makeAgent, readAgent } from '../../support/agents.ts';
-import { startTestApp, type TestApp, TestClock } from '../../support/app.ts';
+import { addModel, makeAgent, readAgent } from '../../support/agents/agents.ts';
+import { startTestApp, type TestApp, TestClock } from '../../support/http/app.ts';
 import { allNotFound, answersForMissing, versionsOf } from './agents.ts';
 
 const clock = new TestClock();

@@ -1,7 +1,7 @@
 import type { components } from '../../../generated/api.ts';
 import { BUILTIN_MODEL, globalModelId } from '../../../runtime/models/catalogue.ts';
-import { addModel } from '../../support/agents.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import { addModel } from '../../support/agents/agents.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
 
 type AiModel = components['schemas']['AiModel'];
 

@@ -1,9 +1,9 @@
 import { newId } from '../../../core/ids.ts';
 import { finishTurn } from '../../../db/queries/turns/finishTurn.ts';
 import { beginConversation, claimConversation } from '../../../db/queries/turns/turns.ts';
-import type { TestApp } from '../../support/app.ts';
-import type { SeededWorkspace } from '../../support/database.ts';
-import { turnEnd, turnStart } from '../../support/storedTurns.ts';
+import type { SeededWorkspace } from '../../support/db/database.ts';
+import type { TestApp } from '../../support/http/app.ts';
+import { turnEnd, turnStart } from '../../support/turns/storedTurns.ts';
 
 /** What a test may choose of a conversation; times as in JSON. */
 export interface Given {

@@ -1,6 +1,6 @@
 import { newId } from '../../../core/ids.ts';
-import { makeAgent } from '../../support/agents.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import { makeAgent } from '../../support/agents/agents.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
 import { makeConversation } from './conversations.ts';
 
 let app: TestApp;

@@ -1,9 +1,9 @@
 // Longer than most: every auth type, and each way in which a credential can be wrong.
 import type { IncomingHttpHeaders } from 'node:http';
-import { startTestApp, type TestApp } from '../../support/app.ts';
-import { startEverything, startMcpServer, type TestMcpServer, useCertificate } from '../../support/mcp.ts';
-import { readMcp, registerMcp, storedMcps } from '../../support/mcpApi.ts';
-import { startRawMcp, tool } from '../../support/mcpHostile.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
+import { startEverything, startMcpServer, type TestMcpServer, useCertificate } from '../../support/servers/mcp.ts';
+import { startRawMcp, tool } from '../../support/servers/mcpHostile.ts';
+import { readMcp, registerMcp, storedMcps } from '../../support/tools/mcpApi.ts';
 
 const certificate = useCertificate();
 let app: TestApp;

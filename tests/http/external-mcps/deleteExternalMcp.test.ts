@@ -1,8 +1,8 @@
 import { newId } from '../../../core/ids.ts';
-import { makeAgent, makeReadyAgent, publish, readAgent, withoutRequestId } from '../../support/agents.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
-import { startMcpServer, useCertificate } from '../../support/mcp.ts';
-import { registerMcp, storedMcps, storeMcp } from '../../support/mcpApi.ts';
+import { makeAgent, makeReadyAgent, publish, readAgent, withoutRequestId } from '../../support/agents/agents.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
+import { startMcpServer, useCertificate } from '../../support/servers/mcp.ts';
+import { registerMcp, storedMcps, storeMcp } from '../../support/tools/mcpApi.ts';
 
 const certificate = useCertificate();
 let app: TestApp;

@@ -1,5 +1,5 @@
-import { startTestApp, type TestApp } from '../../support/app.ts';
-import { readMcp, storeMcp } from '../../support/mcpApi.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
+import { readMcp, storeMcp } from '../../support/tools/mcpApi.ts';
 
 let app: TestApp;
 const ids: Record<string, string> = {};

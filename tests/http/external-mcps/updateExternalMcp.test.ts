@@ -2,11 +2,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { newId } from '../../../core/ids.ts';
 import type { components } from '../../../generated/api.ts';
-import { withoutRequestId } from '../../support/agents.ts';
-import { startTestApp, type TestApp, TestClock } from '../../support/app.ts';
-import { startMcpServer, type TestMcpServer, useCertificate } from '../../support/mcp.ts';
-import { gate, readMcp, registerMcp, storedMcps, storeMcp } from '../../support/mcpApi.ts';
-import { startRawMcp, tool } from '../../support/mcpHostile.ts';
+import { withoutRequestId } from '../../support/agents/agents.ts';
+import { startTestApp, type TestApp, TestClock } from '../../support/http/app.ts';
+import { startMcpServer, type TestMcpServer, useCertificate } from '../../support/servers/mcp.ts';
+import { startRawMcp, tool } from '../../support/servers/mcpHostile.ts';
+import { gate, readMcp, registerMcp, storedMcps, storeMcp } from '../../support/tools/mcpApi.ts';
 
 type Auth = Partial<components['schemas']['ExternalMcpUpdate']> & { authType: 'NONE' | 'API_KEY' };
 

@@ -1,10 +1,10 @@
 // Long: one line for each thing that a configuration may not have.
 import { isUuid } from '../../../core/ids.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
-import { exampleRequest } from '../../support/exampleRequest.ts';
-import { answering, makeTool, startToolServer, type ToolServer } from '../../support/httpTools.ts';
-import { tableContents } from '../../support/tableContents.ts';
-import { trustedCertificate } from '../../support/tls.ts';
+import { tableContents } from '../../support/db/tableContents.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
+import { exampleRequest } from '../../support/http/exampleRequest.ts';
+import { trustedCertificate } from '../../support/servers/tls.ts';
+import { answering, makeTool, startToolServer, type ToolServer } from '../../support/tools/httpTools.ts';
 
 let app: TestApp;
 let server: ToolServer;

@@ -1,6 +1,6 @@
-import { makeAgent, makeReadyAgent, publish, readAgent } from '../../support/agents.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
-import { makeTool, tryTool } from '../../support/httpTools.ts';
+import { makeAgent, makeReadyAgent, publish, readAgent } from '../../support/agents/agents.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
+import { makeTool, tryTool } from '../../support/tools/httpTools.ts';
 import { allNotFound, answersForMissing } from './tools.ts';
 
 let app: TestApp;

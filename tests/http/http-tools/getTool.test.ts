@@ -1,5 +1,5 @@
-import { startTestApp, type TestApp } from '../../support/app.ts';
-import { makeTool } from '../../support/httpTools.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
+import { makeTool } from '../../support/tools/httpTools.ts';
 import { allNotFound, answersForMissing } from './tools.ts';
 
 let app: TestApp;

@@ -1,6 +1,6 @@
 import type { components } from '../../../generated/api.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
-import { makeTool } from '../../support/httpTools.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
+import { makeTool } from '../../support/tools/httpTools.ts';
 
 let app: TestApp;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
 
 /** What is secret in a tool does not come back, is not readable in the database, and is never logged, whatever happens. */
 

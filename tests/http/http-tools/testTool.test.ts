@@ -1,7 +1,7 @@
 // Long: each of the four kinds really runs, against servers of this file.
 import { newId } from '../../../core/ids.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
-import { answering, makeTool, startToolServer, type ToolServer, tryTool } from '../../support/httpTools.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
+import { answering, makeTool, startToolServer, type ToolServer, tryTool } from '../../support/tools/httpTools.ts';
 import { allNotFound, answersForMissing } from './tools.ts';
 
 let app: TestApp;

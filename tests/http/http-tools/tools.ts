@@ -1,6 +1,6 @@
 import { newId } from '../../../core/ids.ts';
-import type { TestApp } from '../../support/app.ts';
-import { makeTool } from '../../support/httpTools.ts';
+import type { TestApp } from '../../support/http/app.ts';
+import { makeTool } from '../../support/tools/httpTools.ts';
 
 /**
  * The answers of one request for a tool that never was, one that is deleted and one of another workspace, less their request

@@ -1,8 +1,8 @@
 import { sealSecrets } from '../../../runtime/tools/secrets.ts';
-import { startTestApp, type TestApp, TestClock } from '../../support/app.ts';
-import { untilOneWaits } from '../../support/database.ts';
-import { answering, makeTool, startToolServer, type ToolServer, tryTool } from '../../support/httpTools.ts';
-import { tableContents } from '../../support/tableContents.ts';
+import { untilOneWaits } from '../../support/db/database.ts';
+import { tableContents } from '../../support/db/tableContents.ts';
+import { startTestApp, type TestApp, TestClock } from '../../support/http/app.ts';
+import { answering, makeTool, startToolServer, type ToolServer, tryTool } from '../../support/tools/httpTools.ts';
 import { allNotFound, answersForMissing } from './tools.ts';
 
 let app: TestApp;

@@ -1,10 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isUuid } from '../../../core/ids.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
-import { adminQuery } from '../../support/database.ts';
-import { makeDocx, makePdf, makeZip, PIXEL, readSource, upload } from '../../support/knowledge.ts';
-import { rawZip } from '../../support/skills.ts';
+import { adminQuery } from '../../support/db/database.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
+import { makeDocx, makePdf, makeZip, PIXEL, readSource, upload } from '../../support/knowledge/knowledge.ts';
+import { rawZip } from '../../support/tools/skills.ts';
 
 let app: TestApp;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { newId } from '../../../core/ids.ts';
-import { withoutRequestId } from '../../support/agents.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
-import { makeSource } from '../../support/knowledge.ts';
+import { withoutRequestId } from '../../support/agents/agents.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
+import { makeSource } from '../../support/knowledge/knowledge.ts';
 
 let app: TestApp;
 beforeAll(async () => {

@@ -1,5 +1,5 @@
-import { startTestApp, type TestApp } from '../../support/app.ts';
-import { makeSource } from '../../support/knowledge.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
+import { makeSource } from '../../support/knowledge/knowledge.ts';
 
 let app: TestApp;
 beforeEach(async () => {

@@ -1,7 +1,7 @@
 import { newId } from '../../../core/ids.ts';
-import { withoutRequestId } from '../../support/agents.ts';
-import { startTestApp, type TestApp, TestClock } from '../../support/app.ts';
-import { makeSource, readSource } from '../../support/knowledge.ts';
+import { withoutRequestId } from '../../support/agents/agents.ts';
+import { startTestApp, type TestApp, TestClock } from '../../support/http/app.ts';
+import { makeSource, readSource } from '../../support/knowledge/knowledge.ts';
 
 const clock = new TestClock();
 let app: TestApp;

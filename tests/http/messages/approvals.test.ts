@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { publish } from '../../support/agents.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
-import { answering } from '../../support/httpTools.ts';
-import { useModelApp } from '../../support/modelApp.ts';
-import { agentWith, link, postTool, stepsOf, turnsOf } from '../../support/runtimeAgents.ts';
+import { publish } from '../../support/agents/agents.ts';
+import { agentWith, link, postTool, stepsOf, turnsOf } from '../../support/agents/runtimeAgents.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
+import { useModelApp } from '../../support/http/modelApp.ts';
+import { answering } from '../../support/tools/httpTools.ts';
 import { draftAgent, GPT, HAIKU, LOCAL, send, stored } from './turns.ts';
 
 let other: TestApp;

@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { inline, PDF, PNG, TEXT } from '../../runtime/files/attachmentSamples.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
-import { type ModelServer, startModelServer } from '../../support/modelServer.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
+import { type ModelServer, startModelServer } from '../../support/servers/modelServer.ts';
 import { conversationsOf, customModel, GPT, HAIKU, LOCAL, publishedAgent, said, send, stored } from './turns.ts';
 
 let server: ModelServer;

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { BUILTIN_MODEL } from '../../../runtime/models/catalogue.ts';
-import { makeCommand } from '../../support/agentCommands.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
-import { streamed } from '../../support/exchanges.ts';
-import { answering, startToolServer, type ToolServer } from '../../support/httpTools.ts';
-import { makeSource, processed } from '../../support/knowledge.ts';
-import { agentWith, postTool, stepsOf, turnsOf } from '../../support/runtimeAgents.ts';
-import { makeSkill } from '../../support/skills.ts';
-import { connectBuiltin } from '../../support/toolkits.ts';
+import { makeCommand } from '../../support/agents/agentCommands.ts';
+import { agentWith, postTool, stepsOf, turnsOf } from '../../support/agents/runtimeAgents.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
+import { makeSource, processed } from '../../support/knowledge/knowledge.ts';
+import { answering, startToolServer, type ToolServer } from '../../support/tools/httpTools.ts';
+import { makeSkill } from '../../support/tools/skills.ts';
+import { connectBuiltin } from '../../support/tools/toolkits.ts';
+import { streamed } from '../../support/turns/exchanges.ts';
 import { type AgentSetup, send, stored } from './turns.ts';
 
 /* No provider is configured: every answer here is the built-in model's. */

@@ -1,8 +1,8 @@
-import { makeCommand } from '../../support/agentCommands.ts';
-import { publish } from '../../support/agents.ts';
-import type { TestClock } from '../../support/app.ts';
-import { WIRES } from '../../support/exchanges.ts';
-import { useModelApp } from '../../support/modelApp.ts';
+import { makeCommand } from '../../support/agents/agentCommands.ts';
+import { publish } from '../../support/agents/agents.ts';
+import type { TestClock } from '../../support/http/app.ts';
+import { useModelApp } from '../../support/http/modelApp.ts';
+import { WIRES } from '../../support/turns/exchanges.ts';
 import { begun, publishedAgent, said, send, transcript } from './turns.ts';
 
 const here = useModelApp();

@@ -1,7 +1,7 @@
 import { claimConversation } from '../../../db/queries/turns/turns.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
-import { gatedReply, type ModelServer, startModelServer } from '../../support/modelServer.ts';
-import { turnStart } from '../../support/storedTurns.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
+import { gatedReply, type ModelServer, startModelServer } from '../../support/servers/modelServer.ts';
+import { turnStart } from '../../support/turns/storedTurns.ts';
 import { begun, conversation, publishedAgent, said, send, transcript } from './turns.ts';
 
 let server: ModelServer;

@@ -1,6 +1,6 @@
-import { lastResult, streamed, systemOf, toolCall, toolNames, WIRES } from '../../support/exchanges.ts';
-import { useModelApp } from '../../support/modelApp.ts';
-import { agentWith } from '../../support/runtimeAgents.ts';
+import { agentWith } from '../../support/agents/runtimeAgents.ts';
+import { useModelApp } from '../../support/http/modelApp.ts';
+import { lastResult, streamed, systemOf, toolCall, toolNames, WIRES } from '../../support/turns/exchanges.ts';
 import { type AgentSetup, GPT, publishedAgent, said, send, stored } from './turns.ts';
 
 const here = useModelApp();

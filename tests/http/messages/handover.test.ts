@@ -1,10 +1,10 @@
 import { newId } from '../../../core/ids.ts';
 import { finishTurn, type TurnEnd } from '../../../db/queries/turns/finishTurn.ts';
 import { claimConversation, type TurnStart } from '../../../db/queries/turns/turns.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
-import { untilOneWaits } from '../../support/database.ts';
-import { type ModelServer, startModelServer } from '../../support/modelServer.ts';
-import { turnEnd, turnStart } from '../../support/storedTurns.ts';
+import { untilOneWaits } from '../../support/db/database.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
+import { type ModelServer, startModelServer } from '../../support/servers/modelServer.ts';
+import { turnEnd, turnStart } from '../../support/turns/storedTurns.ts';
 import { begun, publishedAgent } from './turns.ts';
 
 let server: ModelServer;

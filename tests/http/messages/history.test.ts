@@ -1,8 +1,8 @@
-import { startTestApp, type TestApp } from '../../support/app.ts';
-import { toolCall } from '../../support/exchanges.ts';
-import { answering, startToolServer } from '../../support/httpTools.ts';
-import { type ModelServer, startModelServer } from '../../support/modelServer.ts';
-import { agentWith, postTool } from '../../support/runtimeAgents.ts';
+import { agentWith, postTool } from '../../support/agents/runtimeAgents.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
+import { type ModelServer, startModelServer } from '../../support/servers/modelServer.ts';
+import { answering, startToolServer } from '../../support/tools/httpTools.ts';
+import { toolCall } from '../../support/turns/exchanges.ts';
 import { begun, customModel, publishedAgent, said, send } from './turns.ts';
 
 let server: ModelServer;

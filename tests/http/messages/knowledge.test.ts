@@ -1,11 +1,11 @@
 import { shelfOf } from '../../runtime/knowledge/searchSetting.ts';
-import { publish } from '../../support/agents.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
-import { adminQuery } from '../../support/database.ts';
-import { lastResult, switchOff, systemOf, toolCall, toolNames, WIRES } from '../../support/exchanges.ts';
-import { makeSource, processed } from '../../support/knowledge.ts';
-import { type ModelServer, startModelServer } from '../../support/modelServer.ts';
-import { agentWith, link } from '../../support/runtimeAgents.ts';
+import { publish } from '../../support/agents/agents.ts';
+import { agentWith, link } from '../../support/agents/runtimeAgents.ts';
+import { adminQuery } from '../../support/db/database.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
+import { makeSource, processed } from '../../support/knowledge/knowledge.ts';
+import { type ModelServer, startModelServer } from '../../support/servers/modelServer.ts';
+import { lastResult, switchOff, systemOf, toolCall, toolNames, WIRES } from '../../support/turns/exchanges.ts';
 import { GPT, publishedAgent, send } from './turns.ts';
 
 let server: ModelServer;

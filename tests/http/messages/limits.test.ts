@@ -2,10 +2,10 @@ import { newId } from '../../../core/ids.ts';
 import { finishTurn } from '../../../db/queries/turns/finishTurn.ts';
 import { beginConversation } from '../../../db/queries/turns/turns.ts';
 import { returnOperation, takeOperation } from '../../../db/queries/workspaces/operations.ts';
-import { startTestApp, type TestApp, TestClock } from '../../support/app.ts';
-import type { SeededWorkspace } from '../../support/database.ts';
-import { type ModelServer, startModelServer } from '../../support/modelServer.ts';
-import { turnEnd, turnStart } from '../../support/storedTurns.ts';
+import type { SeededWorkspace } from '../../support/db/database.ts';
+import { startTestApp, type TestApp, TestClock } from '../../support/http/app.ts';
+import { type ModelServer, startModelServer } from '../../support/servers/modelServer.ts';
+import { turnEnd, turnStart } from '../../support/turns/storedTurns.ts';
 import { begun, publishedAgent, send, stored, transcript } from './turns.ts';
 
 let server: ModelServer;

@@ -1,10 +1,10 @@
 import { monthNamed, monthUsage } from '../../../db/queries/workspaces/usage.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
-import type { SeededWorkspace } from '../../support/database.ts';
-import { toolCall, WIRES } from '../../support/exchanges.ts';
-import { answering, startToolServer, type ToolServer } from '../../support/httpTools.ts';
-import { type ModelServer, startModelServer } from '../../support/modelServer.ts';
-import { agentWith, postTool, stepsOf, turnsOf } from '../../support/runtimeAgents.ts';
+import { agentWith, postTool, stepsOf, turnsOf } from '../../support/agents/runtimeAgents.ts';
+import type { SeededWorkspace } from '../../support/db/database.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
+import { type ModelServer, startModelServer } from '../../support/servers/modelServer.ts';
+import { answering, startToolServer, type ToolServer } from '../../support/tools/httpTools.ts';
+import { toolCall, WIRES } from '../../support/turns/exchanges.ts';
 import { begun, customModel, publishedAgent, send, stored } from './turns.ts';
 
 let server: ModelServer;

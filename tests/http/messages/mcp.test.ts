@@ -1,11 +1,11 @@
-import { publish } from '../../support/agents.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
-import { lastResult, resultsOf, toolCall, toolNames, toolOf, WIRES } from '../../support/exchanges.ts';
-import { startMcpServer, type TestMcpServer, useCertificate } from '../../support/mcp.ts';
-import { registerMcp } from '../../support/mcpApi.ts';
-import { type ModelServer, startModelServer } from '../../support/modelServer.ts';
-import { agentWith, link, stepsOf } from '../../support/runtimeAgents.ts';
-import { connectBuiltin } from '../../support/toolkits.ts';
+import { publish } from '../../support/agents/agents.ts';
+import { agentWith, link, stepsOf } from '../../support/agents/runtimeAgents.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
+import { startMcpServer, type TestMcpServer, useCertificate } from '../../support/servers/mcp.ts';
+import { type ModelServer, startModelServer } from '../../support/servers/modelServer.ts';
+import { registerMcp } from '../../support/tools/mcpApi.ts';
+import { connectBuiltin } from '../../support/tools/toolkits.ts';
+import { lastResult, resultsOf, toolCall, toolNames, toolOf, WIRES } from '../../support/turns/exchanges.ts';
 import { draftAgent, GPT, send } from './turns.ts';
 
 const certificate = useCertificate();

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { publish } from '../../support/agents.ts';
-import { lastResult, systemOf, toolCall, toolNames, WIRES } from '../../support/exchanges.ts';
-import { useModelApp } from '../../support/modelApp.ts';
-import { agentWith } from '../../support/runtimeAgents.ts';
+import { publish } from '../../support/agents/agents.ts';
+import { agentWith } from '../../support/agents/runtimeAgents.ts';
+import { useModelApp } from '../../support/http/modelApp.ts';
+import { lastResult, systemOf, toolCall, toolNames, WIRES } from '../../support/turns/exchanges.ts';
 import { type AgentSetup, GPT, publishedAgent, send } from './turns.ts';
 
 const here = useModelApp();

@@ -1,10 +1,10 @@
 import { prepareTurn } from '../../../runtime/turn/prepareTurn.ts';
-import { publish } from '../../support/agents.ts';
-import { toolCall } from '../../support/exchanges.ts';
-import { answering } from '../../support/httpTools.ts';
-import { useModelApp } from '../../support/modelApp.ts';
-import { agentWith, postTool } from '../../support/runtimeAgents.ts';
-import { conversationThatWaits, payCall } from '../../support/waitingCalls.ts';
+import { publish } from '../../support/agents/agents.ts';
+import { agentWith, postTool } from '../../support/agents/runtimeAgents.ts';
+import { useModelApp } from '../../support/http/modelApp.ts';
+import { answering } from '../../support/tools/httpTools.ts';
+import { toolCall } from '../../support/turns/exchanges.ts';
+import { conversationThatWaits, payCall } from '../../support/turns/waitingCalls.ts';
 import { GPT, HAIKU, send } from './turns.ts';
 
 const here = useModelApp({ tools: true });

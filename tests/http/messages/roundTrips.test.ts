@@ -1,14 +1,14 @@
 import { connectDatabase } from '../../../db/connect.ts';
 import { rememberFact } from '../../../db/queries/conversations/memories.ts';
 import { tapDatabase, type Wiretap } from '../../../scripts/bench/wire.ts';
-import { makeReadyAgent, publish } from '../../support/agents.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { makeTool } from '../../support/httpTools.ts';
-import { makeSource, processed } from '../../support/knowledge.ts';
-import { makeTarget } from '../../support/links.ts';
-import { type ModelServer, startModelServer } from '../../support/modelServer.ts';
-import { agentWith } from '../../support/runtimeAgents.ts';
+import { makeReadyAgent, publish } from '../../support/agents/agents.ts';
+import { makeTarget } from '../../support/agents/links.ts';
+import { agentWith } from '../../support/agents/runtimeAgents.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/db/database.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
+import { makeSource, processed } from '../../support/knowledge/knowledge.ts';
+import { type ModelServer, startModelServer } from '../../support/servers/modelServer.ts';
+import { makeTool } from '../../support/tools/httpTools.ts';
 import { send } from './turns.ts';
 
 /** A turn may wait for the database so often before its model is called. */

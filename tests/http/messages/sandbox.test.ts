@@ -1,6 +1,6 @@
-import { lastResult, resultsOf, systemOf, toolCall, toolNames, WIRES } from '../../support/exchanges.ts';
-import { useModelApp } from '../../support/modelApp.ts';
-import { stepsOf } from '../../support/runtimeAgents.ts';
+import { stepsOf } from '../../support/agents/runtimeAgents.ts';
+import { useModelApp } from '../../support/http/modelApp.ts';
+import { lastResult, resultsOf, systemOf, toolCall, toolNames, WIRES } from '../../support/turns/exchanges.ts';
 import { GPT, publishedAgent, send } from './turns.ts';
 
 const here = useModelApp();

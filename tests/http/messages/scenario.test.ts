@@ -1,7 +1,15 @@
-import { lastResult, resultsOf, streamed, systemOf, toolCall, toolNames, WIRES } from '../../support/exchanges.ts';
-import type { RecordedRequest } from '../../support/modelServer.ts';
-import { makeRichAgent, useShop } from '../../support/richAgent.ts';
-import { stepsOf, turnsOf } from '../../support/runtimeAgents.ts';
+import { makeRichAgent, useShop } from '../../support/agents/richAgent.ts';
+import { stepsOf, turnsOf } from '../../support/agents/runtimeAgents.ts';
+import type { RecordedRequest } from '../../support/servers/modelServer.ts';
+import {
+  lastResult,
+  resultsOf,
+  streamed,
+  systemOf,
+  toolCall,
+  toolNames,
+  WIRES,
+} from '../../support/turns/exchanges.ts';
 import { conversation, said, send, stored } from './turns.ts';
 
 /* One agent that has everything, and one conversation that uses it. */

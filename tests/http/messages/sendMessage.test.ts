@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { startTestApp, type TestApp, type TestClock } from '../../support/app.ts';
-import { type ModelServer, startModelServer } from '../../support/modelServer.ts';
+import { startTestApp, type TestApp, type TestClock } from '../../support/http/app.ts';
+import { type ModelServer, startModelServer } from '../../support/servers/modelServer.ts';
 import {
   begun,
   conversation,

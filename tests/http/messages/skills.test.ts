@@ -1,8 +1,16 @@
-import { publish } from '../../support/agents.ts';
-import { lastResult, resultsOf, switchOff, systemOf, toolCall, toolNames, WIRES } from '../../support/exchanges.ts';
-import { useModelApp } from '../../support/modelApp.ts';
-import { agentWith, stepsOf } from '../../support/runtimeAgents.ts';
-import { makeSkill, skillMd, uploadSkill, zipOf } from '../../support/skills.ts';
+import { publish } from '../../support/agents/agents.ts';
+import { agentWith, stepsOf } from '../../support/agents/runtimeAgents.ts';
+import { useModelApp } from '../../support/http/modelApp.ts';
+import { makeSkill, skillMd, uploadSkill, zipOf } from '../../support/tools/skills.ts';
+import {
+  lastResult,
+  resultsOf,
+  switchOff,
+  systemOf,
+  toolCall,
+  toolNames,
+  WIRES,
+} from '../../support/turns/exchanges.ts';
 import { GPT, publishedAgent, send } from './turns.ts';
 
 const here = useModelApp();

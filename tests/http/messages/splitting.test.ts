@@ -1,7 +1,7 @@
-import { resultsOf, streamed, systemOf, toolCall, WIRES } from '../../support/exchanges.ts';
-import { answering } from '../../support/httpTools.ts';
-import { useModelApp } from '../../support/modelApp.ts';
-import { agentWith, postTool } from '../../support/runtimeAgents.ts';
+import { agentWith, postTool } from '../../support/agents/runtimeAgents.ts';
+import { useModelApp } from '../../support/http/modelApp.ts';
+import { answering } from '../../support/tools/httpTools.ts';
+import { resultsOf, streamed, systemOf, toolCall, WIRES } from '../../support/turns/exchanges.ts';
 import { type AgentSetup, conversation, GPT, publishedAgent, said, send, stored, transcript } from './turns.ts';
 
 const here = useModelApp({ tools: true });

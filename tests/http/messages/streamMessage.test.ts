@@ -4,8 +4,8 @@ import { connect } from 'node:net';
 import { jest } from '@jest/globals';
 import { createParser } from 'eventsource-parser';
 import { fault } from '../../../core/errors.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
-import { gatedReply, type ModelServer, startModelServer } from '../../support/modelServer.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
+import { gatedReply, type ModelServer, startModelServer } from '../../support/servers/modelServer.ts';
 import {
   begun,
   conversation,

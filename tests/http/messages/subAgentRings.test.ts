@@ -1,9 +1,9 @@
-import { publish } from '../../support/agents.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
-import { adminQuery } from '../../support/database.ts';
-import { lastResult, toolCall, toolNames } from '../../support/exchanges.ts';
-import { type ModelServer, startModelServer } from '../../support/modelServer.ts';
-import { link, stepsOf } from '../../support/runtimeAgents.ts';
+import { publish } from '../../support/agents/agents.ts';
+import { link, stepsOf } from '../../support/agents/runtimeAgents.ts';
+import { adminQuery } from '../../support/db/database.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
+import { type ModelServer, startModelServer } from '../../support/servers/modelServer.ts';
+import { lastResult, toolCall, toolNames } from '../../support/turns/exchanges.ts';
 import { draftAgent, GPT, LOCAL, publishedAgent, send } from './turns.ts';
 
 let server: ModelServer;

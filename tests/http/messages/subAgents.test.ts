@@ -1,10 +1,10 @@
 import { findGlobalModel } from '../../../runtime/models/catalogue.ts';
-import { publish, setStatus } from '../../support/agents.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
-import { lastResult, streamed, systemOf, toolCall, toolNames, toolOf, WIRES } from '../../support/exchanges.ts';
-import { answering, startToolServer, type ToolServer } from '../../support/httpTools.ts';
-import { gatedReply, type ModelServer, startModelServer } from '../../support/modelServer.ts';
-import { agentWith, postTool, stepsOf, turnsOf } from '../../support/runtimeAgents.ts';
+import { publish, setStatus } from '../../support/agents/agents.ts';
+import { agentWith, postTool, stepsOf, turnsOf } from '../../support/agents/runtimeAgents.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
+import { gatedReply, type ModelServer, startModelServer } from '../../support/servers/modelServer.ts';
+import { answering, startToolServer, type ToolServer } from '../../support/tools/httpTools.ts';
+import { lastResult, streamed, systemOf, toolCall, toolNames, toolOf, WIRES } from '../../support/turns/exchanges.ts';
 import {
   type AgentSetup,
   conversation,

@@ -1,6 +1,6 @@
-import { answering } from '../../support/httpTools.ts';
-import { useModelApp } from '../../support/modelApp.ts';
-import { agentWith, postTool, stepsOf, turnsOf } from '../../support/runtimeAgents.ts';
+import { agentWith, postTool, stepsOf, turnsOf } from '../../support/agents/runtimeAgents.ts';
+import { useModelApp } from '../../support/http/modelApp.ts';
+import { answering } from '../../support/tools/httpTools.ts';
 import { GPT, HAIKU, LOCAL, send, stored } from './turns.ts';
 
 const here = useModelApp({ tools: true });

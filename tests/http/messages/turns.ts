@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { components } from '../../../generated/api.ts';
 import { globalModelId } from '../../../runtime/models/catalogue.ts';
-import { addModel, makeAgent, makeVariable, publish } from '../../support/agents.ts';
-import type { TestApp } from '../../support/app.ts';
-import type { SeededWorkspace } from '../../support/database.ts';
-import type { RecordedRequest } from '../../support/modelServer.ts';
+import { addModel, makeAgent, makeVariable, publish } from '../../support/agents/agents.ts';
+import type { SeededWorkspace } from '../../support/db/database.ts';
+import type { TestApp } from '../../support/http/app.ts';
+import type { RecordedRequest } from '../../support/servers/modelServer.ts';
 
 type Schemas = components['schemas'];
 

@@ -1,8 +1,8 @@
-import { startTestApp, type TestApp } from '../../support/app.ts';
-import { lastResult, systemOf, toolCall, toolNames, WIRES } from '../../support/exchanges.ts';
-import { type ModelServer, startModelServer } from '../../support/modelServer.ts';
-import { stepsOf } from '../../support/runtimeAgents.ts';
-import { type SearchServers, startSearchServers } from '../../support/searchServers.ts';
+import { stepsOf } from '../../support/agents/runtimeAgents.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
+import { type ModelServer, startModelServer } from '../../support/servers/modelServer.ts';
+import { type SearchServers, startSearchServers } from '../../support/servers/searchServers.ts';
+import { lastResult, systemOf, toolCall, toolNames, WIRES } from '../../support/turns/exchanges.ts';
 import { GPT, publishedAgent, send } from './turns.ts';
 
 let server: ModelServer;

@@ -1,5 +1,5 @@
-import { startTestApp, type TestApp } from '../../support/app.ts';
-import { startToolkitRegistry, type ToolkitRegistry } from '../../support/toolkitRegistry.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
+import { startToolkitRegistry, type ToolkitRegistry } from '../../support/servers/toolkitRegistry.ts';
 
 let app: TestApp;
 let alone: TestApp;

@@ -1,8 +1,8 @@
 import { newId } from '../../../core/ids.ts';
 import { listSkillFiles } from '../../../db/queries/tools/skills.ts';
-import { makeAgent, makeReadyAgent, publish, readAgent, withoutRequestId } from '../../support/agents.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
-import { linkSkill, makeSkill, storedSkillFile } from '../../support/skills.ts';
+import { makeAgent, makeReadyAgent, publish, readAgent, withoutRequestId } from '../../support/agents/agents.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
+import { linkSkill, makeSkill, storedSkillFile } from '../../support/tools/skills.ts';
 
 let app: TestApp;
 beforeAll(async () => {

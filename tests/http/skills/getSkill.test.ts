@@ -1,7 +1,7 @@
 import { newId } from '../../../core/ids.ts';
-import { withoutRequestId } from '../../support/agents.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
-import { makeSkill } from '../../support/skills.ts';
+import { withoutRequestId } from '../../support/agents/agents.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
+import { makeSkill } from '../../support/tools/skills.ts';
 
 let app: TestApp;
 beforeAll(async () => {

@@ -1,5 +1,5 @@
-import { startTestApp, type TestApp, TestClock } from '../../support/app.ts';
-import { makeSkill } from '../../support/skills.ts';
+import { startTestApp, type TestApp, TestClock } from '../../support/http/app.ts';
+import { makeSkill } from '../../support/tools/skills.ts';
 
 const clock = new TestClock();
 let app: TestApp;

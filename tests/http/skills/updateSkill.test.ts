@@ -1,7 +1,7 @@
 import { newId } from '../../../core/ids.ts';
-import { withoutRequestId } from '../../support/agents.ts';
-import { startTestApp, type TestApp, TestClock } from '../../support/app.ts';
-import { makeSkill, storedSkillFile } from '../../support/skills.ts';
+import { withoutRequestId } from '../../support/agents/agents.ts';
+import { startTestApp, type TestApp, TestClock } from '../../support/http/app.ts';
+import { makeSkill, storedSkillFile } from '../../support/tools/skills.ts';
 
 const clock = new TestClock();
 let app: TestApp;

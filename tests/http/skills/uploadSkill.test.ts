@@ -1,6 +1,7 @@
 import { isUuid } from '../../../core/ids.ts';
 import { HOSTILE } from '../../runtime/skills/hostileArchives.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import { tableContents } from '../../support/db/tableContents.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
 import {
   makeSkill,
   rawZip,
@@ -9,8 +10,7 @@ import {
   temporaryFiles,
   uploadSkill,
   zipOf,
-} from '../../support/skills.ts';
-import { tableContents } from '../../support/tableContents.ts';
+} from '../../support/tools/skills.ts';
 
 const LIMIT = 10 * 1_048_576;
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bucketAddress, readStorageUrl, type S3Settings, s3Store } from '../../../integrations/storage/s3.ts';
 import { FileMissing, StorageError } from '../../../integrations/storage/storage.ts';
-import { type S3Server, signatures, startS3Server } from '../../support/s3Server.ts';
+import { type S3Server, signatures, startS3Server } from '../../support/servers/s3Server.ts';
 
 const credentials = { accessKeyId: 'AKIDTEST', secretAccessKey: 'do-not-tell-anybody' };
 const env = { AWS_ACCESS_KEY_ID: credentials.accessKeyId, AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey };

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { folderStore } from '../../../integrations/storage/folder.ts';
 import { readStorageUrl, s3Store } from '../../../integrations/storage/s3.ts';
 import { FileMissing, type FileStore } from '../../../integrations/storage/storage.ts';
-import { type S3Server, startS3Server } from '../../support/s3Server.ts';
+import { type S3Server, startS3Server } from '../../support/servers/s3Server.ts';
 
 /** What every store does, whatever it keeps files in. */
 

@@ -5,7 +5,7 @@ import { BUILTIN_TOOLKITS } from '../../../integrations/toolkits/builtin/catalog
 import { callBuiltinTool, createBuiltinServer } from '../../../integrations/toolkits/builtin/provider.ts';
 import { BUILTIN_TRIGGERS } from '../../../integrations/toolkits/builtin/triggers.ts';
 import { type ToolContext, Toolkits } from '../../../integrations/toolkits/toolkits.ts';
-import { connection } from '../../support/toolkits.ts';
+import { connection } from '../../support/tools/toolkits.ts';
 
 const slugs = BUILTIN_TOOLKITS.map(({ slug }) => slug);
 const toolkits = new Toolkits({ allowPrivateNetwork: false });

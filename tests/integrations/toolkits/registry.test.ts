@@ -1,7 +1,11 @@
 import { toolkitSettingsFromEnv } from '../../../integrations/toolkits/settings.ts';
 import { type ToolContext, Toolkits } from '../../../integrations/toolkits/toolkits.ts';
-import { type RegistryFault, startToolkitRegistry, type ToolkitRegistry } from '../../support/toolkitRegistry.ts';
-import { connection } from '../../support/toolkits.ts';
+import {
+  type RegistryFault,
+  startToolkitRegistry,
+  type ToolkitRegistry,
+} from '../../support/servers/toolkitRegistry.ts';
+import { connection } from '../../support/tools/toolkits.ts';
 
 let registry: ToolkitRegistry;
 let toolkits: Toolkits;

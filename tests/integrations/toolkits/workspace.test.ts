@@ -1,7 +1,7 @@
 import { newId } from '../../../core/ids.ts';
 import { Toolkits } from '../../../integrations/toolkits/toolkits.ts';
-import { createTestDatabase, type SeededWorkspace, type TestDatabase } from '../../support/database.ts';
-import { connection } from '../../support/toolkits.ts';
+import { createTestDatabase, type SeededWorkspace, type TestDatabase } from '../../support/db/database.ts';
+import { connection } from '../../support/tools/toolkits.ts';
 
 let setting: TestDatabase;
 let ours: SeededWorkspace;

@@ -2,10 +2,10 @@ import type { Kysely, KyselyPlugin } from 'kysely';
 import type { LinkKind } from '../../../db/queries/agents/agentLinks.ts';
 import type { DB } from '../../../generated/db.ts';
 import type { ResourceSubject } from '../../../runtime/resources/loadResources.ts';
-import { makeReadyAgent, publish } from '../../support/agents.ts';
-import type { TestApp } from '../../support/app.ts';
-import type { SeededWorkspace } from '../../support/database.ts';
-import { LINK_APIS, link } from '../../support/links.ts';
+import { makeReadyAgent, publish } from '../../support/agents/agents.ts';
+import { LINK_APIS, link } from '../../support/agents/links.ts';
+import type { SeededWorkspace } from '../../support/db/database.ts';
+import type { TestApp } from '../../support/http/app.ts';
 
 /** The workspace's revision as a turn reads it. */
 export async function revisionOf({ db, workspaceId }: SeededWorkspace): Promise<number> {

@@ -7,8 +7,8 @@ import { type FileStore, StorageError } from '../../../integrations/storage/stor
 import { audioSection, type SpeechParts, speak, type Utterance } from '../../../runtime/audio/speak.ts';
 import { publicFile } from '../../../runtime/files/publicFiles.ts';
 import type { ModelSettings } from '../../../runtime/models/settings.ts';
-import { mp3, ogg, wav } from '../../support/audioSamples.ts';
-import { type AudioServer, OPENAI_KEY, startAudioServer } from '../../support/audioServer.ts';
+import { mp3, ogg, wav } from '../../support/files/audioSamples.ts';
+import { type AudioServer, OPENAI_KEY, startAudioServer } from '../../support/servers/audioServer.ts';
 
 let server: AudioServer;
 let folder: string;

@@ -3,8 +3,8 @@ import { type HearingContext, transcribe, transcribeAttachments } from '../../..
 import type { ResolvedAttachment } from '../../../runtime/files/attachments.ts';
 import { resolveAttachments } from '../../../runtime/files/attachments.ts';
 import type { ModelSettings } from '../../../runtime/models/settings.ts';
-import { flac, mp3, mp4, ogg, wav, webm } from '../../support/audioSamples.ts';
-import { type AudioServer, GOOGLE_KEY, OPENAI_KEY, startAudioServer } from '../../support/audioServer.ts';
+import { flac, mp3, mp4, ogg, wav, webm } from '../../support/files/audioSamples.ts';
+import { type AudioServer, GOOGLE_KEY, OPENAI_KEY, startAudioServer } from '../../support/servers/audioServer.ts';
 import { CONTEXT, inline, PNG } from '../files/attachmentSamples.ts';
 
 let server: AudioServer;

@@ -1,10 +1,10 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { begun, LOCAL, publishedAgent, said, send, stored } from '../../http/messages/turns.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
-import { mp3, ogg } from '../../support/audioSamples.ts';
-import { type AudioServer, startAudioServer } from '../../support/audioServer.ts';
-import { gatedReply, type ModelServer, startModelServer } from '../../support/modelServer.ts';
+import { mp3, ogg } from '../../support/files/audioSamples.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
+import { type AudioServer, startAudioServer } from '../../support/servers/audioServer.ts';
+import { gatedReply, type ModelServer, startModelServer } from '../../support/servers/modelServer.ts';
 import { PNG } from '../files/attachmentSamples.ts';
 
 let models: ModelServer;

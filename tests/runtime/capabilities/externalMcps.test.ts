@@ -1,9 +1,9 @@
 import { makeToolset } from '../../../runtime/agent/toolset.ts';
 import { externalMcpTools } from '../../../runtime/capabilities/externalMcps.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
-import { startEverything, startMcpServer, type TestMcpServer, useCertificate } from '../../support/mcp.ts';
-import { registerMcp } from '../../support/mcpApi.ts';
-import { type Answer, startRawMcp } from '../../support/mcpHostile.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
+import { startEverything, startMcpServer, type TestMcpServer, useCertificate } from '../../support/servers/mcp.ts';
+import { type Answer, startRawMcp } from '../../support/servers/mcpHostile.ts';
+import { registerMcp } from '../../support/tools/mcpApi.ts';
 import { linkedScope, runNamed } from './linked.ts';
 
 const certificate = useCertificate();

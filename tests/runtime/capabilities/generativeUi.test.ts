@@ -4,8 +4,8 @@ import { makeToolset, runTool } from '../../../runtime/agent/toolset.ts';
 import { generativeUiSection, uiTools } from '../../../runtime/capabilities/generativeUi.ts';
 import { catalogueText } from '../../../runtime/generativeUi/catalogue.ts';
 import { COMPONENT_TYPES } from '../../../runtime/generativeUi/schema.ts';
-import { callTool, newScope } from '../../support/agentScope.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
+import { callTool, newScope } from '../../support/turns/agentScope.ts';
 import { VALID } from './uiSamples.ts';
 
 let app: TestApp;

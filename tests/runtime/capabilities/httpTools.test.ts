@@ -1,9 +1,9 @@
 import { newId } from '../../../core/ids.ts';
 import { makeToolset } from '../../../runtime/agent/toolset.ts';
 import { httpTools } from '../../../runtime/capabilities/httpTools.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
-import { answering, makeTool, startToolServer, type ToolServer } from '../../support/httpTools.ts';
-import { useQueryDatabase } from '../../support/queryDatabase.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
+import { answering, makeTool, startToolServer, type ToolServer } from '../../support/tools/httpTools.ts';
+import { useQueryDatabase } from '../../support/tools/queryDatabase.ts';
 import { linkedScope, runNamed } from './linked.ts';
 
 let app: TestApp;

@@ -3,8 +3,8 @@ import { connectDatabase } from '../../../db/connect.ts';
 import type { DB } from '../../../generated/db.ts';
 import { knowledgeSection, knowledgeTools, retrieve } from '../../../runtime/capabilities/knowledge.ts';
 import type { KnowledgeHit } from '../../../runtime/knowledge/search.ts';
-import { callTool, newScope } from '../../support/agentScope.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
+import { callTool, newScope } from '../../support/turns/agentScope.ts';
 import { type Shelf, shelfOf } from '../knowledge/searchSetting.ts';
 
 let app: TestApp;

@@ -2,8 +2,8 @@ import type { LinkKind } from '../../../db/queries/agents/agentLinks.ts';
 import type { AgentScope, AgentTool, ToolOutput } from '../../../runtime/agent/tool.ts';
 import { makeToolset, runTool } from '../../../runtime/agent/toolset.ts';
 import { ResourceCache } from '../../../runtime/resources/loadResources.ts';
-import { type ScopeParts, scopeOf } from '../../support/agentScope.ts';
-import type { TestApp } from '../../support/app.ts';
+import type { TestApp } from '../../support/http/app.ts';
+import { type ScopeParts, scopeOf } from '../../support/turns/agentScope.ts';
 import { publishedWith } from '../agent/published.ts';
 
 /** What the tools of a new published agent with these links work with, read from the database as for a turn. */

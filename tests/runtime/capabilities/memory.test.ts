@@ -2,8 +2,8 @@ import { newId } from '../../../core/ids.ts';
 import { listUserMemories, type MemoryFact } from '../../../db/queries/conversations/memories.ts';
 import type { AgentScope } from '../../../runtime/agent/tool.ts';
 import { memorySection, memoryTools } from '../../../runtime/capabilities/memory.ts';
-import { callTool, newScope } from '../../support/agentScope.ts';
-import { startTestApp, type TestApp, type TestClock } from '../../support/app.ts';
+import { startTestApp, type TestApp, type TestClock } from '../../support/http/app.ts';
+import { callTool, newScope } from '../../support/turns/agentScope.ts';
 
 let app: TestApp;
 beforeAll(async () => {

@@ -10,9 +10,9 @@ import {
   rememberFact,
 } from '../../../db/queries/conversations/memories.ts';
 import type { AgentScope } from '../../../runtime/agent/tool.ts';
-import { newScope } from '../../support/agentScope.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
-import { adminQuery, untilOneWaits } from '../../support/database.ts';
+import { adminQuery, untilOneWaits } from '../../support/db/database.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
+import { newScope } from '../../support/turns/agentScope.ts';
 
 let app: TestApp;
 beforeAll(async () => {

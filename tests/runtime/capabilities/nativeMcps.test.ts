@@ -1,10 +1,10 @@
 import { newId } from '../../../core/ids.ts';
 import { makeToolset } from '../../../runtime/agent/toolset.ts';
 import { nativeMcpTools } from '../../../runtime/capabilities/nativeMcps.ts';
-import type { ScopeParts } from '../../support/agentScope.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
-import { startToolkitRegistry, type ToolkitRegistry } from '../../support/toolkitRegistry.ts';
-import { connectBuiltin, connectRemote } from '../../support/toolkits.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
+import { startToolkitRegistry, type ToolkitRegistry } from '../../support/servers/toolkitRegistry.ts';
+import { connectBuiltin, connectRemote } from '../../support/tools/toolkits.ts';
+import type { ScopeParts } from '../../support/turns/agentScope.ts';
 import { shelfOf } from '../knowledge/searchSetting.ts';
 import { linkedScope, runNamed } from './linked.ts';
 

@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { sandboxSection, sandboxTools } from '../../../runtime/capabilities/sandbox.ts';
-import { callTool, newScope } from '../../support/agentScope.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
+import { callTool, newScope } from '../../support/turns/agentScope.ts';
 
 jest.setTimeout(60_000); // some code runs until it is stopped, and each thread loads first
 

@@ -1,8 +1,8 @@
 import { skillsSection, skillTools } from '../../../runtime/capabilities/skills.ts';
 import type { LinkedSkill } from '../../../runtime/resources/resources.ts';
-import { callTool, newScope } from '../../support/agentScope.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
-import { makeSkill, uploadSkill, zipOf } from '../../support/skills.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
+import { makeSkill, uploadSkill, zipOf } from '../../support/tools/skills.ts';
+import { callTool, newScope } from '../../support/turns/agentScope.ts';
 
 let app: TestApp;
 beforeAll(async () => {

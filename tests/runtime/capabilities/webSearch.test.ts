@@ -1,8 +1,8 @@
 import type { WebSearchSettings } from '../../../integrations/webSearch/settings.ts';
 import { webSearchSection, webSearchTools } from '../../../runtime/capabilities/webSearch.ts';
-import { callTool, newScope } from '../../support/agentScope.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
-import { type SearchFault, type SearchServers, startSearchServers } from '../../support/searchServers.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
+import { type SearchFault, type SearchServers, startSearchServers } from '../../support/servers/searchServers.ts';
+import { callTool, newScope } from '../../support/turns/agentScope.ts';
 
 /** What the server is configured with, changed from test to test. */
 const webSearch: WebSearchSettings = {};

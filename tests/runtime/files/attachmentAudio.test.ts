@@ -6,7 +6,7 @@ import {
   withAttachmentNotes,
 } from '../../../runtime/files/attachments.ts';
 import { trapConnections, trapPort, useServers } from '../../core/outgoingServers.ts';
-import { element, flac, mp3, mp4, ogg, wav, webm } from '../../support/audioSamples.ts';
+import { element, flac, mp3, mp4, ogg, wav, webm } from '../../support/files/audioSamples.ts';
 import { CONTEXT, faultOf, inline, MODEL, PNG } from './attachmentSamples.ts';
 
 useServers();

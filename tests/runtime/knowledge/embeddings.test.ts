@@ -1,6 +1,6 @@
 import { embedQuery, embedTexts, signsOf } from '../../../runtime/knowledge/embeddings.ts';
 import { modelSettingsFromEnv } from '../../../runtime/models/settings.ts';
-import { type EmbeddingServer, startEmbeddingServer, vectorOf } from '../../support/embeddingServer.ts';
+import { type EmbeddingServer, startEmbeddingServer, vectorOf } from '../../support/servers/embeddingServer.ts';
 import { rejection } from '../models/support.ts';
 
 let server: EmbeddingServer;

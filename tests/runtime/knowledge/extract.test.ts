@@ -1,6 +1,6 @@
 import { Unreadable } from '../../../runtime/knowledge/extract/blocks.ts';
 import type { SourceKind } from '../../../runtime/knowledge/kinds.ts';
-import { extract, makeBook, makeDocx, makePdf, makeZip } from '../../support/knowledge.ts';
+import { extract, makeBook, makeDocx, makePdf, makeZip } from '../../support/knowledge/knowledge.ts';
 
 /** The file is refused with a sentence for the person who uploaded it. */
 async function expectUnreadable(content: Buffer | string, kind: SourceKind, message: RegExp): Promise<void> {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Unreadable } from '../../../runtime/knowledge/extract/blocks.ts';
 import { EXTRACT_LIMITS } from '../../../runtime/knowledge/extract.ts';
-import { extract, makeDocxBomb, ownReaders, until } from '../../support/knowledge.ts';
+import { extract, makeDocxBomb, ownReaders, until } from '../../support/knowledge/knowledge.ts';
 
 const MB = 1024 * 1024;
 /** Seconds of work, in a language whose words must be looked for. */

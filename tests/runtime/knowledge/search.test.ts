@@ -1,4 +1,4 @@
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/db/database.ts';
 import { type Shelf, shelfOf } from './searchSetting.ts';
 
 let setting: TestDatabase;

@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import { newId } from '../../../core/ids.ts';
 import type { DB } from '../../../generated/db.ts';
 import { replacePassages } from '../../../runtime/knowledge/passages.ts';
-import { createTestDatabase, type SeededWorkspace, type TestDatabase } from '../../support/database.ts';
+import { createTestDatabase, type SeededWorkspace, type TestDatabase } from '../../support/db/database.ts';
 import { passagesOf, type Shelf, shelfOf } from './searchSetting.ts';
 
 let setting: TestDatabase;

@@ -1,8 +1,8 @@
 import { sourcesWithoutVectors } from '../../../db/queries/knowledge/knowledgePassages.ts';
 import { fuseRanks } from '../../../runtime/knowledge/fusion.ts';
 import { embedStoredPassages, replacePassages } from '../../../runtime/knowledge/passages.ts';
-import { createTestDatabase, type SeededWorkspace, type TestDatabase } from '../../support/database.ts';
-import { type EmbeddingServer, startEmbeddingServer } from '../../support/embeddingServer.ts';
+import { createTestDatabase, type SeededWorkspace, type TestDatabase } from '../../support/db/database.ts';
+import { type EmbeddingServer, startEmbeddingServer } from '../../support/servers/embeddingServer.ts';
 import { rejection } from '../models/support.ts';
 import { countVectors, passagesOf, type Shelf, shelfOf } from './searchSetting.ts';
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { replacePassages } from '../../../runtime/knowledge/passages.ts';
-import { createTestDatabase, type SeededWorkspace, type TestDatabase } from '../../support/database.ts';
+import { createTestDatabase, type SeededWorkspace, type TestDatabase } from '../../support/db/database.ts';
 import { passagesOf, type Shelf, shelfOf } from './searchSetting.ts';
 
 let setting: TestDatabase;

@@ -2,7 +2,7 @@ import { newId } from '../../../core/ids.ts';
 import { type KnowledgeContext, type Passage, replacePassages } from '../../../runtime/knowledge/passages.ts';
 import { type KnowledgeHit, searchKnowledge } from '../../../runtime/knowledge/search.ts';
 import type { ModelSettings } from '../../../runtime/models/settings.ts';
-import type { SeededWorkspace } from '../../support/database.ts';
+import type { SeededWorkspace } from '../../support/db/database.ts';
 
 /** What a warning said. */
 export interface Warning {

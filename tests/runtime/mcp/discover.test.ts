@@ -2,8 +2,8 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { discoverTools } from '../../../runtime/mcp/discover.ts';
-import { startEverything, startMcpServer, type TlsServer, useCertificate } from '../../support/mcp.ts';
-import { type Answer, INITIALIZED, startRawMcp, tool } from '../../support/mcpHostile.ts';
+import { startEverything, startMcpServer, type TlsServer, useCertificate } from '../../support/servers/mcp.ts';
+import { type Answer, INITIALIZED, startRawMcp, tool } from '../../support/servers/mcpHostile.ts';
 
 const certificate = useCertificate();
 const servers: TlsServer[] = [];

@@ -3,8 +3,8 @@ import net, { type AddressInfo } from 'node:net';
 import { createOutgoingClient } from '../../../core/outgoing.ts';
 import { discoverTools } from '../../../runtime/mcp/discover.ts';
 import { McpPool } from '../../../runtime/mcp/pool.ts';
-import { type TlsServer, useCertificate } from '../../support/mcp.ts';
-import { type Answer, startRawMcp } from '../../support/mcpHostile.ts';
+import { type TlsServer, useCertificate } from '../../support/servers/mcp.ts';
+import { type Answer, startRawMcp } from '../../support/servers/mcpHostile.ts';
 
 const certificate = useCertificate();
 let trap: net.Server;

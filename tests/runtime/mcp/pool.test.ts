@@ -9,8 +9,8 @@ import {
   type TestMcpServer,
   type TlsServer,
   useCertificate,
-} from '../../support/mcp.ts';
-import { type Answer, INITIALIZED, startRawMcp } from '../../support/mcpHostile.ts';
+} from '../../support/servers/mcp.ts';
+import { type Answer, INITIALIZED, startRawMcp } from '../../support/servers/mcpHostile.ts';
 
 const certificate = useCertificate();
 const servers: TlsServer[] = [];

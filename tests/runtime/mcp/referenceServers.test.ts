@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { discoverTools } from '../../../runtime/mcp/discover.ts';
 import { McpPool } from '../../../runtime/mcp/pool.ts';
-import { useCertificate } from '../../support/mcp.ts';
-import { type BridgedServer, bridgeStdio, type StdioServer } from '../../support/mcpStdioBridge.ts';
+import { useCertificate } from '../../support/servers/mcp.ts';
+import { type BridgedServer, bridgeStdio, type StdioServer } from '../../support/servers/mcpStdioBridge.ts';
 
 /** Reference servers that people bridge to HTTP as they are; server-everything has its tests beside those of each part. */
 

@@ -1,5 +1,5 @@
 import { callModel } from '../../../runtime/models/call.ts';
-import { gatedReply } from '../../support/modelServer.ts';
+import { gatedReply } from '../../support/servers/modelServer.ts';
 import { ask, modelOf, rejection, useModelServer, WIRES } from './support.ts';
 
 const here = useModelServer();

@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { callModel, type ModelCall } from '../../../runtime/models/call.ts';
 import { redact } from '../../../runtime/models/redact.ts';
-import type { Step } from '../../support/modelServer.ts';
+import type { Step } from '../../support/servers/modelServer.ts';
 import { ask, modelOf, rejection, useModelServer, WIRES } from './support.ts';
 
 const here = useModelServer();

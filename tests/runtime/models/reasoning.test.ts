@@ -1,7 +1,7 @@
 import { callModel, type ModelAnswer, type ModelCall, type ModelTool } from '../../../runtime/models/call.ts';
 import type { ModelProvider } from '../../../runtime/models/catalogue.ts';
 import { type ModelMessage, withoutProviderParts } from '../../../runtime/models/prompt.ts';
-import { SIGNATURES } from '../../support/modelServerWire.ts';
+import { SIGNATURES } from '../../support/servers/modelServerWire.ts';
 import { ask, modelOf, useModelServer, WIRES } from './support.ts';
 
 const here = useModelServer();

@@ -2,7 +2,7 @@ import { APICallError } from '@ai-sdk/provider';
 import { callModel } from '../../../runtime/models/call.ts';
 import { askedWait } from '../../../runtime/models/retry.ts';
 import type { ModelSettings } from '../../../runtime/models/settings.ts';
-import { type ModelServer, type Step, startModelServer } from '../../support/modelServer.ts';
+import { type ModelServer, type Step, startModelServer } from '../../support/servers/modelServer.ts';
 import { ask, modelOf, rejection } from './support.ts';
 
 let server: ModelServer;

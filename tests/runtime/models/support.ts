@@ -6,7 +6,7 @@ import {
   type ModelProvider,
 } from '../../../runtime/models/catalogue.ts';
 import type { ModelSettings } from '../../../runtime/models/settings.ts';
-import { type ModelServer, startModelServer } from '../../support/modelServer.ts';
+import { type ModelServer, startModelServer } from '../../support/servers/modelServer.ts';
 
 /** One model of each provider that has a wire format. */
 export const WIRES: readonly (readonly [ModelProvider, string])[] = [

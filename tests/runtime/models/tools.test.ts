@@ -1,6 +1,6 @@
 import { callModel, type ModelAnswer, type ModelCall, type ModelTool } from '../../../runtime/models/call.ts';
 import type { ModelMessage, ToolResultPart } from '../../../runtime/models/prompt.ts';
-import type { Step } from '../../support/modelServer.ts';
+import type { Step } from '../../support/servers/modelServer.ts';
 import { ask, modelOf, useModelServer, WIRES } from './support.ts';
 import { callsOf, resultsOf, toolsOf } from './wire.ts';
 

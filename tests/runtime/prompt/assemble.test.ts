@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { LOCAL, publishedAgent, send } from '../../http/messages/turns.ts';
-import { systemOf, toolCall } from '../../support/exchanges.ts';
-import type { RecordedRequest } from '../../support/modelServer.ts';
-import { makeRichAgent, useShop } from '../../support/richAgent.ts';
+import { makeRichAgent, useShop } from '../../support/agents/richAgent.ts';
+import type { RecordedRequest } from '../../support/servers/modelServer.ts';
+import { systemOf, toolCall } from '../../support/turns/exchanges.ts';
 
 const here = useShop();
 

@@ -5,10 +5,10 @@ import { BUILTIN_MODEL } from '../../../runtime/models/catalogue.ts';
 import { ResourceCache } from '../../../runtime/resources/loadResources.ts';
 import type { Resources } from '../../../runtime/resources/resources.ts';
 import { openSecrets } from '../../../runtime/tools/secrets.ts';
-import { addModel, makeReadyAgent, publish, setStatus } from '../../support/agents.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
-import { makeTool } from '../../support/httpTools.ts';
-import { LINK_APIS, makeTarget } from '../../support/links.ts';
+import { addModel, makeReadyAgent, publish, setStatus } from '../../support/agents/agents.ts';
+import { LINK_APIS, makeTarget } from '../../support/agents/links.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
+import { makeTool } from '../../support/tools/httpTools.ts';
 import { counted, publishedWith, revisionOf } from '../agent/published.ts';
 
 let app: TestApp;

@@ -1,8 +1,8 @@
 import { ResourceCache } from '../../../runtime/resources/loadResources.ts';
 import type { Resources } from '../../../runtime/resources/resources.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
-import { makeTool } from '../../support/httpTools.ts';
-import { gate } from '../../support/mcpApi.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
+import { makeTool } from '../../support/tools/httpTools.ts';
+import { gate } from '../../support/tools/mcpApi.ts';
 import { counted, publishedWith } from '../agent/published.ts';
 
 let app: TestApp;

@@ -1,9 +1,9 @@
 import { softDeleteCustomModel } from '../../../db/queries/agents/aiModels.ts';
 import { softDeleteConnection } from '../../../db/queries/tools/nativeConnections.ts';
-import { addModel, makeAgent, makeReadyAgent, makeVariable, publish, setStatus } from '../../support/agents.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
-import { makeTool } from '../../support/httpTools.ts';
-import { LINK_APIS, link, makeTarget } from '../../support/links.ts';
+import { addModel, makeAgent, makeReadyAgent, makeVariable, publish, setStatus } from '../../support/agents/agents.ts';
+import { LINK_APIS, link, makeTarget } from '../../support/agents/links.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
+import { makeTool } from '../../support/tools/httpTools.ts';
 import { revisionOf } from '../agent/published.ts';
 
 let app: TestApp;

@@ -1,6 +1,6 @@
 import { ApiError } from '../../../core/errors.ts';
 import { readFrontMatter } from '../../../runtime/skills/frontMatter.ts';
-import { skillMd } from '../../support/skills.ts';
+import { skillMd } from '../../support/tools/skills.ts';
 
 const BASE = 'name: a\ndescription: b\n';
 const read = (fields: string) => readFrontMatter(skillMd(fields));

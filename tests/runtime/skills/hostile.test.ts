@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { ApiError } from '../../../core/errors.ts';
 import { readSkill } from '../../../runtime/skills/readSkill.ts';
-import { rawZip, skillMd, zipOf } from '../../support/skills.ts';
+import { rawZip, skillMd, zipOf } from '../../support/tools/skills.ts';
 import { bomb, HOSTILE, lyingBomb } from './hostileArchives.ts';
 import { type Folder, faultOf, filesOf, makeFolder } from './skillFile.ts';
 

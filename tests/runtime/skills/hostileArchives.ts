@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { crc32, deflateRawSync } from 'node:zlib';
-import { type RawEntry, rawZip, skillMd, zipOf } from '../../support/skills.ts';
+import { type RawEntry, rawZip, skillMd, zipOf } from '../../support/tools/skills.ts';
 
 /** An archive that must be refused: what it is, its bytes, and what the refusal must say. */
 export type Hostile = [what: string, archive: () => Buffer | Promise<Buffer>, says: RegExp];

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { deflateRawSync, gzipSync } from 'node:zlib';
 import { readSkill } from '../../../runtime/skills/readSkill.ts';
-import { type RawEntry, rawZip, skillMd, zipOf } from '../../support/skills.ts';
+import { type RawEntry, rawZip, skillMd, zipOf } from '../../support/tools/skills.ts';
 import { type Folder, faultOf, filesOf, makeFolder } from './skillFile.ts';
 
 let folder: Folder;

@@ -7,7 +7,7 @@ import {
   writeVariable,
 } from '../../../runtime/tools/internalVariable.ts';
 import type { InternalVariableConfiguration } from '../../../runtime/tools/tool.ts';
-import { createTestDatabase, type SeededWorkspace, type TestDatabase } from '../../support/database.ts';
+import { createTestDatabase, type SeededWorkspace, type TestDatabase } from '../../support/db/database.ts';
 
 let setting: TestDatabase;
 let ours: SeededWorkspace;

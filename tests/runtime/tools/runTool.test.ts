@@ -4,7 +4,7 @@ import { SecretBox } from '../../../core/secrets.ts';
 import { operationsOf, runHttpTool } from '../../../runtime/tools/runTool.ts';
 import { sealSecrets } from '../../../runtime/tools/secrets.ts';
 import type { StoredTool, ToolContext, ToolType } from '../../../runtime/tools/tool.ts';
-import { startToolServer, type ToolServer } from '../../support/httpTools.ts';
+import { startToolServer, type ToolServer } from '../../support/tools/httpTools.ts';
 
 let server: ToolServer;
 beforeAll(async () => {

@@ -2,8 +2,8 @@ import { jest } from '@jest/globals';
 import { newId } from '../../../core/ids.ts';
 import { beginConversation, LEASE_SECONDS } from '../../../db/queries/turns/turns.ts';
 import { abortable, TurnRegistry } from '../../../runtime/turn/turnRegistry.ts';
-import { createTestDatabase, type SeededWorkspace, type TestDatabase } from '../../support/database.ts';
-import { turnStart } from '../../support/storedTurns.ts';
+import { createTestDatabase, type SeededWorkspace, type TestDatabase } from '../../support/db/database.ts';
+import { turnStart } from '../../support/turns/storedTurns.ts';
 
 let database: TestDatabase;
 let workspace: SeededWorkspace;

@@ -1,4 +1,4 @@
-import { startTestApp, type TestApp, TestClock } from '../../support/app.ts';
+import { startTestApp, type TestApp, TestClock } from '../../support/http/app.ts';
 
 const clock = new TestClock();
 let app: TestApp;

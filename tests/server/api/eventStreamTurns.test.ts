@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { conversationsOf, publishedAgent, stored } from '../../http/messages/turns.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
-import { gatedReply, type ModelServer, startModelServer } from '../../support/modelServer.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
+import { gatedReply, type ModelServer, startModelServer } from '../../support/servers/modelServer.ts';
 
 let server: ModelServer;
 let app: TestApp;

@@ -9,7 +9,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { ApiError } from '../../../core/errors.ts';
 import { type Form, readForm } from '../../../server/api/upload.ts';
-import { FORM, filePart, form, part } from '../../support/multipart.ts';
+import { FORM, filePart, form, part } from '../../support/http/multipart.ts';
 
 const MIB = 1024 * 1024;
 

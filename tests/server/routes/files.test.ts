@@ -7,8 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { StorageError } from '../../../integrations/storage/storage.ts';
 import { publicFileUrl, speechKey } from '../../../runtime/files/publicFiles.ts';
 import { sourceKey } from '../../../runtime/knowledge/kinds.ts';
-import { startTestApp, type TestApp } from '../../support/app.ts';
-import { mp3, wav } from '../../support/audioSamples.ts';
+import { mp3, wav } from '../../support/files/audioSamples.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
 
 let app: TestApp;
 let key: string;

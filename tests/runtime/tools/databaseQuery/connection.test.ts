@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import net, { type AddressInfo, type Socket } from 'node:net';
 import tls from 'node:tls';
 import { checkConnection, runDatabaseQuery } from '../../../../runtime/tools/databaseQuery/databaseQuery.ts';
-import { adminQuery, createEmptyDatabase } from '../../../support/database.ts';
-import { trustedCertificate } from '../../../support/tls.ts';
+import { adminQuery, createEmptyDatabase } from '../../../support/db/database.ts';
+import { trustedCertificate } from '../../../support/servers/tls.ts';
 
 let database: Awaited<ReturnType<typeof createEmptyDatabase>>;
 let certificate: Awaited<ReturnType<typeof trustedCertificate>>;

@@ -1,5 +1,5 @@
-import { adminQuery } from '../../../support/database.ts';
-import { failureOf, useQueryDatabase } from '../../../support/queryDatabase.ts';
+import { adminQuery } from '../../../support/db/database.ts';
+import { failureOf, useQueryDatabase } from '../../../support/tools/queryDatabase.ts';
 
 const database = useQueryDatabase();
 const { run, runningSessions, sessionsLeft } = database;

@@ -1,7 +1,7 @@
 import { type DatabaseTarget, readConnection } from '../../../../runtime/tools/databaseQuery/connection.ts';
 import { runDatabaseQuery } from '../../../../runtime/tools/databaseQuery/databaseQuery.ts';
 import { DatabaseSession } from '../../../../runtime/tools/databaseQuery/session.ts';
-import { adminQuery, createEmptyDatabase, TEST_ADMIN_URL } from '../../../support/database.ts';
+import { adminQuery, createEmptyDatabase, TEST_ADMIN_URL } from '../../../support/db/database.ts';
 
 let database: Awaited<ReturnType<typeof createEmptyDatabase>>;
 let superuserUrl: string;

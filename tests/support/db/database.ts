@@ -1,0 +1,129 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Kysely } from 'kysely';
+import pg from 'pg';
+import { displayApiKey, hashApiKey, mintApiKey } from '../../../core/apiKey.ts';
+import { newId } from '../../../core/ids.ts';
+import { type ConnectOptions, connectDatabase, type Database } from '../../../db/connect.ts';
+import { createApiKey } from '../../../db/queries/workspaces/apiKeys.ts';
+import { createWorkspace } from '../../../db/queries/workspaces/workspaces.ts';
+import type { DB } from '../../../generated/db.ts';
+
+/** Environment variables by which the set-up tells the workers where the test cluster is. */
+export const TEST_ADMIN_URL = 'GUILDHALL_TEST_ADMIN_URL';
+export const TEST_LOGIN_URL = 'GUILDHALL_TEST_LOGIN_URL';
+export const TEMPLATE_DATABASE = 'guildhall_template';
+
+const LEAK_PATIENCE_MILLIS = 2000;
+
+export type SeededWorkspace = {
+  workspaceId: string;
+  apiKey: string;
+  apiKeyId: string;
+  /** The workspace's own handle. */
+  db: Kysely<DB>;
+};
+
+export type TestDatabase = {
+  name: string;
+  /** For the service's login. */
+  url: string;
+  database: Database;
+  /** A workspace with a key. */
+  seedWorkspace(options?: { name?: string; agentLimit?: number; operationLimit?: number }): Promise<SeededWorkspace>;
+  /** Call it last: fails when something was left inside a transaction or with an advisory lock, closes all and drops the database. */
+  drop(): Promise<void>;
+};
+
+/** Runs one statement as superuser of the test cluster, by default in its `postgres` database. */
+export async function adminQuery<Row extends pg.QueryResultRow>(text: string, database = 'postgres'): Promise<Row[]> {
+  const client = new pg.Client({ connectionString: urlOf(TEST_ADMIN_URL, database) });
+  client.on('error', () => {});
+  await client.connect();
+  try {
+    return (await client.query<Row>(text)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** Resolves when somebody in the database waits for a lock. */
+export async function untilOneWaits(database: string): Promise<void> {
+  for (const deadline = Date.now() + 10_000; Date.now() < deadline; ) {
+    const waiting = await adminQuery(
+      `select 1 from pg_stat_activity where datname = '${database}' and wait_event_type = 'Lock'`,
+    );
+    if (waiting.length > 0) return;
+  }
+  throw new Error('nobody waits');
+}
+
+/** An empty database without any table, owned by the service's login. */
+export async function createEmptyDatabase(): Promise<{ name: string; url: string; drop(): Promise<void> }> {
+  return await create('template1');
+}
+
+/** A migrated database of this test file's own. */
+export async function createTestDatabase(options: ConnectOptions = {}): Promise<TestDatabase> {
+  const { name, url, drop } = await create(TEMPLATE_DATABASE);
+  const database = connectDatabase(url, { poolSize: 8, ...options });
+  return {
+    name,
+    url,
+    database,
+    async seedWorkspace({ name: workspaceName = 'Test', agentLimit, operationLimit } = {}) {
+      const { id: workspaceId } = await createWorkspace(database.system, {
+        id: newId(),
+        name: workspaceName,
+        agentLimit,
+        operationLimit,
+      });
+      const apiKey = mintApiKey();
+      const { id: apiKeyId } = await createApiKey(database.system, {
+        id: newId(),
+        workspaceId,
+        name: 'Test key',
+        hash: hashApiKey(apiKey),
+        display: displayApiKey(apiKey),
+      });
+      return { workspaceId, apiKey, apiKeyId, db: database.forWorkspace(workspaceId) };
+    },
+    async drop() {
+      const leaks = await findLeaks(name);
+      await database.end();
+      await drop();
+      if (leaks.length > 0) throw new Error(`Left behind in the database:\n${leaks.join('\n')}`);
+    },
+  };
+}
+
+async function create(template: string): Promise<{ name: string; url: string; drop(): Promise<void> }> {
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  await adminQuery(`create database ${name} template ${template} owner guildhall`);
+  return {
+    name,
+    url: urlOf(TEST_LOGIN_URL, name),
+    drop: async () => void (await adminQuery(`drop database ${name} with (force)`)),
+  };
+}
+
+function urlOf(variable: string, database: string): string {
+  const url = process.env[variable];
+  if (!url) throw new Error(`${variable} is not set: run the tests through jest, whose set-up starts the test cluster`);
+  const address = new URL(url);
+  address.pathname = `/${database}`;
+  return address.href;
+}
+
+/** Sessions inside a transaction and advisory locks; what is just finishing gets a moment. */
+export async function findLeaks(database: string): Promise<string[]> {
+  for (const deadline = Date.now() + LEAK_PATIENCE_MILLIS; ; await sleep(20)) {
+    const leaks = await adminQuery<{ leak: string }>(`
+      select 'session ' || pid || ' is ' || state || ' after: ' || query as leak
+        from pg_stat_activity where datname = '${database}' and state like 'idle in transaction%'
+      union all
+      select 'session ' || pid || ' holds advisory lock ' || classid || '/' || objid
+        from pg_locks where locktype = 'advisory' and database = (select oid from pg_database where datname = '${database}')`);
+    if (leaks.length === 0 || Date.now() > deadline) return leaks.map((row) => row.leak);
+  }
+}

@@ -1,0 +1,128 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Logger, pino } from 'pino';
+import supertest from 'supertest';
+import type { Clock } from '../../../core/clock.ts';
+import type { Handlers } from '../../../handlers/handler.ts';
+import type { ToolkitSettings } from '../../../integrations/toolkits/settings.ts';
+import type { WebSearchSettings } from '../../../integrations/webSearch/settings.ts';
+import type { ModelSettings } from '../../../runtime/models/settings.ts';
+import { answerClientError } from '../../../server/api/clientError.ts';
+import { createContract } from '../../../server/api/contract.ts';
+import { API_PREFIX } from '../../../server/app.ts';
+import { createService, type Service } from '../../../server/service.ts';
+import { createTestDatabase, type SeededWorkspace, type TestDatabase } from '../db/database.ts';
+import { record } from '../run/coverage.ts';
+
+/** One for all applications of a test file: it holds nothing of theirs. */
+const contract = createContract();
+
+/** A clock that stands still until it is told; it starts at the machine's time, cut to the millisecond. */
+export class TestClock implements Clock {
+  #now = new Date();
+  now(): Date {
+    return new Date(this.#now);
+  }
+  advance(ms: number): void {
+    this.#now = new Date(this.#now.getTime() + ms);
+  }
+}
+
+/** What a test may set; the rest is as in production. */
+export interface TestAppOptions {
+  models?: ModelSettings;
+  rateLimit?: number;
+  allowPrivateNetwork?: boolean;
+  toolkits?: ToolkitSettings;
+  webSearch?: WebSearchSettings;
+  handlers?: Handlers;
+  /** Gets what the service logs; nobody does without it. */
+  logger?: Logger;
+  /** Runs background jobs too. Without it they are queued and stay so. */
+  jobs?: boolean;
+  clock?: Clock;
+  /** Shares the database of another test application, as a second replica would. */
+  database?: TestDatabase;
+}
+
+/** The service on a socket of its own, over a database of its own, with two workspaces. */
+export interface TestApp {
+  service: Service;
+  database: TestDatabase;
+  clock: Clock;
+  /** The service's data folder: uploaded files are in `files`, requests' temporary ones in `tmp`. */
+  dataDir: string;
+  /** `http://127.0.0.1:port` */
+  origin: string;
+  /** The workspace that `api` speaks for. */
+  workspace: SeededWorkspace;
+  /** Another workspace, whose data must not exist for the first. */
+  stranger: SeededWorkspace;
+  /** A request to a path of the contract, such as `/agents`, with the workspace's key. */
+  api(method: 'get' | 'post' | 'patch' | 'put' | 'delete', path: string, key?: string): supertest.Test;
+  /** A request to any path, without a key. */
+  raw: ReturnType<typeof supertest>;
+  close(): Promise<void>;
+}
+
+/** Starts it: answers are checked against the document, and every outcome is counted for the coverage gate. */
+export async function startTestApp(options: TestAppOptions = {}): Promise<TestApp> {
+  const database = options.database ?? (await createTestDatabase());
+  const clock = options.clock ?? new TestClock();
+  const dataDir = await mkdtemp(join(tmpdir(), 'guildhall-data-'));
+  const service = await createService({
+    config: {
+      dataDir,
+      secretKeys: [randomBytes(32)],
+      role: options.jobs ? 'all' : 'api',
+      toolkits: options.toolkits ?? {},
+      webSearch: options.webSearch ?? {},
+      storage: undefined,
+      rateLimit: options.rateLimit ?? 0,
+      allowPrivateNetwork: options.allowPrivateNetwork ?? false,
+      validateResponses: true,
+      models: options.models ?? { retries: 0 },
+    },
+    contract: await contract,
+    database: database.database,
+    databaseUrl: database.url,
+    clock,
+    logger: options.logger ?? pino({ level: 'silent' }),
+    observe: record,
+    ...(options.handlers ? { handlers: options.handlers } : {}),
+  });
+  service.setReady(true);
+  const server = await new Promise<Server>((resolve) => {
+    const listening = service.app.listen(0, '127.0.0.1', () => resolve(listening));
+  });
+  server.on('clientError', answerClientError);
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  service.runtime.publicUrl = origin;
+  const raw = supertest(origin);
+  const workspace = await database.seedWorkspace();
+  const stranger = await database.seedWorkspace();
+  return {
+    service,
+    database,
+    clock,
+    dataDir,
+    origin,
+    workspace,
+    stranger,
+    raw,
+    api: (method, path, key = workspace.apiKey) => raw[method](API_PREFIX + path).set('X-Api-Key', key),
+    async close() {
+      await new Promise((resolve) => {
+        server.close(resolve);
+        server.closeAllConnections();
+      });
+      await service.close();
+      await rm(dataDir, { recursive: true });
+      if (!options.database) await database.drop();
+    },
+  };
+}

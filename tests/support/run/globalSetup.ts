@@ -1,0 +1,23 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PgBoss } from 'pg-boss';
+import { startEmbedded } from '../../../db/embedded.ts';
+import { migrate } from '../../../db/migrate.ts';
+import { adminQuery, TEMPLATE_DATABASE, TEST_ADMIN_URL, TEST_LOGIN_URL } from '../db/database.ts';
+import type { TestCluster } from './globalTeardown.ts';
+
+/** One PostgreSQL for the whole run, with a migrated database that each test file clones. */
+export default async function setUp(): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'guildhall-tests-'));
+  const postgres = await startEmbedded({ dataDir: folder, unsafeFast: true });
+  (globalThis as TestCluster).guildhallTestCluster = { postgres, folder };
+  process.env[TEST_ADMIN_URL] = postgres.adminUrl;
+  process.env[TEST_LOGIN_URL] = postgres.url();
+  await adminQuery(`create database ${TEMPLATE_DATABASE} owner guildhall`);
+  await migrate(postgres.url(TEMPLATE_DATABASE));
+  // The queue makes its tables at its first start; once here is cheaper than once in each test file.
+  const boss = new PgBoss({ connectionString: postgres.url(TEMPLATE_DATABASE), supervise: false, schedule: false });
+  await boss.start();
+  await boss.stop({ graceful: false });
+}

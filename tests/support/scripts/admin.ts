@@ -1,0 +1,43 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { runAdmin } from '../../../scripts/admin/run.ts';
+
+/** What a command line of an operator came to. */
+export interface AdminResult {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs a command line on the database of a test. */
+export async function admin({ url }: { url: string }, ...args: string[]): Promise<AdminResult> {
+  const result: AdminResult = { code: -1, stdout: '', stderr: '' };
+  result.code = await runAdmin(
+    args,
+    { DATABASE_URL: url },
+    {
+      out: (line) => {
+        result.stdout += `${line}\n`;
+      },
+      err: (line) => {
+        result.stderr += `${line}\n`;
+      },
+    },
+  );
+  return result;
+}
+
+/** What a command line that must succeed answers with `--json`. */
+export async function adminJson(database: { url: string }, ...args: string[]) {
+  const { code, stdout, stderr } = await admin(database, ...args, '--json');
+  expect({ code, stdout: code === 0 ? '' : stdout, stderr }).toEqual({ code: 0, stdout: '', stderr: '' });
+  return JSON.parse(stdout);
+}
+
+/** Asks again until there is an answer: for work in the background. Fails after 15 seconds, well before what was missed is swept up. */
+export async function eventually<T>(what: string, ask: () => Promise<T | undefined | false>): Promise<T> {
+  for (const deadline = Date.now() + 15_000; Date.now() < deadline; await sleep(15)) {
+    const answer = await ask();
+    if (answer !== undefined && answer !== false) return answer;
+  }
+  throw new Error(`It never came: ${what}`);
+}

@@ -1,0 +1,156 @@
+import { createServer } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { ModelSettings } from '../../../runtime/models/settings.ts';
+
+/*
+ * A provider of embeddings on a local port, in the wire formats of OpenAI (`/v1/embeddings`, which compatible servers share) and
+ * Google (`:embedContent`, `:batchEmbedContents`). Its vectors are from the words of a text: a word that is listed in `meanings` points
+ * where the others of its line point.
+ */
+
+/** How the server answers: with vectors, a refusal, too few vectors, vectors of zeros, or not at all. */
+export type EmbeddingStep =
+  | 'vectors'
+  | { status: number; message?: string }
+  | 'too-few'
+  | 'zeros'
+  | 'silence'
+  | 'hang-up';
+
+/** One request as the provider saw it. */
+export interface EmbeddingRequest {
+  path: string;
+  headers: NodeJS.Dict<string | string[]>;
+  model: string;
+  texts: string[];
+}
+
+/** A running server. */
+export interface EmbeddingServer {
+  url: string;
+  /** Settings with this server as the provider, without retries unless given. */
+  settings(overrides?: Partial<ModelSettings>): ModelSettings;
+  /** One step a request; then `fallback` answers. */
+  script(...steps: EmbeddingStep[]): void;
+  fallback: EmbeddingStep;
+  /** Length of the vectors. */
+  dimensions: number;
+  /** Words of one meaning, a line each. */
+  meanings: string[][];
+  requests: EmbeddingRequest[];
+  /** Most requests that were under way at one time. */
+  mostAtOnce: number;
+  close(): Promise<void>;
+}
+
+interface Body {
+  model?: string;
+  input?: string[];
+  content?: { parts: { text: string }[] };
+  requests?: { content: { parts: { text: string }[] } }[];
+}
+
+/** Starts it on 127.0.0.1. */
+export async function startEmbeddingServer(): Promise<EmbeddingServer> {
+  const steps: EmbeddingStep[] = [];
+  const sockets = new Set<Socket>();
+  let underWay = 0;
+
+  const http = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const body = JSON.parse(Buffer.concat(chunks).toString('utf8')) as Body;
+    const path = request.url ?? '';
+    const texts = textsOf(body);
+    const model = body.model ?? /models\/([^:]+)/.exec(path)?.[1] ?? '';
+    server.requests.push({ path, headers: request.headers, model, texts });
+    underWay += 1;
+    response.once('close', () => {
+      underWay -= 1;
+    });
+    server.mostAtOnce = Math.max(server.mostAtOnce, underWay);
+    const step = steps.shift() ?? server.fallback;
+    if (step === 'silence') return;
+    if (step === 'hang-up') {
+      response.socket?.destroy();
+      return;
+    }
+    const send = (status: number, value: unknown) =>
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
+    if (typeof step === 'object') {
+      send(step.status, {
+        error: { message: step.message ?? `Refused with ${step.status}.`, type: 'error', code: step.status },
+      });
+      return;
+    }
+    const vectors = texts.map((text) =>
+      step === 'zeros'
+        ? new Array<number>(server.dimensions).fill(0)
+        : vectorOf(text, server.dimensions, server.meanings),
+    );
+    if (step === 'too-few') vectors.pop();
+    send(200, answerOf(path, model, vectors));
+  });
+  http.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+  });
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+  const server: EmbeddingServer = {
+    url,
+    settings: (overrides) => ({
+      openai: { apiKey: 'sk-proj-test0123456789abcdef', baseUrl: `${url}/v1` },
+      google: { apiKey: 'AIzaTest0123456789abcdefghijklmnop', baseUrl: `${url}/v1beta` },
+      openaiCompatible: { baseUrl: `${url}/v1`, models: [] },
+      embeddings: { provider: 'openai', modelId: 'text-embedding-3-small' },
+      retries: 0,
+      ...overrides,
+    }),
+    script: (...more) => void steps.push(...more),
+    fallback: 'vectors',
+    dimensions: 64,
+    meanings: [],
+    requests: [],
+    mostAtOnce: 0,
+    close: async () => {
+      const ended = new Promise<void>((resolve) => http.close(() => resolve()));
+      for (const socket of sockets) socket.destroy();
+      await ended;
+    },
+  };
+  return server;
+}
+
+function textsOf({ input, content, requests }: Body): string[] {
+  const all = (of: { parts: { text: string }[] }) => of.parts.map(({ text }) => text).join('');
+  return input ?? requests?.map((each) => all(each.content)) ?? (content ? [all(content)] : []);
+}
+
+// https://platform.openai.com/docs/api-reference/embeddings and https://ai.google.dev/api/embeddings
+function answerOf(path: string, model: string, vectors: number[][]): unknown {
+  if (path.endsWith(':embedContent')) return { embedding: { values: vectors[0] } };
+  if (path.endsWith(':batchEmbedContents')) return { embeddings: vectors.map((values) => ({ values })) };
+  const data = vectors.map((embedding, index) => ({ object: 'embedding', index, embedding }));
+  return { object: 'list', data, model, usage: { prompt_tokens: 3, total_tokens: 3 } };
+}
+
+/** A direction for a text: the sum of those of its words. */
+export function vectorOf(text: string, dimensions: number, meanings: readonly string[][]): number[] {
+  const vector = new Array<number>(dimensions).fill(0);
+  for (const [word] of text.toLowerCase().matchAll(/[\p{L}\p{N}]+/gu)) {
+    let state = hash(meanings.find((line) => line.includes(word))?.[0] ?? word);
+    for (let at = 0; at < dimensions; at += 1) {
+      state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+      vector[at] = (vector[at] ?? 0) + (state >>> 8) / 2 ** 24 - 0.5;
+    }
+  }
+  return vector.map((value) => value + 1e-6);
+}
+
+/** FNV-1a. */
+function hash(text: string): number {
+  let value = 0x811c9dc5;
+  for (const byte of Buffer.from(text)) value = Math.imul(value ^ byte, 0x01000193) >>> 0;
+  return value;
+}

@@ -1,0 +1,103 @@
+import type { components } from '../../../generated/api.ts';
+import type { ModelProvider } from '../../../runtime/models/catalogue.ts';
+import { GPT, HAIKU } from '../../http/messages/turns.ts';
+import * as wire from '../../runtime/models/wire.ts';
+import type { TestApp } from '../http/app.ts';
+import type { RecordedRequest } from '../servers/modelServer.ts';
+import type { ScriptedToolCall, Wire } from '../servers/modelServerWire.ts';
+
+/* What went over the wire to a model, in the terms of the run-time, and what came back to the client. */
+
+/** The two wire formats that each capability is shown on, with a model of each. */
+export const WIRES = [
+  ['OpenAI', GPT],
+  ['Anthropic', HAIKU],
+] as const;
+
+/** A call as a model asks for it. */
+export function toolCall(name: string, input: object = {}, id = `call_${name}`): ScriptedToolCall {
+  return { id: id.slice(0, 64), name, arguments: JSON.stringify(input) };
+}
+
+const PROVIDERS: Record<Wire, ModelProvider> = {
+  'openai-chat': 'openai-compatible',
+  'openai-responses': 'openai',
+  anthropic: 'anthropic',
+  google: 'google',
+};
+
+function read<T>(
+  request: RecordedRequest | undefined,
+  look: (provider: ModelProvider, body: RecordedRequest['body']) => T,
+): T {
+  if (!request) throw new Error('The provider got no such request.');
+  return look(PROVIDERS[request.wire], request.body);
+}
+
+/** Names of the tools that a model was told of, in their order. */
+export function toolNames(request: RecordedRequest | undefined): string[] {
+  return read(request, wire.toolsOf).map(({ name }) => name);
+}
+
+/** A tool as a model was told of it. Throws when it was told of no such tool. */
+export function toolOf(request: RecordedRequest | undefined, name: string) {
+  const tool = read(request, wire.toolsOf).find((one) => one.name === name);
+  if (!tool) throw new Error(`There is no ${name} among ${toolNames(request).join(', ')}.`);
+  return tool;
+}
+
+/** The results of calls that a model was shown, in their order. */
+export function resultsOf(request: RecordedRequest | undefined) {
+  return read(request, wire.resultsOf);
+}
+
+/** The last of them. */
+export function lastResult(request: RecordedRequest | undefined): { text: string; isError: boolean } {
+  const { text, isError } = resultsOf(request).at(-1) ?? { text: '', isError: false };
+  return { text, isError };
+}
+
+/** The system prompt that a model was sent; '' when it was sent none. */
+export function systemOf(request: RecordedRequest | undefined): string {
+  const { system, messages, input } = request?.body ?? {};
+  const texts = (content: unknown): string =>
+    typeof content === 'string' ? content : (content as { text: string }[]).map(({ text }) => text).join('');
+  if (system !== undefined) return texts(system);
+  const [first] = (messages ?? input ?? []) as { role: string; content: unknown }[];
+  return first && ['system', 'developer'].includes(first.role) ? texts(first.content) : '';
+}
+
+/** What came of a stream. */
+export interface Streamed {
+  conversationId: string;
+  /** All pieces of the text joined. */
+  text: string;
+  /** The last event. */
+  debug: components['schemas']['StreamDebugInfo'];
+}
+
+/** Streams a message to an agent, to its end. */
+export async function streamed(app: TestApp, agentId: string, body: object): Promise<Streamed> {
+  const { text } = await app.api('post', `/agents/${agentId}/messages/stream`).send(body).expect(200);
+  const events = [...text.matchAll(/event: (\S+)\ndata: (.*)\n/g)].map(
+    ([, name, data]) => [name, JSON.parse(data ?? '')] as const,
+  );
+  const [last, debug] = events.at(-1) ?? [];
+  if (last !== 'debug-info') throw new Error(text);
+  return {
+    conversationId: events[0]?.[1].conversationId,
+    text: events.flatMap(([name, data]) => (name === 'text-delta' ? [data.text] : [])).join(''),
+    debug,
+  };
+}
+
+/** Switches a link of the draft off, where no operation does: versions that were made elsewhere may have such links. */
+export async function switchOff({ workspace: { db } }: TestApp, agentId: string, targetId: string): Promise<void> {
+  const changed = await db
+    .updateTable('agent_links')
+    .set({ active: false })
+    .where('agent_id', '=', agentId)
+    .where('target_id', '=', targetId)
+    .executeTakeFirst();
+  if (changed.numUpdatedRows !== 1n) throw new Error('There is no such link.');
+}

@@ -1,0 +1,42 @@
+import { newId } from '../../../core/ids.ts';
+import type { TurnEnd } from '../../../db/queries/turns/finishTurn.ts';
+import type { TurnStart, UserMessage } from '../../../db/queries/turns/turns.ts';
+
+/** A turn that begins with a message, for tests that store turns without running them. */
+export function turnStart(
+  of: Pick<TurnStart, 'workspaceId' | 'conversationId' | 'agentId'> & Partial<TurnStart>,
+  content = 'Hello',
+): TurnStart & { message: UserMessage } {
+  return {
+    turnId: newId(),
+    versionNumber: 1,
+    kind: 'message',
+    now: new Date(),
+    commandId: null,
+    takeOperation: false,
+    ...of,
+    message: { id: newId(), content, modelText: null, attachments: [], snippet: content },
+  };
+}
+
+/** A turn that ended with one reply. */
+export function turnEnd(content: string, given: Partial<TurnEnd> = {}): TurnEnd {
+  return {
+    replies: [{ id: newId(), content }],
+    snippet: content,
+    ui: null,
+    audioKey: null,
+    model: 'gpt-4.1',
+    provider: 'openai',
+    usage: { inputTokens: 100, outputTokens: 20, costUsd: 0.0012345678 },
+    costOps: 1,
+    steps: [],
+    transcript: null,
+    paused: null,
+    resumed: null,
+    followUpAt: null,
+    isFollowUp: false,
+    now: new Date(),
+    ...given,
+  };
+}
