@@ -1,19 +1,21 @@
 /*
  * The floors of the house, top to bottom. Imports go downward only:
- *   clients | scripts, server -> handlers, jobs -> runtime -> integrations -> db -> core -> generated
+ *   clients | scripts, server -> handlers, jobs -> domain -> runtime -> integrations -> db -> core -> generated
  * tests/ may import anything and is imported by nothing. generated/handlers.ts is the registry: it alone looks up, to the
  * handlers, and only server/ and scripts/ may import it.
  */
 const floors = [
   ['scripts', 'server'],
   ['handlers', 'jobs'],
+  ['domain'],
   ['runtime'],
   ['integrations'],
   ['db'],
   ['core'],
   ['generated'],
 ];
-const service = '^(server|handlers|jobs|runtime|integrations|db|core|generated|clients)/|^scripts/(start|admin)\\b';
+const service =
+  '^(server|handlers|jobs|domain|runtime|integrations|db|core|generated|clients)/|^scripts/(start|admin)\\b';
 const registry = '^generated/handlers\\.ts$';
 
 const upward = floors.slice(1).map((floor, index) => ({
@@ -32,7 +34,7 @@ export default {
       name: 'registry-imports-handlers-only',
       severity: 'error',
       from: { path: registry },
-      to: { path: '^(clients|scripts|server|jobs|runtime|integrations|db|core)/' },
+      to: { path: '^(clients|scripts|server|jobs|domain|runtime|integrations|db|core)/' },
     },
     {
       name: 'registry-for-server-and-scripts',
@@ -45,13 +47,15 @@ export default {
       name: 'clients-know-the-contract-only',
       severity: 'error',
       from: { path: '^clients/' },
-      to: { path: '^(scripts|server|handlers|jobs|runtime|integrations|db|core|spec)/|^generated/(handlers|db)\\.ts$' },
+      to: {
+        path: '^(scripts|server|handlers|jobs|domain|runtime|integrations|db|core|spec)/|^generated/(handlers|db)\\.ts$',
+      },
     },
     {
       name: 'service-does-not-know-clients-or-spec',
       comment: 'The service starts from generated/, never from YAML.',
       severity: 'error',
-      from: { path: '^(server|handlers|jobs|runtime|integrations|db|core|generated)/' },
+      from: { path: '^(server|handlers|jobs|domain|runtime|integrations|db|core|generated)/' },
       to: { path: '^(clients|spec)/' },
     },
     {
@@ -63,7 +67,7 @@ export default {
     {
       name: 'no-http-below-the-server',
       severity: 'error',
-      from: { path: '^(handlers|jobs|runtime|integrations|db|core)/' },
+      from: { path: '^(handlers|jobs|domain|runtime|integrations|db|core)/' },
       to: { path: 'node_modules/(express|multer|openapi-backend|express-rate-limit)/' },
     },
     { name: 'nothing-imports-tests', severity: 'error', from: { pathNot: '^tests/' }, to: { path: '^tests/' } },

@@ -13,7 +13,10 @@ COPY package.json ./
 COPY generated ./generated
 COPY core ./core
 COPY db ./db
+COPY integrations ./integrations
 COPY runtime ./runtime
+COPY domain ./domain
+COPY jobs ./jobs
 COPY handlers ./handlers
 COPY server ./server
 COPY scripts ./scripts

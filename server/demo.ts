@@ -4,9 +4,9 @@ import { newId } from '../core/ids.ts';
 import type { Database } from '../db/connect.ts';
 import { createApiKey } from '../db/queries/workspaces/apiKeys.ts';
 import { createWorkspace, listWorkspaces } from '../db/queries/workspaces/workspaces.ts';
-import { createAgentIn } from '../handlers/agents/createAgent.ts';
-import { changeConfig } from '../handlers/agents/draft.ts';
-import { publishAgentIn } from '../handlers/agents/publishAgent.ts';
+import { addAgent } from '../domain/agents/addAgent.ts';
+import { changeConfig } from '../domain/agents/draft.ts';
+import { publishDraft } from '../domain/agents/publishDraft.ts';
 import { BUILTIN_MODEL } from '../runtime/models/catalogue.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 
@@ -36,11 +36,11 @@ export async function seedDemo(database: Database, runtime: Runtime, clock: Cloc
     });
   });
   const context = { db: database.forWorkspace(workspaceId), workspaceId, runtime, clock };
-  const agent = await createAgentIn(context, { name: 'Demo', description: 'Shows that everything works.' });
+  const agent = await addAgent(context, { name: 'Demo', description: 'Shows that everything works.' });
   await changeConfig(context, agent.id, {
     aiModelPublicId: BUILTIN_MODEL.publicId,
     systemPrompt: 'You welcome people to Guildhall and answer in one or two sentences.',
   });
-  await publishAgentIn(context, agent.id, 'First version.');
+  await publishDraft(context, agent.id, 'First version.');
   return { workspaceId, agentId: agent.id, apiKey };
 }

@@ -1,7 +1,8 @@
 import { fault } from '../../core/errors.ts';
 import { findAgent } from '../../db/queries/agents/agents.ts';
+import { findFeature } from '../../domain/agents/features.ts';
 import type { Handler } from '../handler.ts';
-import { featureBody, findFeature } from './features.ts';
+import { featureBody } from './featureBody.ts';
 
 /** Get a feature of an agent. Throws AGENT_NOT_FOUND, FEATURE_NOT_FOUND. */
 export const getFeature: Handler<'getFeature'> = async ({ path, db, workspaceId, runtime, reply }) => {

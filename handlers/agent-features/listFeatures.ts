@@ -1,7 +1,8 @@
 import { fault } from '../../core/errors.ts';
 import { findAgent } from '../../db/queries/agents/agents.ts';
+import { FEATURES } from '../../domain/agents/features.ts';
 import type { Handler } from '../handler.ts';
-import { FEATURES, featureBody } from './features.ts';
+import { featureBody } from './featureBody.ts';
 
 /** List the features of an agent. Throws AGENT_NOT_FOUND. */
 export const listFeatures: Handler<'listFeatures'> = async ({ path, db, workspaceId, runtime, reply }) => {

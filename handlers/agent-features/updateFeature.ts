@@ -1,9 +1,10 @@
 import { fault } from '../../core/errors.ts';
 import { findAgent } from '../../db/queries/agents/agents.ts';
-import { changeConfig } from '../agents/draft.ts';
+import { changeConfig } from '../../domain/agents/draft.ts';
+import { featureChange } from '../../domain/agents/featureChange.ts';
+import { findFeature, placeIn } from '../../domain/agents/features.ts';
 import type { Handler } from '../handler.ts';
-import { featureChange } from './featureChange.ts';
-import { featureBody, findFeature, placeIn } from './features.ts';
+import { featureBody } from './featureBody.ts';
 
 /** Change a feature of an agent. Throws AGENT_NOT_FOUND, FEATURE_NOT_FOUND, FEATURE_VALIDATION_ERROR. */
 export const updateFeature: Handler<'updateFeature'> = async (context) => {

@@ -1,6 +1,6 @@
 import { findConnections } from '../../db/queries/tools/nativeConnections.ts';
+import { linkTargets, listLinks } from '../../domain/agents/links.ts';
 import { ACTIVE } from '../../integrations/toolkits/toolkits.ts';
-import { linkTargets, listLinks } from '../agents/links.ts';
 import type { Handler } from '../handler.ts';
 
 export const linkNativeMcps: Handler<'linkNativeMcps'> = async (context) => {

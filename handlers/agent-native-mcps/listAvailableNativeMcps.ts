@@ -1,6 +1,6 @@
 import { listUnlinkedConnections } from '../../db/queries/tools/nativeConnections.ts';
+import { draftAgent } from '../../domain/agents/links.ts';
 import { ACTIVE } from '../../integrations/toolkits/toolkits.ts';
-import { draftAgent } from '../agents/links.ts';
 import type { Handler } from '../handler.ts';
 import { connectionBody } from './connectionBody.ts';
 

@@ -1,6 +1,6 @@
-import { unlinkTarget } from '../agents/links.ts';
+import { unlinkTarget } from '../../domain/agents/links.ts';
+import { askAboutLink } from '../../domain/agents/nativeMcpLinks.ts';
 import type { Handler } from '../handler.ts';
-import { askAboutLink } from './askAboutLink.ts';
 
 export const unlinkNativeMcp: Handler<'unlinkNativeMcp'> = async (context) => {
   const { path, reply } = context;

@@ -1,6 +1,6 @@
-import { changeLink } from '../agents/links.ts';
+import { changeLink } from '../../domain/agents/links.ts';
+import { askAboutLink } from '../../domain/agents/nativeMcpLinks.ts';
 import type { Handler } from '../handler.ts';
-import { askAboutLink } from './askAboutLink.ts';
 
 export const updateNativeMcpInstanceMode: Handler<'updateNativeMcpInstanceMode'> = async (context) => {
   const { path, body, reply } = context;

@@ -1,9 +1,9 @@
 import type { Kysely } from 'kysely';
 import type { AgentRow } from '../../db/queries/agents/agents.ts';
 import { listVariables } from '../../db/queries/agents/agentVariables.ts';
+import { variableBody } from '../../domain/agents/variableBody.ts';
 import type { components } from '../../generated/api.ts';
 import type { DB } from '../../generated/db.ts';
-import { variableBody } from '../agent-variables/variableBody.ts';
 
 /** The prompt of an agent as the contract shows it. */
 export async function promptBody(db: Kysely<DB>, agent: AgentRow): Promise<components['schemas']['AgentPrompt']> {

@@ -1,7 +1,7 @@
 import { fault } from '../../core/errors.ts';
 import { placeAtEnd, wouldCloseCycle } from '../../db/queries/agents/subAgents.ts';
-import { subAgentLinkBody } from '../agents/linkBodies.ts';
-import { linkTarget } from '../agents/links.ts';
+import { subAgentLinkBody } from '../../domain/agents/linkSets.ts';
+import { linkTarget } from '../../domain/agents/links.ts';
 import type { Handler } from '../handler.ts';
 
 /** Link a sub-agent to an agent. Throws AGENT_NOT_FOUND, SUB_AGENT_NOT_FOUND, AI_MODEL_NOT_FOUND, ALREADY_LINKED, NO_DRAFT_VERSION, SUB_AGENT_CYCLE. */

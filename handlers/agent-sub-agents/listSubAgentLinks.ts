@@ -1,5 +1,5 @@
-import { inSortOrder, subAgentLinkBody } from '../agents/linkBodies.ts';
-import { listLinks } from '../agents/links.ts';
+import { inSortOrder, subAgentLinkBody } from '../../domain/agents/linkSets.ts';
+import { listLinks } from '../../domain/agents/links.ts';
 import type { Handler } from '../handler.ts';
 
 /** List an agent's sub-agents. Throws AGENT_NOT_FOUND, NO_DRAFT_VERSION. */

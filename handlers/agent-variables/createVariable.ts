@@ -1,9 +1,9 @@
 import { newId } from '../../core/ids.ts';
 import { insertVariable } from '../../db/queries/agents/agentVariables.ts';
-import { changeDraft } from '../agents/draft.ts';
+import { changeDraft } from '../../domain/agents/draft.ts';
+import { variableBody } from '../../domain/agents/variableBody.ts';
+import { checkedColumns, newOptions } from '../../domain/agents/variableDefinition.ts';
 import type { Handler } from '../handler.ts';
-import { checkedColumns, newOptions } from './definition.ts';
-import { variableBody } from './variableBody.ts';
 
 export const createVariable: Handler<'createVariable'> = async (context) => {
   const { path, body, workspaceId, reply } = context;

@@ -2,8 +2,8 @@ import { fault } from '../../core/errors.ts';
 import { updateAgentRow } from '../../db/queries/agents/agents.ts';
 import { findVariable, removeVariable } from '../../db/queries/agents/agentVariables.ts';
 import { forgetVariableValues } from '../../db/queries/conversations/conversations.ts';
+import { changeDraft } from '../../domain/agents/draft.ts';
 import { removeReferences } from '../../runtime/variables/variables.ts';
-import { changeDraft } from '../agents/draft.ts';
 import type { Handler } from '../handler.ts';
 
 export const deleteVariable: Handler<'deleteVariable'> = async (context) => {

@@ -1,9 +1,9 @@
 import { fault } from '../../core/errors.ts';
 import { findAgent } from '../../db/queries/agents/agents.ts';
 import { listVariables as queryVariables } from '../../db/queries/agents/agentVariables.ts';
+import { variableBody } from '../../domain/agents/variableBody.ts';
 import { referencedNames } from '../../runtime/variables/variables.ts';
 import type { Handler } from '../handler.ts';
-import { variableBody } from './variableBody.ts';
 
 export const listVariables: Handler<'listVariables'> = async ({ path, query, db, workspaceId, reply }) => {
   const agent = await findAgent(db, workspaceId, path.agentPublicId);

@@ -1,9 +1,9 @@
 import { fault } from '../../core/errors.ts';
 import { findVariable, updateVariableRow } from '../../db/queries/agents/agentVariables.ts';
-import { changeDraft } from '../agents/draft.ts';
+import { changeDraft } from '../../domain/agents/draft.ts';
+import { variableBody } from '../../domain/agents/variableBody.ts';
+import { checkedColumns, type Definition, hasOptions, newOptions } from '../../domain/agents/variableDefinition.ts';
 import type { BodyOf, Handler } from '../handler.ts';
-import { checkedColumns, type Definition, hasOptions, newOptions } from './definition.ts';
-import { variableBody } from './variableBody.ts';
 
 /** The definition after the change. Options stay where the new type has some too; a type without any drops them. */
 function changed(present: Definition, { options, ...change }: BodyOf<'updateVariable'>): Definition {

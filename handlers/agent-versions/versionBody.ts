@@ -1,11 +1,6 @@
 import type { VersionRow } from '../../db/queries/agents/agentVersions.ts';
 import type { components } from '../../generated/api.ts';
-import type { Snapshot } from '../../runtime/resources/snapshot.ts';
-
-/** The snapshot that a version froze. */
-export function snapshotOfVersion(row: VersionRow): Snapshot {
-  return row.snapshot as unknown as Snapshot;
-}
+import { snapshotOfVersion } from '../../runtime/resources/snapshot.ts';
 
 /** The version as the contract shows it: some kinds of link are frozen and not shown. */
 export function versionBody(row: VersionRow): components['schemas']['AgentVersion'] {

@@ -2,8 +2,8 @@ import { fault } from '../../core/errors.ts';
 import { removeLinksOf } from '../../db/queries/agents/agentLinks.ts';
 import { softDeleteAgent } from '../../db/queries/agents/agents.ts';
 import { forgetAgent } from '../../db/queries/conversations/memories.ts';
+import { deleteTarget } from '../../domain/agents/links.ts';
 import type { Handler } from '../handler.ts';
-import { deleteTarget } from './links.ts';
 
 export const deleteAgent: Handler<'deleteAgent'> = async (context) => {
   const { path, workspaceId, reply } = context;

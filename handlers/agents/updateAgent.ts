@@ -1,8 +1,8 @@
 import type { Updateable } from 'kysely';
+import { changeConfig } from '../../domain/agents/draft.ts';
 import type { Agents } from '../../generated/db.ts';
 import type { Handler } from '../handler.ts';
 import { agentBody } from './agentBody.ts';
-import { changeConfig } from './draft.ts';
 
 export const updateAgent: Handler<'updateAgent'> = async (context) => {
   const { path, body, runtime, reply } = context;

@@ -1,11 +1,11 @@
 import { fault } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import { discardExternalMcp, insertExternalMcp } from '../../db/queries/tools/externalMcps.ts';
+import { checkServerUrl, decideAuth } from '../../domain/externalMcps/auth.ts';
+import { attemptDiscovery, settleDiscovery } from '../../domain/externalMcps/discovery.ts';
 import { sealCredential } from '../../runtime/mcp/credential.ts';
 import { McpFailed } from '../../runtime/mcp/failures.ts';
 import type { Handler } from '../handler.ts';
-import { checkServerUrl, decideAuth } from './auth.ts';
-import { attemptDiscovery, settleDiscovery } from './discovery.ts';
 import { externalMcpBody } from './externalMcpBody.ts';
 
 export const createExternalMcp: Handler<'createExternalMcp'> = async (context) => {

@@ -1,7 +1,7 @@
 import { fault } from '../../core/errors.ts';
 import { beginDiscovery } from '../../db/queries/tools/externalMcps.ts';
+import { discover } from '../../domain/externalMcps/discovery.ts';
 import type { Handler } from '../handler.ts';
-import { discover } from './discovery.ts';
 import { externalMcpBody } from './externalMcpBody.ts';
 
 export const discoverExternalMcp: Handler<'discoverExternalMcp'> = async (context) => {

@@ -3,11 +3,11 @@ import { fault } from '../../core/errors.ts';
 import { type SecretBox, SecretUnreadable } from '../../core/secrets.ts';
 import { type ExternalMcpRow, lockExternalMcp, updateExternalMcpRow } from '../../db/queries/tools/externalMcps.ts';
 import { inTransaction } from '../../db/transaction.ts';
+import { changesAuth, checkServerUrl, decideAuth } from '../../domain/externalMcps/auth.ts';
+import { discover } from '../../domain/externalMcps/discovery.ts';
 import type { ExternalMcps } from '../../generated/db.ts';
 import { type McpCredential, openCredential, sealCredential } from '../../runtime/mcp/credential.ts';
 import type { BodyOf, Handler } from '../handler.ts';
-import { changesAuth, checkServerUrl, decideAuth } from './auth.ts';
-import { discover } from './discovery.ts';
 import { externalMcpBody } from './externalMcpBody.ts';
 
 function readable(secrets: SecretBox, row: ExternalMcpRow): McpCredential | null {

@@ -1,3 +1,4 @@
+import type { VersionRow } from '../../db/queries/agents/agentVersions.ts';
 import type { components } from '../../generated/api.ts';
 
 type Schemas = components['schemas'];
@@ -26,3 +27,8 @@ export type Snapshot = Omit<Schemas['AgentVersion'], 'versionNumber' | 'createdA
   externalMcps?: SnapshotExternalMcp[];
   nativeMcps?: SnapshotNativeMcp[];
 };
+
+/** The snapshot that a version froze. */
+export function snapshotOfVersion(row: VersionRow): Snapshot {
+  return row.snapshot as unknown as Snapshot;
+}

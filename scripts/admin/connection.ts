@@ -1,8 +1,8 @@
 import { newId } from '../../core/ids.ts';
 import { insertConnection, listConnections, softDeleteConnection } from '../../db/queries/tools/nativeConnections.ts';
 import { findWorkspace } from '../../db/queries/workspaces/workspaces.ts';
-import type { ModelNames } from '../../handlers/agents/draft.ts';
-import { deleteTarget } from '../../handlers/agents/links.ts';
+import type { ModelNames } from '../../domain/agents/draft.ts';
+import { deleteTarget } from '../../domain/agents/links.ts';
 import { BUILTIN_TOOLKITS } from '../../integrations/toolkits/builtin/catalogue.ts';
 import { type Command, CommandError, type Options, table, text, UsageError, uuid } from './command.ts';
 

@@ -14,7 +14,8 @@ const sound: Record<string, string> = {
   'db/connect.ts': "import { errors } from '../core/errors.ts';\nexport const connect = errors;",
   'integrations/mail/smtp.ts': "import { connect } from '../../db/connect.ts';\nexport const smtp = connect;",
   'runtime/turn.ts': "import { smtp } from '../integrations/mail/smtp.ts';\nexport const turn = smtp;",
-  'jobs/queue.ts': "import { turn } from '../runtime/turn.ts';\nexport const queue = turn;",
+  'domain/agents/draft.ts': "import { turn } from '../../runtime/turn.ts';\nexport const draft = turn;",
+  'jobs/queue.ts': "import { draft } from '../domain/agents/draft.ts';\nexport const queue = draft;",
   'handlers/agents/getAgent.ts': "import { queue } from '../../jobs/queue.ts';\nexport const getAgent = queue;",
   'server/app.ts':
     "import express from 'express';\nimport { handlers } from '../generated/handlers.ts';\nexport const app = [express, handlers];",
@@ -30,6 +31,11 @@ const unsound: [rule: string, file: string, text: string][] = [
     'no-upward-from-handlers-jobs',
     'handlers/agents/bad1.ts',
     "import { app } from '../../server/app.ts';\nexport const x = app;",
+  ],
+  [
+    'no-upward-from-domain',
+    'domain/agents/bad0.ts',
+    "import { getAgent } from '../../handlers/agents/getAgent.ts';\nexport const x = getAgent;",
   ],
   ['no-upward-from-runtime', 'runtime/bad2.ts', "import { queue } from '../jobs/queue.ts';\nexport const x = queue;"],
   [

@@ -1,6 +1,6 @@
 import { fault } from '../../core/errors.ts';
 import type { ModelDescriptor } from '../../runtime/models/catalogue.ts';
-import type { AgentConfig, ConfigField } from './agentBody.ts';
+import type { AgentConfig, ConfigField } from './config.ts';
 
 /** How a request calls a field of an agent, and where in it the field stands, as a JSON Pointer. */
 export type FieldPlace = (field: ConfigField) => { name: string; path: string };

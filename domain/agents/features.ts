@@ -1,10 +1,7 @@
 import { fault } from '../../core/errors.ts';
-import type { AgentRow } from '../../db/queries/agents/agents.ts';
 import type { components } from '../../generated/api.ts';
-import { canSearchWeb } from '../../integrations/webSearch/settings.ts';
-import type { Runtime } from '../../runtime/runtime.ts';
-import { type AgentConfig, type ConfigField, configOf } from '../agents/agentBody.ts';
-import type { FieldPlace } from '../agents/rules.ts';
+import type { AgentConfig, ConfigField } from './config.ts';
+import type { FieldPlace } from './rules.ts';
 
 type AgentFeature = components['schemas']['AgentFeature'];
 
@@ -93,20 +90,4 @@ export function placeIn({ settings }: Feature): FieldPlace {
 /** Whether the feature is on. */
 export function isEnabled({ toggles }: Feature, config: AgentConfig): boolean {
   return toggles.some((toggle) => config[toggle]);
-}
-
-/** The label of a feature: that it can do nothing on this server is said there. */
-function labelOf({ key, label }: Feature, { webSearch }: Pick<Runtime, 'webSearch'>): string {
-  return key === 'web-search' && !canSearchWeb(webSearch) ? `${label} (not configured on this server)` : label;
-}
-
-/** The feature of an agent as the contract shows it. */
-export function featureBody(feature: Feature, agent: AgentRow, runtime: Pick<Runtime, 'webSearch'>): AgentFeature {
-  const config = configOf(agent);
-  return {
-    key: feature.key,
-    label: labelOf(feature, runtime),
-    enabled: isEnabled(feature, config),
-    config: Object.fromEntries(Object.entries(feature.settings).map(([name, { field }]) => [name, config[field]])),
-  };
 }

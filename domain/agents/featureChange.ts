@@ -1,9 +1,9 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { type ErrorDetail, fault } from '../../core/errors.ts';
 import { pointerStep } from '../../core/jsonPointer.ts';
-import type { AgentConfig } from '../agents/agentBody.ts';
-import type { ConfigChange } from '../agents/draft.ts';
-import type { BodyOf } from '../handler.ts';
+import type { components } from '../../generated/api.ts';
+import type { AgentConfig } from './config.ts';
+import type { ConfigChange } from './draft.ts';
 import { type Feature, isEnabled } from './features.ts';
 
 const CONFIG = '/body/config';
@@ -60,7 +60,7 @@ function settingsChange({ settings }: Feature, config: Record<string, unknown> |
  */
 export function featureChange(
   feature: Feature,
-  { enabled, config }: BodyOf<'updateFeature'>,
+  { enabled, config }: components['schemas']['AgentFeatureUpdate'],
   present: AgentConfig,
 ): ConfigChange {
   if (config) checkSettings(feature, config);

@@ -1,8 +1,8 @@
 import { fault } from '../../core/errors.ts';
 import { findConnections } from '../../db/queries/tools/nativeConnections.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
-import type { DraftContext } from '../agents/draft.ts';
-import { listLinks } from '../agents/links.ts';
+import type { DraftContext } from './draft.ts';
+import { listLinks } from './links.ts';
 
 /**
  * Makes sure, before a link is changed, that the connection's registry can be reached: no link of this kind changes while nobody

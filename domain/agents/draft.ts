@@ -8,10 +8,10 @@ import { inTransaction } from '../../db/transaction.ts';
 import type { Agents, DB } from '../../generated/db.ts';
 import type { Snapshot } from '../../runtime/resources/snapshot.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
-import { variableBody } from '../agent-variables/variableBody.ts';
-import { type AgentConfig, CONFIG_COLUMNS, CONFIG_FIELDS, type ConfigField, configOf } from './agentBody.ts';
-import { linkSets } from './linkBodies.ts';
+import { type AgentConfig, CONFIG_COLUMNS, CONFIG_FIELDS, type ConfigField, configOf } from './config.ts';
+import { linkSets } from './linkSets.ts';
 import { checkFeatures, checkModelSettings, type FieldPlace } from './rules.ts';
+import { variableBody } from './variableBody.ts';
 
 /** A change of the editable state under way: the agent is locked, and everything is one transaction. */
 export interface DraftChange {

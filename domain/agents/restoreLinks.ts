@@ -1,8 +1,8 @@
 import { holdTargets, insertLinks, removeLinksOf } from '../../db/queries/agents/agentLinks.ts';
 import { wouldCloseCycle } from '../../db/queries/agents/subAgents.ts';
 import type { Snapshot } from '../../runtime/resources/snapshot.ts';
-import type { DraftChange, ModelNames } from '../agents/draft.ts';
-import { linksOfSnapshot, type RestoredLink } from '../agents/linkBodies.ts';
+import type { DraftChange, ModelNames } from './draft.ts';
+import { linksOfSnapshot, type RestoredLink } from './linkSets.ts';
 
 /**
  * Puts the links of a snapshot in place of the draft's. What cannot be any more is left out: links to targets that were deleted
