@@ -117,7 +117,7 @@ export default { ...rest, rootDir: import.meta.dirname };`;
     );
     put(
       'tests/one.test.ts',
-      `import { record } from './support/coverage.ts';\ntest('one', () => { ${calls.join(' ')} });`,
+      `import { record } from './support/run/coverage.ts';\ntest('one', () => { ${calls.join(' ')} });`,
     );
     const args = ['--experimental-vm-modules', join(root, 'node_modules/jest/bin/jest.js'), ...filter];
     return await new Promise((done) => {
