@@ -11,7 +11,7 @@ import { credentialHeaders, credentialValues, openCredential } from '../../runti
 import { type Discovery, discoverTools, type FoundTool } from '../../runtime/mcp/discover.ts';
 import { McpFailed } from '../../runtime/mcp/failures.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
-import { hideSecrets } from '../../runtime/tools/redact.ts';
+import { hideSecrets } from '../../runtime/tools/secrets/redact.ts';
 import type { DraftContext } from '../agents/draft.ts';
 
 /** What a discovery found, or why it failed. */

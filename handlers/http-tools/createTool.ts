@@ -2,8 +2,8 @@ import { fault } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import { insertHttpTool, reserveToolPlace } from '../../db/queries/tools/httpTools.ts';
 import { inTransaction } from '../../db/transaction.ts';
-import { checkConfiguration } from '../../runtime/tools/configuration.ts';
-import { sealSecrets } from '../../runtime/tools/secrets.ts';
+import { checkConfiguration } from '../../runtime/tools/configuration/configuration.ts';
+import { sealSecrets } from '../../runtime/tools/secrets/secrets.ts';
 import type { Handler } from '../handler.ts';
 import { toolBody } from './toolBody.ts';
 

@@ -3,8 +3,8 @@ import { fault } from '../../core/errors.ts';
 import { findHttpTool, type HttpToolRow, lockHttpTool, updateHttpTool } from '../../db/queries/tools/httpTools.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import type { HttpTools } from '../../generated/db.ts';
-import { checkConfiguration, keepSecrets } from '../../runtime/tools/configuration.ts';
-import { sealSecrets, storedSecrets } from '../../runtime/tools/secrets.ts';
+import { checkConfiguration, keepSecrets } from '../../runtime/tools/configuration/configuration.ts';
+import { sealSecrets, storedSecrets } from '../../runtime/tools/secrets/secrets.ts';
 import type { Handler } from '../handler.ts';
 import { toolBody } from './toolBody.ts';
 

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { ModelTool } from '../models/call.ts';
-import { checkInputs } from '../tools/inputSchema.ts';
+import { checkInputs } from '../tools/configuration/inputSchema.ts';
 import { fromModel, schemaForModel } from './modelSchema.ts';
 import type { AgentTool, Suspension, ToolCallContext, ToolOrigin, ToolOutput } from './tool.ts';
 import { originKey, uniqueNames } from './toolNames.ts';

@@ -4,7 +4,7 @@ import type { AgentScope, AgentTool, ToolOutput } from '../agent/tool.ts';
 import { credentialHeaders, credentialValues, type McpCredential, openCredential } from '../mcp/credential.ts';
 import { McpFailed } from '../mcp/failures.ts';
 import type { LinkedExternalMcp } from '../resources/resources.ts';
-import { hideSecrets } from '../tools/redact.ts';
+import { hideSecrets } from '../tools/secrets/redact.ts';
 import type { JsonSchema } from '../tools/tool.ts';
 
 type Row = LinkedExternalMcp['row'];

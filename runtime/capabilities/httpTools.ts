@@ -1,6 +1,6 @@
 import type { AgentScope, AgentTool, ToolOutput } from '../agent/tool.ts';
 import type { LinkedHttpTool } from '../resources/resources.ts';
-import type { ImportedOperation } from '../tools/openapi/operation.ts';
+import type { ImportedOperation } from '../tools/openapi/endpoint.ts';
 import { operationsOf, runHttpTool, type ToolOperation, type ToolResult } from '../tools/runTool.ts';
 import type { HttpRequestConfiguration, InternalVariableConfiguration } from '../tools/tool.ts';
 

@@ -11,7 +11,7 @@ import type {
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider';
 import { storableJson } from '../mcp/text.ts';
-import { isTooDeep, MAX_DEPTH } from '../tools/response.ts';
+import { isTooDeep, MAX_DEPTH } from '../tools/request/response.ts';
 import { UnfinishedAnswer } from './errors.ts';
 import { type AssistantPart, isSaid } from './prompt.ts';
 

@@ -1,16 +1,16 @@
-import { addQuery, fillAddress } from './address.ts';
+import { checkInputs } from './configuration/inputSchema.ts';
 import { runDatabaseQuery } from './databaseQuery/databaseQuery.ts';
 import { ToolFailure } from './failure.ts';
-import { callHttp } from './httpCall.ts';
-import { checkInputs } from './inputSchema.ts';
-import { readVariable, writeVariable } from './internalVariable.ts';
+import { readVariable, writeVariable } from './internalVariable/internalVariable.ts';
 import { variableInputSchema } from './kinds/internalVariable.ts';
 import { requestOf } from './openapi/call.ts';
-import type { ImportedOperation } from './openapi/operation.ts';
-import { HIDE_LIMIT_MS, redactor } from './redact.ts';
-import { carriesSecret, fillBody, fillHeaders, headerValue } from './requestParts.ts';
-import { isTooDeep } from './response.ts';
-import { joinSecrets, openSecrets, type Secrets } from './secrets.ts';
+import type { ImportedOperation } from './openapi/endpoint.ts';
+import { addQuery, fillAddress } from './request/address.ts';
+import { callHttp } from './request/httpCall.ts';
+import { carriesSecret, fillBody, fillHeaders, headerValue } from './request/requestParts.ts';
+import { isTooDeep } from './request/response.ts';
+import { HIDE_LIMIT_MS, redactor } from './secrets/redact.ts';
+import { joinSecrets, openSecrets, type Secrets } from './secrets/secrets.ts';
 import { OutOfTime, withinTime } from './timeLimit.ts';
 import {
   type CustomIntegrationConfiguration,

@@ -1,9 +1,9 @@
 import type { ErrorDetail } from '../../../core/errors.ts';
-import { below, checkShape, faultAt } from '../faults.ts';
+import { below, checkShape, faultAt } from '../configuration/faults.ts';
+import type { ImportedOperation } from '../openapi/endpoint.ts';
 import { importDocument } from '../openapi/importDocument.ts';
-import type { ImportedOperation } from '../openapi/operation.ts';
 import { serverFault } from '../openapi/servers.ts';
-import { isHeaderValue } from '../requestParts.ts';
+import { isHeaderValue } from '../request/requestParts.ts';
 import type { CustomIntegrationConfiguration } from '../tool.ts';
 import { headerNameFault } from './httpRequest.ts';
 

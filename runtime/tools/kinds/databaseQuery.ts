@@ -1,8 +1,8 @@
 import type { ErrorDetail } from '../../../core/errors.ts';
+import { below, checkShape, faultAt } from '../configuration/faults.ts';
+import { declaredInputs, inputSchemaFaults } from '../configuration/inputSchema.ts';
 import { checkConnection, checkQuery, parametersOf } from '../databaseQuery/databaseQuery.ts';
-import { below, checkShape, faultAt } from '../faults.ts';
-import { declaredInputs, inputSchemaFaults } from '../inputSchema.ts';
-import { HIDDEN } from '../secrets.ts';
+import { HIDDEN } from '../secrets/secrets.ts';
 import type { DatabaseQueryConfiguration } from '../tool.ts';
 import { TIMEOUT_SECONDS } from './httpRequest.ts';
 

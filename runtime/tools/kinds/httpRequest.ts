@@ -1,10 +1,10 @@
 import type { ErrorDetail } from '../../../core/errors.ts';
 import { isOwnedByHttp } from '../../../core/outgoing.ts';
-import { addressFaults } from '../address.ts';
-import { below, checkShape, faultAt } from '../faults.ts';
-import { declaredInputs, inputSchemaFaults } from '../inputSchema.ts';
-import { placeholdersIn, written } from '../placeholders.ts';
-import { isHeaderName, isHeaderValue } from '../requestParts.ts';
+import { below, checkShape, faultAt } from '../configuration/faults.ts';
+import { declaredInputs, inputSchemaFaults } from '../configuration/inputSchema.ts';
+import { addressFaults } from '../request/address.ts';
+import { placeholdersIn, written } from '../request/placeholders.ts';
+import { isHeaderName, isHeaderValue } from '../request/requestParts.ts';
 import type { HttpRequestConfiguration } from '../tool.ts';
 
 const MAX_BODY_CHARS = 262_144;

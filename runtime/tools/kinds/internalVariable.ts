@@ -1,5 +1,5 @@
 import type { ErrorDetail } from '../../../core/errors.ts';
-import { below, checkShape, faultAt } from '../faults.ts';
+import { below, checkShape, faultAt } from '../configuration/faults.ts';
 import type { InternalVariableConfiguration, JsonSchema } from '../tool.ts';
 
 /** Characters of JSON that a default may have. */

@@ -1,8 +1,8 @@
-import { hasDotSegment } from '../address.ts';
 import { ToolFailure } from '../failure.ts';
-import { asText, percentEncode } from '../placeholders.ts';
-import { headerValue, isHeaderValue } from '../requestParts.ts';
-import type { ImportedOperation, ImportedParameter } from './operation.ts';
+import { hasDotSegment } from '../request/address.ts';
+import { asText, percentEncode } from '../request/placeholders.ts';
+import { headerValue, isHeaderValue } from '../request/requestParts.ts';
+import type { ImportedOperation, ImportedParameter } from './endpoint.ts';
 
 type Encode = (text: string) => string;
 

@@ -1,4 +1,4 @@
-import type { DocumentFault } from './operation.ts';
+import type { DocumentFault } from './endpoint.ts';
 
 /** A JSON object. */
 export type Fields = Record<string, unknown>;

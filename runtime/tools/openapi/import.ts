@@ -1,7 +1,7 @@
-import { inputSchemaFaults, MAX_SCHEMA_CHARS } from '../inputSchema.ts';
+import { inputSchemaFaults, MAX_SCHEMA_CHARS } from '../configuration/inputSchema.ts';
 import type { JsonSchema } from '../tool.ts';
 import { BadDocument, type Fields, isFields, type Located, objectAt } from './document.ts';
-import type { DocumentFault, Imported, ImportedOperation, ImportedParameter, ImportOrder } from './operation.ts';
+import type { DocumentFault, Imported, ImportedOperation, ImportedParameter, ImportOrder } from './endpoint.ts';
 import { type Found, parametersOf } from './parameters.ts';
 import { SchemaCollector } from './schemas.ts';
 import { serverOf } from './servers.ts';

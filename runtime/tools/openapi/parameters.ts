@@ -1,7 +1,7 @@
 import { isOwnedByHttp } from '../../../core/outgoing.ts';
-import { isHeaderName } from '../requestParts.ts';
+import { isHeaderName } from '../request/requestParts.ts';
 import { BadDocument, type Fields, isFields, type Located, objectAt } from './document.ts';
-import type { ImportedParameter, ParameterStyle } from './operation.ts';
+import type { ImportedParameter, ParameterStyle } from './endpoint.ts';
 
 /** A parameter as the document has it. */
 export interface Found extends Omit<ImportedParameter, 'input'> {

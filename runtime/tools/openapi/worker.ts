@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import type { Imported, ImportOrder } from './endpoint.ts';
 import { importOperations } from './import.ts';
-import type { Imported, ImportOrder } from './operation.ts';
 
 /** A document's text as a value; undefined when it is neither JSON nor YAML. */
 async function read(text: string): Promise<unknown> {

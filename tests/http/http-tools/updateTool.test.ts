@@ -1,4 +1,4 @@
-import { sealSecrets } from '../../../runtime/tools/secrets.ts';
+import { sealSecrets } from '../../../runtime/tools/secrets/secrets.ts';
 import { untilOneWaits } from '../../support/db/database.ts';
 import { tableContents } from '../../support/db/tableContents.ts';
 import { startTestApp, type TestApp, TestClock } from '../../support/http/app.ts';

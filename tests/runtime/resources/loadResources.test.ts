@@ -4,7 +4,7 @@ import { softDeleteConnection } from '../../../db/queries/tools/nativeConnection
 import { BUILTIN_MODEL } from '../../../runtime/models/catalogue.ts';
 import { ResourceCache } from '../../../runtime/resources/loadResources.ts';
 import type { Resources } from '../../../runtime/resources/resources.ts';
-import { openSecrets } from '../../../runtime/tools/secrets.ts';
+import { openSecrets } from '../../../runtime/tools/secrets/secrets.ts';
 import { addModel, makeReadyAgent, publish, setStatus } from '../../support/agents/agents.ts';
 import { LINK_APIS, makeTarget } from '../../support/agents/links.ts';
 import { startTestApp, type TestApp } from '../../support/http/app.ts';

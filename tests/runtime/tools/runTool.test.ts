@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { newId } from '../../../core/ids.ts';
 import { SecretBox } from '../../../core/secrets.ts';
 import { operationsOf, runHttpTool } from '../../../runtime/tools/runTool.ts';
-import { sealSecrets } from '../../../runtime/tools/secrets.ts';
+import { sealSecrets } from '../../../runtime/tools/secrets/secrets.ts';
 import type { StoredTool, ToolContext, ToolType } from '../../../runtime/tools/tool.ts';
 import { startToolServer, type ToolServer } from '../../support/tools/httpTools.ts';
 

@@ -1,5 +1,5 @@
+import type { ImportOrder } from '../../../runtime/tools/openapi/endpoint.ts';
 import { importOperations } from '../../../runtime/tools/openapi/import.ts';
-import type { ImportOrder } from '../../../runtime/tools/openapi/operation.ts';
 
 const ADDRESS = 'https://api.example.com/v1/openapi.json';
 

@@ -1,9 +1,9 @@
 import type { Kysely } from 'kysely';
-import { findToolVariable, saveToolVariable, type ToolVariablePlace } from '../../db/queries/tools/toolVariables.ts';
-import type { DB } from '../../generated/db.ts';
-import { ToolFailure } from './failure.ts';
-import { isTooDeep, MAX_DEPTH } from './response.ts';
-import type { InternalVariableConfiguration } from './tool.ts';
+import { findToolVariable, saveToolVariable, type ToolVariablePlace } from '../../../db/queries/tools/toolVariables.ts';
+import type { DB } from '../../../generated/db.ts';
+import { ToolFailure } from '../failure.ts';
+import { isTooDeep, MAX_DEPTH } from '../request/response.ts';
+import type { InternalVariableConfiguration } from '../tool.ts';
 
 /** Where a variable is read or written. */
 export interface VariableContext {

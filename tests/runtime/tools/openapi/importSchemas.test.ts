@@ -1,4 +1,4 @@
-import { documentOf, faultsOf, imported } from '../../support/tools/openapiDocuments.ts';
+import { documentOf, faultsOf, imported } from '../../../support/tools/openapiDocuments.ts';
 
 const withBody = (schema: object, more: object = {}) =>
   documentOf({ requestBody: { required: true, content: { 'application/json': { schema } } } }, more);

@@ -1,4 +1,4 @@
-import type { OutgoingResponse } from '../../core/outgoing.ts';
+import type { OutgoingResponse } from '../../../core/outgoing.ts';
 
 /** Bytes of an answer that a tool takes in. */
 export const MAX_RESPONSE_BYTES = 1_048_576;

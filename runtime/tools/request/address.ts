@@ -1,6 +1,6 @@
-import type { ErrorDetail } from '../../core/errors.ts';
-import { ToolFailure } from './failure.ts';
-import { faultAt } from './faults.ts';
+import type { ErrorDetail } from '../../../core/errors.ts';
+import { faultAt } from '../configuration/faults.ts';
+import { ToolFailure } from '../failure.ts';
 import {
   asText,
   fill,

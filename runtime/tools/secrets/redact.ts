@@ -1,5 +1,5 @@
+import { OutOfTime, withinTime } from '../timeLimit.ts';
 import { HIDDEN } from './secrets.ts';
-import { OutOfTime, withinTime } from './timeLimit.ts';
 
 /** Milliseconds to hide secrets in an answer. A tenant chooses both, and can make every place of the one nearly the other. */
 export const HIDE_LIMIT_MS = 1_000;

@@ -1,7 +1,7 @@
 // Long: one line for each thing that a configuration may not have.
-import { ApiError } from '../../../core/errors.ts';
-import { checkConfiguration } from '../../../runtime/tools/configuration.ts';
-import type { ToolType } from '../../../runtime/tools/tool.ts';
+import { ApiError } from '../../../../core/errors.ts';
+import { checkConfiguration } from '../../../../runtime/tools/configuration/configuration.ts';
+import type { ToolType } from '../../../../runtime/tools/tool.ts';
 
 const check = (type: ToolType, configuration: object, present = {}) =>
   checkConfiguration(type, configuration as Record<string, unknown>, { allowPrivateNetwork: false, present });

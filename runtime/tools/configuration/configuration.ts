@@ -1,12 +1,12 @@
-import { type ErrorDetail, fault } from '../../core/errors.ts';
+import { type ErrorDetail, fault } from '../../../core/errors.ts';
+import { customIntegrationFaults } from '../kinds/customIntegration.ts';
+import { databaseQueryFaults } from '../kinds/databaseQuery.ts';
+import { httpRequestFaults } from '../kinds/httpRequest.ts';
+import { internalVariableFaults } from '../kinds/internalVariable.ts';
+import type { ImportedOperation } from '../openapi/endpoint.ts';
+import { type Secrets, separateSecrets } from '../secrets/secrets.ts';
+import type { ToolType } from '../tool.ts';
 import { CONFIGURATION, distinct, faultAt } from './faults.ts';
-import { customIntegrationFaults } from './kinds/customIntegration.ts';
-import { databaseQueryFaults } from './kinds/databaseQuery.ts';
-import { httpRequestFaults } from './kinds/httpRequest.ts';
-import { internalVariableFaults } from './kinds/internalVariable.ts';
-import type { ImportedOperation } from './openapi/operation.ts';
-import { type Secrets, separateSecrets } from './secrets.ts';
-import type { ToolType } from './tool.ts';
 
 /** A configuration that may be stored. */
 export interface CheckedConfiguration {

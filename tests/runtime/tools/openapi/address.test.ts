@@ -1,7 +1,7 @@
-import { importDocument } from '../../../runtime/tools/openapi/importDocument.ts';
-import type { Imported } from '../../../runtime/tools/openapi/operation.ts';
-import { trustedCertificate } from '../../support/servers/tls.ts';
-import { answering, startToolServer, type ToolServer } from '../../support/tools/httpTools.ts';
+import type { Imported } from '../../../../runtime/tools/openapi/endpoint.ts';
+import { importDocument } from '../../../../runtime/tools/openapi/importDocument.ts';
+import { trustedCertificate } from '../../../support/servers/tls.ts';
+import { answering, startToolServer, type ToolServer } from '../../../support/tools/httpTools.ts';
 
 let server: ToolServer;
 let certificate: Awaited<ReturnType<typeof trustedCertificate>>;

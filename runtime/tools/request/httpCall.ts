@@ -1,8 +1,8 @@
 import { STATUS_CODES } from 'node:http';
-import { guardedFetch, OutgoingFailed, OutgoingRefused, type OutgoingRequest } from '../../core/outgoing.ts';
-import { ToolFailure } from './failure.ts';
+import { guardedFetch, OutgoingFailed, OutgoingRefused, type OutgoingRequest } from '../../../core/outgoing.ts';
+import { ToolFailure } from '../failure.ts';
+import type { ToolOutcome } from '../tool.ts';
 import { MAX_RESPONSE_BYTES, readBody } from './response.ts';
-import type { ToolOutcome } from './tool.ts';
 
 /** One request of a tool. */
 export type ToolRequest = Pick<

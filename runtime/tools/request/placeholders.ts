@@ -1,4 +1,4 @@
-import { ToolFailure } from './failure.ts';
+import { ToolFailure } from '../failure.ts';
 
 /** `{{input.x}}` or `{{secret.x}}`. */
 export interface Placeholder {

@@ -2,10 +2,10 @@ import { Ajv, type ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
 import { LRUCache } from 'lru-cache';
-import type { ErrorDetail } from '../../core/errors.ts';
+import type { ErrorDetail } from '../../../core/errors.ts';
+import { OutOfTime, withinTime } from '../timeLimit.ts';
+import type { JsonSchema } from '../tool.ts';
 import { below, distinct, faultAt, toFaults } from './faults.ts';
-import { OutOfTime, withinTime } from './timeLimit.ts';
-import type { JsonSchema } from './tool.ts';
 
 const addFormats = addFormatsModule.default;
 

@@ -1,5 +1,5 @@
-import { redactor } from '../../../runtime/tools/redact.ts';
-import { readBody } from '../../../runtime/tools/response.ts';
+import { readBody } from '../../../../runtime/tools/request/response.ts';
+import { redactor } from '../../../../runtime/tools/secrets/redact.ts';
 
 const read = (body: string | Buffer, contentType?: string) =>
   readBody({

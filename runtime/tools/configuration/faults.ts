@@ -1,6 +1,6 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
-import type { ErrorDetail } from '../../core/errors.ts';
-import { pointerStep } from '../../core/jsonPointer.ts';
+import type { ErrorDetail } from '../../../core/errors.ts';
+import { pointerStep } from '../../../core/jsonPointer.ts';
 
 /** Where a configuration stands in a request. */
 export const CONFIGURATION = '/body/configuration';

@@ -1,13 +1,13 @@
-import { newId } from '../../../core/ids.ts';
-import { ToolFailure } from '../../../runtime/tools/failure.ts';
+import { newId } from '../../../../core/ids.ts';
+import { ToolFailure } from '../../../../runtime/tools/failure.ts';
 import {
   readVariable,
   type VariableContext,
   type VariableTool,
   writeVariable,
-} from '../../../runtime/tools/internalVariable.ts';
-import type { InternalVariableConfiguration } from '../../../runtime/tools/tool.ts';
-import { createTestDatabase, type SeededWorkspace, type TestDatabase } from '../../support/db/database.ts';
+} from '../../../../runtime/tools/internalVariable/internalVariable.ts';
+import type { InternalVariableConfiguration } from '../../../../runtime/tools/tool.ts';
+import { createTestDatabase, type SeededWorkspace, type TestDatabase } from '../../../support/db/database.ts';
 
 let setting: TestDatabase;
 let ours: SeededWorkspace;

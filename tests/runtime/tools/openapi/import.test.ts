@@ -1,5 +1,5 @@
-import { importDocument } from '../../../runtime/tools/openapi/importDocument.ts';
-import { documentOf, faultsOf, imported } from '../../support/tools/openapiDocuments.ts';
+import { importDocument } from '../../../../runtime/tools/openapi/importDocument.ts';
+import { documentOf, faultsOf, imported } from '../../../support/tools/openapiDocuments.ts';
 
 describe('an operation', () => {
   test('keeps all that a call needs', () => {

@@ -1,6 +1,6 @@
-import { ToolFailure } from '../../../runtime/tools/failure.ts';
-import { requestOf } from '../../../runtime/tools/openapi/call.ts';
-import type { ImportedOperation, ImportedParameter } from '../../../runtime/tools/openapi/operation.ts';
+import { ToolFailure } from '../../../../runtime/tools/failure.ts';
+import { requestOf } from '../../../../runtime/tools/openapi/call.ts';
+import type { ImportedOperation, ImportedParameter } from '../../../../runtime/tools/openapi/endpoint.ts';
 
 function operationOf(
   parameters: Partial<ImportedParameter>[],

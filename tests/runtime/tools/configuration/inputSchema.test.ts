@@ -1,5 +1,5 @@
-import { checkInputs } from '../../../runtime/tools/inputSchema.ts';
-import { OutOfTime, withinTime } from '../../../runtime/tools/timeLimit.ts';
+import { checkInputs } from '../../../../runtime/tools/configuration/inputSchema.ts';
+import { OutOfTime, withinTime } from '../../../../runtime/tools/timeLimit.ts';
 
 const object = (properties: object, more = {}) => ({ type: 'object', properties, ...more });
 

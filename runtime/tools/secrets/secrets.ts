@@ -1,8 +1,8 @@
-import type { SecretBox, SecretPlace } from '../../core/secrets.ts';
-import { SecretUnreadable } from '../../core/secrets.ts';
-import { ToolFailure } from './failure.ts';
-import { below } from './faults.ts';
-import type { StoredTool, ToolType } from './tool.ts';
+import type { SecretBox, SecretPlace } from '../../../core/secrets.ts';
+import { SecretUnreadable } from '../../../core/secrets.ts';
+import { below } from '../configuration/faults.ts';
+import { ToolFailure } from '../failure.ts';
+import type { StoredTool, ToolType } from '../tool.ts';
 
 /** What stands in a configuration for a secret value. Sent back, it keeps the value that is stored. */
 export const HIDDEN = '********';

@@ -1,6 +1,6 @@
-import { addQuery, fillAddress } from '../../../runtime/tools/address.ts';
-import { ToolFailure } from '../../../runtime/tools/failure.ts';
-import { carriesSecret, fillBody, fillHeaders } from '../../../runtime/tools/requestParts.ts';
+import { ToolFailure } from '../../../../runtime/tools/failure.ts';
+import { addQuery, fillAddress } from '../../../../runtime/tools/request/address.ts';
+import { carriesSecret, fillBody, fillHeaders } from '../../../../runtime/tools/request/requestParts.ts';
 
 const values = (input: Record<string, unknown> = {}, secret: Record<string, string> = {}) => ({ input, secret });
 const BASE = 'https://api.example.com';
