@@ -10,7 +10,15 @@ const SWEPT = 200;
 export const continueConversation: Job<'continue-conversation'> = {
   name: 'continue-conversation',
   // A turn has five minutes; the lease of one that died runs out within seconds.
-  options: { retryLimit: 3, retryDelay: 10, retryBackoff: true, expireInSeconds: 330, concurrency: 4, again: true },
+  options: {
+    retryLimit: 3,
+    retryDelay: 10,
+    retryBackoff: true,
+    expireInSeconds: 330,
+    concurrency: 4,
+    sweepMs: 30_000,
+    again: true,
+  },
   key: ({ conversationId }) => conversationId,
   async run({ workspaceId, conversationId }, { database, runtime }) {
     await goOn({ db: database.forWorkspace(workspaceId), workspaceId, runtime }, conversationId);

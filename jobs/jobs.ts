@@ -46,6 +46,8 @@ export interface Job<Name extends JobName> {
     expireInSeconds: number;
     /** Runs at a time in one process. */
     concurrency: number;
+    /** Milliseconds between two sweeps of one process: how late work runs that was never queued. */
+    sweepMs: number;
     /** A job that is sent while one of its key runs is run after it: for work that may have come too late for the one that runs. */
     again?: boolean;
   };
@@ -55,6 +57,6 @@ export interface Job<Name extends JobName> {
   run(data: JobData[Name], context: JobContext): Promise<void>;
   /** Called when the last run has failed. */
   failed?(data: JobData[Name], context: JobContext): Promise<void>;
-  /** Work that is to be done by the stored state: asked at start and every minute, since its job may never have been queued. */
+  /** Work that is to be done by the stored state: asked at start and every `sweepMs`, since its job may never have been queued. */
   sweep(context: JobContext): Promise<JobData[Name][]>;
 }

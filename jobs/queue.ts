@@ -1,12 +1,12 @@
 import type { JobWithMetadata, PgBoss } from 'pg-boss';
 import type { Job, JobContext, JobData, JobName, Jobs } from './jobs.ts';
+import { type Sweeps, startSweeps } from './sweeps.ts';
 
 /** Where the queue keeps its tables: beside ours, in the same database. */
 const SCHEMA = 'pgboss';
 /** A worker that is silent for so long is dead, and its job is run again; the least that pg-boss takes. */
 const HEARTBEAT_SECONDS = 10;
 const POLL_SECONDS = 0.5;
-const SWEEP_MS = 60_000;
 /** After a start that failed, a process that does the work tries again. */
 const RESTART_MS = 2_000;
 
@@ -42,7 +42,7 @@ export function startQueue({ url, jobs, work, context }: QueueOptions): Queue {
   const { logger } = context;
   const ending = new AbortController();
   const jobContext: JobContext = { ...context, signal: ending.signal };
-  let sweeping: NodeJS.Timeout | undefined;
+  let sweeps: Sweeps | undefined;
   let restarting: NodeJS.Timeout | undefined;
   let starting: Promise<PgBoss> | undefined;
   let stopping: Promise<void> | undefined;
@@ -115,8 +115,12 @@ export function startQueue({ url, jobs, work, context }: QueueOptions): Queue {
         },
       );
     }
-    await sweep(boss);
-    if (!stopping) sweeping = setInterval(() => sweep(boss), SWEEP_MS).unref();
+    const targets = jobs.map((job) => ({
+      name: job.name,
+      intervalMs: job.options.sweepMs,
+      sweep: () => sweep(boss, job),
+    }));
+    sweeps = startSweeps(targets, logger);
   }
 
   async function run(job: AnyJob, one: JobWithMetadata<JobData[JobName]>): Promise<void> {
@@ -133,21 +137,20 @@ export function startQueue({ url, jobs, work, context }: QueueOptions): Queue {
     }
   }
 
-  async function sweep(boss: PgBoss): Promise<void> {
-    try {
-      for (const job of jobs) {
-        for (const data of await job.sweep(jobContext)) await boss.send(job.name, data, sendingOf(job, data));
-      }
-    } catch (error) {
-      logger.warn({ err: error }, 'the sweep for lost jobs failed');
-    }
+  async function sweep(boss: PgBoss, job: AnyJob): Promise<void> {
+    const found = await job.sweep(jobContext);
+    if (found.length > 0)
+      await boss.insert(
+        job.name,
+        found.map((data) => ({ data, ...sendingOf(job, data) })),
+      );
   }
 
   async function stop(graceMs: number): Promise<void> {
     clearTimeout(restarting);
-    clearInterval(sweeping);
     const cut = setTimeout(() => ending.abort(new Error('The service is stopping.')), graceMs);
     const boss = await starting?.catch(() => undefined);
+    await sweeps?.stop();
     await boss?.stop({ graceful: true, timeout: graceMs + 1000 });
     clearTimeout(cut);
     ending.abort(new Error('The service is stopping.'));

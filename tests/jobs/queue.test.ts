@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { systemClock } from '../../core/clock.ts';
 import { newId } from '../../core/ids.ts';
-import type { Job, JobContext, JobData } from '../../jobs/jobs.ts';
+import type { Job, JobContext, JobData, JobName } from '../../jobs/jobs.ts';
 import { type Queue, startQueue } from '../../jobs/queue.ts';
 import { adminQuery, createTestDatabase, type TestDatabase } from '../support/db/database.ts';
 import { startDatabaseProxy } from '../support/db/databaseProxy.ts';
@@ -22,12 +22,19 @@ afterEach(async () => {
 });
 
 const logged: string[] = [];
-const logger = pino({ level: 'error' }, { write: (line) => void logged.push(line) });
+const logger = pino({ level: 'warn' }, { write: (line) => void logged.push(line) });
 
 function jobWith(parts: Partial<TestJob>): TestJob {
   return {
     name: 'process-knowledge-source',
-    options: { retryLimit: 1, retryDelay: 0, retryBackoff: false, expireInSeconds: 60, concurrency: 2 },
+    options: {
+      retryLimit: 1,
+      retryDelay: 0,
+      retryBackoff: false,
+      expireInSeconds: 60,
+      concurrency: 2,
+      sweepMs: 60_000,
+    },
     key: ({ sourceId }) => sourceId,
     run: async () => {},
     sweep: async () => [],
@@ -36,8 +43,12 @@ function jobWith(parts: Partial<TestJob>): TestJob {
 }
 
 function queueOf(job: TestJob, work: boolean, url = scratch.url): Queue {
+  return queueOfJobs([job], work, url);
+}
+
+function queueOfJobs(jobs: readonly Job<JobName>[], work: boolean, url = scratch.url): Queue {
   const context = { database: scratch.database, runtime: {} as JobContext['runtime'], clock: systemClock, logger };
-  const queue = startQueue({ url, jobs: [job], work, context });
+  const queue = startQueue({ url, jobs, work, context });
   queues.push(queue);
   return queue;
 }
@@ -141,12 +152,30 @@ test('work that was stored and never queued is swept up at start', async () => {
   expect(ran).toEqual([lost]);
 });
 
+test('a job whose sweep fails keeps no other job from its own', async () => {
+  const lost = data();
+  const ran: Data[] = [];
+  const failing = jobWith({ sweep: () => Promise.reject(new Error('The sweep of the first job fails.')) });
+  const other = jobWith({ sweep: async () => [lost], run: async (each) => void ran.push(each) });
+  queueOfJobs([failing, { ...other, name: 'send-follow-up' } as Job<JobName>], true);
+  await until(() => ran.length > 0);
+  expect(ran).toEqual([lost]);
+  expect(logged.some((line) => line.includes('The sweep of the first job fails.'))).toBe(true);
+});
+
 test('a job that is cut off by the stop is run by the next worker, and not counted as its last try', async () => {
   const began: string[] = [];
   const failed: Data[] = [];
   const first = queueOf(
     jobWith({
-      options: { retryLimit: 1, retryDelay: 0, retryBackoff: false, expireInSeconds: 60, concurrency: 1 },
+      options: {
+        retryLimit: 1,
+        retryDelay: 0,
+        retryBackoff: false,
+        expireInSeconds: 60,
+        concurrency: 1,
+        sweepMs: 60_000,
+      },
       run: (_data, { signal }) =>
         new Promise((_resolve, reject) => {
           began.push('first');

@@ -1,0 +1,52 @@
+import type { Logger } from 'pino';
+
+/** What is swept: one kind of job. */
+export interface SweepTarget {
+  name: string;
+  /** Milliseconds from the end of one sweep to the start of the next. */
+  intervalMs: number;
+  /** Finds unfinished work and queues it. A rejection is logged; the next sweep comes after the interval. */
+  sweep(): Promise<void>;
+}
+
+/** Sweeps under way. */
+export interface Sweeps {
+  /** Sweeps a target now, beside its interval: for work that may have been missed. */
+  sweepNow(name: string): void;
+  /** Starts no further sweep; settles when those that run have ended. */
+  stop(): Promise<void>;
+}
+
+/** Sweeps every target at once and then at its own interval. A target that fails or hangs does not delay the others. */
+export function startSweeps(targets: readonly SweepTarget[], logger: Logger): Sweeps {
+  const timers = new Map<string, NodeJS.Timeout>();
+  const running = new Map<string, Promise<void>>();
+  let stopped = false;
+
+  async function run({ name, intervalMs, sweep }: SweepTarget): Promise<void> {
+    try {
+      await sweep();
+    } catch (error) {
+      if (!stopped) logger.warn({ job: name, err: error }, 'the sweep for lost jobs failed');
+    }
+    running.delete(name);
+    if (!stopped) timers.set(name, setTimeout(begin, intervalMs, name).unref());
+  }
+
+  function begin(name: string): void {
+    const target = targets.find((each) => each.name === name);
+    if (!target || stopped || running.has(name)) return;
+    clearTimeout(timers.get(name));
+    running.set(name, run(target));
+  }
+
+  for (const { name } of targets) begin(name);
+  return {
+    sweepNow: begin,
+    async stop() {
+      stopped = true;
+      for (const timer of timers.values()) clearTimeout(timer);
+      await Promise.all(running.values());
+    },
+  };
+}

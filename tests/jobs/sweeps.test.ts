@@ -1,0 +1,70 @@
+import { pino } from 'pino';
+import { startSweeps } from '../../jobs/sweeps.ts';
+
+const logged: string[] = [];
+const logger = pino({ level: 'warn' }, { write: (line) => void logged.push(line) });
+beforeEach(() => void logged.splice(0));
+
+/** A sweep that counts its calls, and settles `calls(n)` when it was called so often. */
+function countingSweep(work: () => Promise<void> = async () => {}) {
+  const reached = new Map<number, () => void>();
+  let count = 0;
+  return {
+    async sweep() {
+      count += 1;
+      reached.get(count)?.();
+      await work();
+    },
+    count: () => count,
+    calls: (wanted: number) => new Promise<void>((resolve) => void reached.set(wanted, resolve)),
+  };
+}
+
+test('every target is swept at its own interval', async () => {
+  const [fast, slow] = [countingSweep(), countingSweep()];
+  const third = fast.calls(3);
+  const sweeps = startSweeps(
+    [
+      { name: 'fast', intervalMs: 5, sweep: fast.sweep },
+      { name: 'slow', intervalMs: 60_000, sweep: slow.sweep },
+    ],
+    logger,
+  );
+  await third;
+  await sweeps.stop();
+  expect(slow.count()).toBe(1);
+});
+
+test('a target that fails is swept again, and one that hangs delays no other', async () => {
+  const gate = Promise.withResolvers<void>();
+  const failing = countingSweep(() => Promise.reject(new Error('No luck.')));
+  const hanging = countingSweep(() => gate.promise);
+  const second = failing.calls(2);
+  const sweeps = startSweeps(
+    [
+      { name: 'hanging', intervalMs: 5, sweep: hanging.sweep },
+      { name: 'failing', intervalMs: 5, sweep: failing.sweep },
+    ],
+    logger,
+  );
+  await second;
+  expect(logged.some((line) => line.includes('No luck.') && line.includes('"job":"failing"'))).toBe(true);
+  expect(hanging.count()).toBe(1);
+  gate.resolve();
+  await sweeps.stop();
+});
+
+test('a sweep on demand does not wait for the interval, and does not run beside another of its target', async () => {
+  const gate = Promise.withResolvers<void>();
+  const target = countingSweep(() => (target.count() === 1 ? gate.promise : Promise.resolve()));
+  const second = target.calls(2);
+  const sweeps = startSweeps([{ name: 'target', intervalMs: 5, sweep: target.sweep }], logger);
+  sweeps.sweepNow('target');
+  expect(target.count()).toBe(1);
+  gate.resolve();
+  await second;
+  await sweeps.stop();
+  const ended = target.count();
+  sweeps.sweepNow('target');
+  expect(target.count()).toBe(ended);
+});
