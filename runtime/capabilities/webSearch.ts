@@ -1,4 +1,3 @@
-import { htmlText } from '../../integrations/toolkits/builtin/htmlText.ts';
 import type { RawResult } from '../../integrations/webSearch/services.ts';
 import { canSearchWeb, SEARCH_VARIABLES, type WebSearchSettings } from '../../integrations/webSearch/settings.ts';
 import type { AgentScope, AgentTool, ToolOutput } from '../agent/tool.ts';
@@ -68,12 +67,13 @@ function failure(text: string): ToolOutput {
 }
 
 async function search(scope: AgentScope, query: string, limit: number, signal: AbortSignal): Promise<ToolOutput> {
-  // Loaded at the first search: what checks the answers is large.
+  // Loaded at the first search: what checks and reads the answers is large.
   const { SearchFailed, searchServices } = await import('../../integrations/webSearch/services.ts');
+  const { htmlText } = await import('../../integrations/toolkits/builtin/htmlText.ts');
   const failures: string[] = [];
   for (const service of searchServices(scope.runtime.webSearch)) {
     try {
-      const found = shown(await service.search(query, limit, signal)).slice(0, limit);
+      const found = shown(await service.search(query, limit, signal), htmlText).slice(0, limit);
       if (found.length === 0) return { text: `Nothing was found on the web for “${query}”.`, isError: false };
       const lines = found.map((one, index) => `${index + 1}. ${one}`);
       return { text: [`Found on the web for “${query}”:`, ...lines].join('\n\n'), isError: false };
@@ -87,7 +87,8 @@ async function search(scope: AgentScope, query: string, limit: number, signal: A
 }
 
 /** Results as the model reads them: each page once, texts without markup and on one line, within bounds. */
-function shown(results: readonly RawResult[]): string[] {
+function shown(results: readonly RawResult[], htmlText: (html: string) => string): string[] {
+  const plain = (text: string, max: number) => oneLine(htmlText(withoutLooseBrackets(text, max)), max);
   const pages = new Map<string, string>();
   for (const { title, url, snippet, date } of results) {
     const address = URL.parse(url);
@@ -106,10 +107,9 @@ function shown(results: readonly RawResult[]): string[] {
 /** A `<` that begins neither a whole tag nor a comment. */
 const NO_TAG = /<(?!!|\/?[a-z][a-z0-9-]*(?:\s+[a-z_:@][^<>]*|\s*\/?)>)/gi;
 
-/** What somebody reads of a text that may or may not be HTML, on one line. */
-function plain(text: string, max: number): string {
-  const some = text.slice(0, 10 * max).replace(NO_TAG, '&lt;');
-  return oneLine(htmlText(some), max);
+/** A text that may or may not be HTML, in which only whole tags and comments begin with `<`. */
+function withoutLooseBrackets(text: string, max: number): string {
+  return text.slice(0, 10 * max).replace(NO_TAG, '&lt;');
 }
 
 /** The day of a date in any form that has one. */

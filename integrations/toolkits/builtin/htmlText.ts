@@ -1,118 +1,107 @@
-/** Elements whose content nobody reads. */
-const UNREAD = new Set([
-  'script',
-  'style',
-  'noscript',
-  'template',
-  'svg',
-  'iframe',
-  'object',
-  'textarea',
-  'select',
-  'canvas',
-]);
+import { Tokenizer } from 'htmlparser2';
+
+/** Elements whose content is not shown as text. */
+const HIDDEN: ReadonlySet<string> = new Set(
+  'script style noscript template svg iframe object textarea select canvas'.split(' '),
+);
 /** Elements that stand on lines of their own. */
-const BLOCKS = new Set([
-  ...[
-    'address',
-    'article',
-    'aside',
-    'blockquote',
-    'body',
-    'dd',
-    'div',
-    'dl',
-    'dt',
-    'figcaption',
-    'figure',
-    'footer',
-    'form',
-  ],
-  ...[
-    'h1',
-    'h2',
-    'h3',
-    'h4',
-    'h5',
-    'h6',
-    'head',
-    'header',
-    'hr',
-    'li',
-    'main',
-    'nav',
-    'ol',
-    'p',
-    'pre',
-    'section',
-    'table',
-  ],
-  ...['title', 'tr', 'ul', 'br'],
-]);
-const CELLS = new Set(['td', 'th']);
-
-const NAMED: Readonly<Record<string, string>> = {
-  ...{ amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ', copy: '©', reg: '®', trade: '™', hellip: '…' },
-  ...{ mdash: '\u2014', ndash: '\u2013', lsquo: '‘', rsquo: '’', ldquo: '“', rdquo: '”', laquo: '«', raquo: '»' },
-  ...{ bull: '•', middot: '·', euro: '€', pound: '£', yen: '¥', cent: '¢', deg: '°', times: '×', auml: 'ä', ouml: 'ö' },
-  ...{ uuml: 'ü', Auml: 'Ä', Ouml: 'Ö', Uuml: 'Ü', szlig: 'ß', eacute: 'é', egrave: 'è', agrave: 'à', ccedil: 'ç' },
-};
-
-function entity(whole: string, body: string): string {
-  if (!body.startsWith('#')) return Object.hasOwn(NAMED, body) ? (NAMED[body] as string) : whole;
-  const code = /^#x/i.test(body) ? Number.parseInt(body.slice(2), 16) : Number.parseInt(body.slice(1), 10);
-  const known = code > 0 && code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff);
-  return known ? String.fromCodePoint(code) : '\uFFFD';
-}
-
-/** Where markup begins; any other `<` is text. */
-const TAG = /<[a-z/!?]/gi;
-
-/** Where the tag that begins at `start` ends: after its `>`, those in quoted attributes aside. */
-function endOfTag(html: string, start: number): number {
-  let quote = '';
-  for (let at = start; at < html.length; at += 1) {
-    const char = html[at] as string;
-    if (quote !== '') {
-      if (char === quote) quote = '';
-    } else if (char === '>') return at + 1;
-    else if ((char === '"' || char === "'") && html[at - 1] === '=') quote = char;
-  }
-  return html.length;
-}
+const BLOCKS: ReadonlySet<string> = new Set(
+  (
+    'address article aside blockquote body br dd div dl dt figcaption figure footer form h1 h2 h3 h4 h5 h6 head header ' +
+    'hr li main nav ol p pre section table title tr ul'
+  ).split(' '),
+);
+const CELLS: ReadonlySet<string> = new Set(['td', 'th']);
 
 /**
- * The text of an HTML page as somebody reads it: no markup, scripts or styles, blocks on lines of their own, a list item with a
- * dash, cells apart. No parser: it never fails, takes time in proportion to the page, and what it gives is for reading only.
+ * Returns the text of an HTML page as a reader sees it: without markup, scripts and styles. Each block is a line of its own, a list
+ * item begins with a dash, a tab separates cells. Never throws. Takes time in proportion to the length of the page.
  */
 export function htmlText(html: string): string {
-  // ASCII only, as names of elements are: toLowerCase makes two characters of a Turkish capital I, and all places shift.
-  const lower = html.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
-  let text = '';
-  let at = 0;
-  while (at < html.length) {
-    TAG.lastIndex = at;
-    const open = TAG.exec(html)?.index ?? -1;
-    text += html.slice(at, open < 0 ? html.length : open).replace(/\s+/g, ' ');
-    if (open < 0) break;
-    if (lower.startsWith('<!--', open)) {
-      const close = lower.indexOf('-->', open + 4);
-      at = close < 0 ? html.length : close + 3;
-      continue;
-    }
-    const [, slash, name = ''] = /^<(\/?)([a-z][a-z0-9]*)/.exec(lower.slice(open, open + 40)) ?? [];
-    at = endOfTag(html, open + 1);
-    if (UNREAD.has(name) && slash === '') {
-      const close = html[at - 2] === '/' ? at : lower.indexOf(`</${name}`, at);
-      at = close < 0 ? html.length : close;
-    } else if (BLOCKS.has(name)) text += name === 'li' && slash === '' ? '\n- ' : '\n';
-    else if (CELLS.has(name) && slash !== '') text += '\t';
+  const collector = new TextCollector(html);
+  // The library's Parser keeps a stack of open elements, which takes quadratic time on deep pages. The tokenizer has no stack.
+  const tokenizer = new Tokenizer({ decodeEntities: true, recognizeSelfClosing: true }, collector);
+  tokenizer.write(html);
+  tokenizer.end();
+  return collector.text();
+}
+
+/** Receives the tokens of a page, as offsets into it. */
+class TextCollector {
+  readonly #html: string;
+  readonly #pieces: string[] = [];
+  #tag = '';
+  /** The hidden element around the present place. */
+  #hidden = '';
+  /** How many elements of that name are open. */
+  #hiddenDepth = 0;
+
+  constructor(html: string) {
+    this.#html = html;
   }
-  return text
-    .replace(/&(#x[0-9a-f]{1,6}|#[0-9]{1,7}|[a-z]{2,8});/gi, entity)
-    .replace(/[^\S\n\t]+/g, ' ')
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '' && line !== '-')
-    .join('\n');
+
+  text(): string {
+    return this.#pieces
+      .join('')
+      .replace(/[^\S\n\t]+/g, ' ')
+      .split('\n')
+      .map((line) => line.trim())
+      .filter((line) => line !== '' && line !== '-')
+      .join('\n');
+  }
+
+  isInForeignContext(): boolean {
+    return this.#hidden === 'svg';
+  }
+
+  ontext(start: number, end: number): void {
+    this.#add(this.#html.slice(start, end).replace(/\s+/g, ' '));
+  }
+
+  ontextentity(codePoint: number): void {
+    this.#add(String.fromCodePoint(codePoint).replace(/\s/, ' '));
+  }
+
+  onopentagname(start: number, end: number): void {
+    const tag = this.#html.slice(start, end).toLowerCase();
+    this.#tag = tag;
+    if (this.#hidden !== '') {
+      if (tag === this.#hidden) this.#hiddenDepth += 1;
+    } else if (HIDDEN.has(tag)) {
+      this.#hidden = tag;
+      this.#hiddenDepth = 1;
+    } else if (tag === 'li') this.#pieces.push('\n- ');
+    else if (BLOCKS.has(tag)) this.#pieces.push('\n');
+  }
+
+  onselfclosingtag(): void {
+    this.#close(this.#tag);
+  }
+
+  onclosetag(start: number, end: number): void {
+    this.#close(this.#html.slice(start, end).toLowerCase());
+  }
+
+  onattribdata(): void {}
+  onattribend(): void {}
+  onattribentity(): void {}
+  onattribname(): void {}
+  oncdata(): void {}
+  oncomment(): void {}
+  ondeclaration(): void {}
+  onend(): void {}
+  onopentagend(): void {}
+  onprocessinginstruction(): void {}
+
+  #add(text: string): void {
+    if (this.#hidden === '') this.#pieces.push(text);
+  }
+
+  #close(tag: string): void {
+    if (this.#hidden !== '') {
+      if (tag === this.#hidden) this.#hiddenDepth -= 1;
+      if (this.#hiddenDepth === 0) this.#hidden = '';
+    } else if (CELLS.has(tag)) this.#pieces.push('\t');
+    else if (BLOCKS.has(tag)) this.#pieces.push('\n');
+  }
 }
