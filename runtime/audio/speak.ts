@@ -110,11 +110,3 @@ function voiceFor({ provider }: AudioModelName, voice: string | null): string | 
 function words(text: string): Map<string, string> {
   return new Map(text.split(' ').map((word) => [word.toLowerCase(), word]));
 }
-
-/** What the prompt says of replies that are spoken. */
-export function audioSection(): string {
-  return `# Voice
-
-Your reply is also read aloud. Write as people speak: short sentences and plain words, in the language of the user. Use no Markdown, tables, code, \
-emoji or web addresses unless the user asks for them; they are not read aloud. Put numbers, dates and units the way they are said.`;
-}

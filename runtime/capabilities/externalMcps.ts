@@ -6,14 +6,21 @@ import { McpFailed } from '../mcp/failures.ts';
 import type { LinkedExternalMcp } from '../resources/resources.ts';
 import { hideSecrets } from '../tools/secrets/redact.ts';
 import type { JsonSchema } from '../tools/tool.ts';
+import type { Capability } from './capability.ts';
 
 type Row = LinkedExternalMcp['row'];
 type Described = Pick<AgentTool, 'name' | 'owner' | 'description' | 'inputSchema'>;
 
 const described = new WeakMap<Row, Described[]>();
 
-/** The tools of an agent's MCP servers, as the last discovery found them. No server is asked before one is called. */
-export function externalMcpTools(scope: AgentScope): AgentTool[] {
+/** The tools of the linked MCP servers, as the last discovery found them. No server is asked before one is called. */
+export const externalMcpsCapability = {
+  name: 'externalMcps',
+  isActive: ({ resources }) => resources.externalMcps.length > 0,
+  tools: serverTools,
+} satisfies Capability;
+
+function serverTools(scope: AgentScope): AgentTool[] {
   return scope.resources.externalMcps.flatMap((linked) =>
     tools(linked.row).map(
       (tool): AgentTool => ({

@@ -3,6 +3,7 @@ import type { LinkedHttpTool } from '../resources/resources.ts';
 import type { ImportedOperation } from '../tools/openapi/endpoint.ts';
 import { operationsOf, runHttpTool, type ToolOperation, type ToolResult } from '../tools/runTool.ts';
 import type { HttpRequestConfiguration, InternalVariableConfiguration } from '../tools/tool.ts';
+import type { Capability } from './capability.ts';
 
 type Row = LinkedHttpTool['row'];
 
@@ -11,8 +12,14 @@ type Described = Pick<AgentTool, 'name' | 'owner' | 'description' | 'inputSchema
 
 const described = new WeakMap<Row, Described[]>();
 
-/** The HTTP tools of an agent: one for each, and for a CUSTOM_INTEGRATION one for each of its operations. */
-export function httpTools(scope: AgentScope): AgentTool[] {
+/** The linked HTTP tools: each is one tool, and a CUSTOM_INTEGRATION one for each of its operations. */
+export const httpToolsCapability = {
+  name: 'httpTools',
+  isActive: ({ resources }) => resources.httpTools.length > 0,
+  tools: httpTools,
+} satisfies Capability;
+
+function httpTools(scope: AgentScope): AgentTool[] {
   return scope.resources.httpTools.flatMap(({ row, requiresApproval }) =>
     operations(row).map(
       ({ operationId, ...tool }): AgentTool => ({

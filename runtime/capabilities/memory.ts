@@ -7,7 +7,9 @@ import {
   searchMemories,
 } from '../../db/queries/conversations/memories.ts';
 import type { AgentScope, AgentTool, ToolOutput } from '../agent/tool.ts';
+import type { Snapshot } from '../resources/snapshot.ts';
 import type { JsonSchema } from '../tools/tool.ts';
+import type { Capability, PromptContext } from './capability.ts';
 import { oneLine, quoted } from './quoting.ts';
 
 /** Characters of a fact, as PostgreSQL counts them. */
@@ -27,12 +29,25 @@ const USE = [
   '- `forget` a fact by its id, the characters in brackets, when it is wrong or outdated or the user asks you to.',
 ].join('\n');
 
+/** As much of an agent as its section on memory depends on. */
+interface MemoryHolder {
+  snapshot: Pick<Snapshot, 'memoryCustomInstructions'>;
+}
+
+/** Facts about the end user that the agent keeps from one conversation to the next. */
+export const memoryCapability = {
+  name: 'memory',
+  isActive: ({ snapshot }) => snapshot.longTermMemoryEnabled,
+  section: ({ memories }: Pick<PromptContext, 'memories'>, { snapshot }: MemoryHolder) =>
+    section(memories, snapshot.memoryCustomInstructions),
+  tools: memoryTools,
+} satisfies Capability;
+
 /**
- * The section of the system prompt of an agent with long-term memory. `facts`: newest change first. Each is on one line with its
- * short id, so that no fact can begin a line; those beyond 4,000 characters together are left out. `customInstructions` are the
- * agent's author's and stand as they are.
+ * Each fact is on one line with its short id, so that no fact can begin a line. Those beyond 4,000 characters together are left out.
+ * `customInstructions` are the agent's author's and stand as they are.
  */
-export function memorySection(facts: readonly MemoryFact[], customInstructions: string | null): string {
+function section(facts: readonly MemoryFact[], customInstructions: string | null): string {
   const lines = factLines(facts);
   let room = PROMPT_CHARS;
   const end = lines.findIndex((line) => {
@@ -64,9 +79,8 @@ function shortIds(ids: readonly string[]): readonly string[] {
   return short.find((some) => new Set(some).size === some.length) ?? ids;
 }
 
-/** `remember`, `recall` and `forget`, when the version has long-term memory. They reach the facts of this agent and end user alone. */
-export function memoryTools(scope: AgentScope): AgentTool[] {
-  if (!scope.snapshot.longTermMemoryEnabled) return [];
+/** `remember`, `recall` and `forget`. They reach the facts of this agent and end user alone. */
+function memoryTools(scope: AgentScope): AgentTool[] {
   const make = (
     name: string,
     description: string,

@@ -3,6 +3,7 @@ import type { ToolkitTool } from '../../integrations/toolkits/toolkits.ts';
 import type { AgentScope, AgentTool, ToolCallContext, ToolOutput } from '../agent/tool.ts';
 import { searchKnowledge } from '../knowledge/search.ts';
 import type { LinkedNativeMcp } from '../resources/resources.ts';
+import type { Capability } from './capability.ts';
 import { searchTools, TOOLS_SHOWN } from './toolSearch.ts';
 
 type Row = LinkedNativeMcp['row'];
@@ -14,7 +15,13 @@ const logged = new WeakSet<object>();
  * The tools of an agent's connections to toolkits. Of a STATIC connection each is a tool; of a DYNAMIC one there are two, which find
  * and call the others. A registry that does not answer costs the tools of its STATIC connections, which is logged, and no turn.
  */
-export async function nativeMcpTools(scope: AgentScope): Promise<AgentTool[]> {
+export const nativeMcpsCapability = {
+  name: 'nativeMcps',
+  isActive: ({ resources }) => resources.nativeMcps.length > 0,
+  tools: connectionTools,
+} satisfies Capability;
+
+async function connectionTools(scope: AgentScope): Promise<AgentTool[]> {
   const lists = await Promise.all(
     scope.resources.nativeMcps.map(async ({ row, instanceMode }) => {
       if (instanceMode === 'DYNAMIC') return onDemand(scope, row);

@@ -4,17 +4,10 @@ import type { AgentScope, AgentTool, ToolOutput } from '../agent/tool.ts';
 import { LIMITS, type SandboxAnswer } from '../sandbox/limits.ts';
 import { sandbox } from '../sandbox/pool.ts';
 import type { JsonSchema } from '../tools/tool.ts';
+import type { Capability } from './capability.ts';
 
 const SECONDS = LIMITS.timeMs / 1000;
 const MEGABYTES = LIMITS.memoryBytes / 1024 / 1024;
-
-/** The section of the system prompt of an agent with a sandbox. */
-export function sandboxSection(): string {
-  return [
-    '# Sandbox',
-    'Use `run_javascript` for what is better calculated than guessed: arithmetic, dates, counting, sorting, text and data that must be exact. Put the data into the code: it reaches nothing outside, and nothing is kept from one call to the next. When it fails, mend the code by the error and run it again.',
-  ].join('\n\n');
-}
 
 const SCHEMA: JsonSchema = {
   type: 'object',
@@ -30,32 +23,40 @@ const SCHEMA: JsonSchema = {
   additionalProperties: false,
 };
 
-/** `run_javascript`, when the version has a sandbox. */
-export function sandboxTools(scope: AgentScope): AgentTool[] {
-  if (!scope.snapshot.sandboxEnabled) return [];
-  return [
-    {
-      name: 'run_javascript',
-      owner: null,
-      description: `Runs JavaScript (ECMAScript 2023) in a sandbox and answers with its result. There is no network, no file, no module, no DOM, nothing of Node.js, and no Intl. At most ${SECONDS} s and ${MEGABYTES} MiB; timers do not wait.`,
-      inputSchema: SCHEMA,
-      origin: { kind: 'capability', name: 'run_javascript' },
-      requiresApproval: false,
-      async run({ code }, { signal }) {
-        signal.throwIfAborted();
-        if (typeof code !== 'string' || code.trim() === '') return failure('There is no code to run.');
-        const bytes = Buffer.byteLength(code);
-        if (bytes > LIMITS.codeBytes) return failure(`The code has ${bytes} bytes: at most ${LIMITS.codeBytes}.`);
-        try {
-          return outputOf(await sandbox.run(scope.workspaceId, code, signal));
-        } catch (error) {
-          if (error instanceof PoolBusy) return failure(`The sandbox is busy: ${error.message}`);
-          if (error instanceof ThreadStopped) return stopped(error, scope);
-          throw error;
-        }
-      },
+/** Runs JavaScript that the model writes. */
+export const sandboxCapability = {
+  name: 'sandbox',
+  isActive: ({ snapshot }) => snapshot.sandboxEnabled,
+  section: () =>
+    [
+      '# Sandbox',
+      'Use `run_javascript` for what is better calculated than guessed: arithmetic, dates, counting, sorting, text and data that must be exact. Put the data into the code: it reaches nothing outside, and nothing is kept from one call to the next. When it fails, mend the code by the error and run it again.',
+    ].join('\n\n'),
+  tools: (scope) => [runTool(scope)],
+} satisfies Capability;
+
+function runTool(scope: AgentScope): AgentTool {
+  return {
+    name: 'run_javascript',
+    owner: null,
+    description: `Runs JavaScript (ECMAScript 2023) in a sandbox and answers with its result. There is no network, no file, no module, no DOM, nothing of Node.js, and no Intl. At most ${SECONDS} s and ${MEGABYTES} MiB; timers do not wait.`,
+    inputSchema: SCHEMA,
+    origin: { kind: 'capability', name: 'run_javascript' },
+    requiresApproval: false,
+    async run({ code }, { signal }) {
+      signal.throwIfAborted();
+      if (typeof code !== 'string' || code.trim() === '') return failure('There is no code to run.');
+      const bytes = Buffer.byteLength(code);
+      if (bytes > LIMITS.codeBytes) return failure(`The code has ${bytes} bytes: at most ${LIMITS.codeBytes}.`);
+      try {
+        return outputOf(await sandbox.run(scope.workspaceId, code, signal));
+      } catch (error) {
+        if (error instanceof PoolBusy) return failure(`The sandbox is busy: ${error.message}`);
+        if (error instanceof ThreadStopped) return stopped(error, scope);
+        throw error;
+      }
     },
-  ];
+  };
 }
 
 function failure(text: string): ToolOutput {

@@ -1,8 +1,9 @@
 import { extname } from 'node:path';
 import { listSkillFiles, readSkillText, type SkillFileRow, type SkillTextRow } from '../../db/queries/tools/skills.ts';
 import type { AgentScope, AgentTool, ToolOutput } from '../agent/tool.ts';
-import type { LinkedSkill } from '../resources/resources.ts';
+import type { LinkedSkill, Resources } from '../resources/resources.ts';
 import { LIMITS } from '../skills/limits.ts';
+import type { Capability } from './capability.ts';
 import { oneLine } from './quoting.ts';
 
 const SKILL_FILE = 'SKILL.md';
@@ -17,9 +18,21 @@ const LIST_CHARS = 4_000;
 /** No file is so large; PostgreSQL counts bytes with this type. */
 const MOST_BYTES = 2 ** 30;
 
-/** The section of the system prompt: an index of the skills, by which the model decides which to read. Empty without skills. */
-export function skillsSection(skills: readonly LinkedSkill[]): string {
-  if (skills.length === 0) return '';
+/** As much of an agent as its section on skills depends on. */
+interface SkillHolder {
+  resources: Pick<Resources, 'skills'>;
+}
+
+/** Skills that the model reads when one fits the task. */
+export const skillsCapability = {
+  name: 'skills',
+  isActive: ({ resources }) => resources.skills.length > 0,
+  section: (_context: unknown, { resources }: SkillHolder) => section(resources.skills),
+  tools: (scope) => [readTool(scope)],
+} satisfies Capability;
+
+/** An index of the skills, by which the model decides which to read. */
+function section(skills: readonly LinkedSkill[]): string {
   const lines = skills.map(({ name, description }) => {
     const about = oneLine(description, DESCRIPTION_CHARS);
     return about === '' ? `- ${oneLine(name)}` : `- ${oneLine(name)}: ${about}`;
@@ -29,11 +42,9 @@ export function skillsSection(skills: readonly LinkedSkill[]): string {
   return `# Skills\n\n${use}\n\n${lines.join('\n')}`;
 }
 
-/** `read_skill`, when skills are linked. */
-export function skillTools(scope: AgentScope): AgentTool[] {
+function readTool(scope: AgentScope): AgentTool {
   const { skills } = scope.resources;
-  if (skills.length === 0) return [];
-  const tool: AgentTool = {
+  return {
     name: 'read_skill',
     owner: null,
     description: 'Reads the instructions of a skill with the list of its files, or one of its files.',
@@ -60,7 +71,6 @@ export function skillTools(scope: AgentScope): AgentTool[] {
       return await read(scope, skill, file === '' ? SKILL_FILE : file, offsetOf(offset));
     },
   };
-  return [tool];
 }
 
 /** By the very name; or else as the index writes it, in any case. */

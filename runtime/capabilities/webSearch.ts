@@ -2,6 +2,7 @@ import type { RawResult } from '../../integrations/webSearch/services.ts';
 import { canSearchWeb, SEARCH_VARIABLES, type WebSearchSettings } from '../../integrations/webSearch/settings.ts';
 import type { AgentScope, AgentTool, ToolOutput } from '../agent/tool.ts';
 import type { JsonSchema } from '../tools/tool.ts';
+import type { Capability } from './capability.ts';
 import { oneLine } from './quoting.ts';
 
 /** Tavily and Brave take no longer query. */
@@ -15,8 +16,20 @@ const URL_CHARS = 2_000;
 
 const NOT_CONFIGURED = `Web search is not configured on this server: whoever operates it sets ${SEARCH_VARIABLES}.`;
 
-/** The section of the system prompt of an agent with web search: when to search, or that nobody can here. */
-export function webSearchSection(settings: WebSearchSettings): string {
+/** As much of an agent as its section on web search depends on. */
+interface WebSearchHolder {
+  runtime: { webSearch: WebSearchSettings };
+}
+
+/** Searches the web. Where no service is configured, the section and the tool say so. */
+export const webSearchCapability = {
+  name: 'webSearch',
+  isActive: ({ snapshot }) => snapshot.webSearchEnabled,
+  section: (_context: unknown, { runtime }: WebSearchHolder) => section(runtime.webSearch),
+  tools: (scope) => [searchTool(scope)],
+} satisfies Capability;
+
+function section(settings: WebSearchSettings): string {
   const use = canSearchWeb(settings)
     ? [
         'Use `web_search` for what you cannot know: recent events, prices, versions, opening hours, and facts that you are not sure of. Not for what this prompt or the conversation answers.',
@@ -38,28 +51,24 @@ const SCHEMA: JsonSchema = {
   additionalProperties: false,
 };
 
-/** `web_search`, when the version has it; where no service is configured, the tool says so and what to set. */
-export function webSearchTools(scope: AgentScope): AgentTool[] {
-  if (!scope.snapshot.webSearchEnabled) return [];
-  return [
-    {
-      name: 'web_search',
-      owner: null,
-      description: 'Searches the web and answers with titles, addresses and short extracts of pages.',
-      inputSchema: SCHEMA,
-      origin: { kind: 'capability', name: 'web_search' },
-      requiresApproval: false,
-      async run({ query, limit }, { signal }) {
-        signal.throwIfAborted();
-        if (!canSearchWeb(scope.runtime.webSearch)) return failure(NOT_CONFIGURED);
-        const wanted = typeof query === 'string' ? oneLine(query) : '';
-        if (wanted === '') return failure('The query is empty. Say what to search for.');
-        if (wanted.length > QUERY_CHARS) return failure(`The query must not be longer than ${QUERY_CHARS} characters.`);
-        const number = typeof limit === 'number' ? Math.trunc(limit) : USUAL_RESULTS;
-        return await search(scope, wanted, Math.min(Math.max(number, 1), MOST_RESULTS), signal);
-      },
+function searchTool(scope: AgentScope): AgentTool {
+  return {
+    name: 'web_search',
+    owner: null,
+    description: 'Searches the web and answers with titles, addresses and short extracts of pages.',
+    inputSchema: SCHEMA,
+    origin: { kind: 'capability', name: 'web_search' },
+    requiresApproval: false,
+    async run({ query, limit }, { signal }) {
+      signal.throwIfAborted();
+      if (!canSearchWeb(scope.runtime.webSearch)) return failure(NOT_CONFIGURED);
+      const wanted = typeof query === 'string' ? oneLine(query) : '';
+      if (wanted === '') return failure('The query is empty. Say what to search for.');
+      if (wanted.length > QUERY_CHARS) return failure(`The query must not be longer than ${QUERY_CHARS} characters.`);
+      const number = typeof limit === 'number' ? Math.trunc(limit) : USUAL_RESULTS;
+      return await search(scope, wanted, Math.min(Math.max(number, 1), MOST_RESULTS), signal);
     },
-  ];
+  };
 }
 
 function failure(text: string): ToolOutput {

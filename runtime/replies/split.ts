@@ -84,11 +84,3 @@ function cutsWithin(text: string, { start, end }: ReplyBlock): number[] {
   }
   return [...cuts];
 }
-
-/** What the system prompt says about messages when splitting is on. */
-export function splittingSection(): string {
-  return [
-    '# Messages',
-    'You are in a chat: each paragraph of your answer is sent as a message of its own. Write as people do there: a few short paragraphs with a blank line between them, each about one thing and no longer than two or three sentences. Say nothing twice, and do not mention the messages. Keep a list, a table or a piece of code in one block without blank lines in it.',
-  ].join('\n\n');
-}

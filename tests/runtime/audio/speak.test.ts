@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { folderStore } from '../../../integrations/storage/folder.ts';
 import { type FileStore, StorageError } from '../../../integrations/storage/storage.ts';
-import { audioSection, type SpeechParts, speak, type Utterance } from '../../../runtime/audio/speak.ts';
+import { type SpeechParts, speak, type Utterance } from '../../../runtime/audio/speak.ts';
 import { publicFile } from '../../../runtime/files/publicFiles.ts';
 import type { ModelSettings } from '../../../runtime/models/settings.ts';
 import { mp3, ogg, wav } from '../../support/files/audioSamples.ts';
@@ -162,8 +162,4 @@ describe('without sound, and without a fault', () => {
     expect(await spoken({ text: '```\nx = 1\n```' })).toBeNull();
     expect([server.requests, warnings]).toEqual([[], []]);
   });
-});
-
-test('the prompt has a section on it', () => {
-  expect(audioSection()).toMatch(/^# Voice\n\nYour reply is also read aloud\. /);
 });

@@ -1,9 +1,10 @@
 import { makeToolset } from '../../../runtime/agent/toolset.ts';
-import { externalMcpTools } from '../../../runtime/capabilities/externalMcps.ts';
+import { externalMcpsCapability } from '../../../runtime/capabilities/externalMcps.ts';
 import { startTestApp, type TestApp } from '../../support/http/app.ts';
 import { startEverything, startMcpServer, type TestMcpServer, useCertificate } from '../../support/servers/mcp.ts';
 import { type Answer, startRawMcp } from '../../support/servers/mcpHostile.ts';
 import { registerMcp } from '../../support/tools/mcpApi.ts';
+import { toolsFrom } from '../../support/turns/agentScope.ts';
 import { linkedScope, runNamed } from './linked.ts';
 
 const certificate = useCertificate();
@@ -31,14 +32,17 @@ async function toolsOf(fields: Parameters<typeof registerMcp>[1], link: object =
   const mcp = await registerMcp(app, fields);
   const scope = await linkedScope(app, [['external_mcp', mcp.publicId]]);
   const externalMcps = scope.resources.externalMcps.map((linked) => ({ ...linked, ...link }));
-  return { mcp, tools: externalMcpTools({ ...scope, resources: { ...scope.resources, externalMcps } }) };
+  return {
+    mcp,
+    tools: toolsFrom(externalMcpsCapability, { ...scope, resources: { ...scope.resources, externalMcps } }),
+  };
 }
 
 test('the tools are those of the last discovery, and no server is asked before a call', async () => {
   const mcp = await registerMcp(app, { url: server.url, name: 'Repeater' });
   const asked = server.seen.length;
   const scope = await linkedScope(app, [['external_mcp', mcp.publicId]]);
-  const tools = externalMcpTools(scope);
+  const tools = toolsFrom(externalMcpsCapability, scope);
   expect(tools).toMatchObject([
     {
       ...{ name: 'echo', owner: 'Repeater', description: 'Says it again', requiresApproval: false },
@@ -47,7 +51,7 @@ test('the tools are those of the last discovery, and no server is asked before a
     },
     { name: 'fail', description: 'The tool “fail” of the server “Repeater”.' },
   ]);
-  expect(externalMcpTools(scope)[0]?.inputSchema).toBe(tools[0]?.inputSchema);
+  expect(toolsFrom(externalMcpsCapability, scope)[0]?.inputSchema).toBe(tools[0]?.inputSchema);
   expect(server.seen).toHaveLength(asked);
 });
 
@@ -64,7 +68,7 @@ test('what is switched off is not among them, and the link’s approval holds fo
     .execute();
   const scope = await linkedScope(app, [['external_mcp', publicId]]);
   const externalMcps = scope.resources.externalMcps.map((linked) => ({ ...linked, requiresApproval: true }));
-  const found = externalMcpTools({ ...scope, resources: { ...scope.resources, externalMcps } });
+  const found = toolsFrom(externalMcpsCapability, { ...scope, resources: { ...scope.resources, externalMcps } });
   expect(found.map(({ name, requiresApproval }) => [name, requiresApproval])).toEqual([['on', true]]);
 });
 
@@ -157,7 +161,7 @@ describe('the credential', () => {
       .set({ credential: Buffer.from('damaged') })
       .where('id', '=', mcp.publicId)
       .execute();
-    const tools = externalMcpTools(await linkedScope(app, [['external_mcp', mcp.publicId]]));
+    const tools = toolsFrom(externalMcpsCapability, await linkedScope(app, [['external_mcp', mcp.publicId]]));
     expect(await runNamed(tools, 'echo', { text: 'x' })).toEqual({
       text: `The credential of the server “${mcp.name}” cannot be read any more.`,
       isError: true,

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { makeToolset, runTool } from '../../../runtime/agent/toolset.ts';
-import { generativeUiSection, uiTools } from '../../../runtime/capabilities/generativeUi.ts';
+import { generativeUiCapability } from '../../../runtime/capabilities/generativeUi.ts';
 import { catalogueText } from '../../../runtime/generativeUi/catalogue.ts';
 import { COMPONENT_TYPES } from '../../../runtime/generativeUi/schema.ts';
 import { startTestApp, type TestApp } from '../../support/http/app.ts';
-import { callTool, newScope } from '../../support/turns/agentScope.ts';
+import { callTool, newScope, toolsFrom } from '../../support/turns/agentScope.ts';
 import { VALID } from './uiSamples.ts';
 
 let app: TestApp;
@@ -21,7 +21,12 @@ type Shown = Record<string, unknown>;
 /** What `show_ui` answers, and what it showed. */
 async function show(ui: unknown): Promise<{ text: string; isError: boolean; shown: Shown[] }> {
   const shown: Shown[] = [];
-  const output = await callTool(uiTools(scope), 'show_ui', { ui }, { showUi: (tree) => void shown.push(tree) });
+  const output = await callTool(
+    toolsFrom(generativeUiCapability, scope),
+    'show_ui',
+    { ui },
+    { showUi: (tree) => void shown.push(tree) },
+  );
   return { ...output, shown };
 }
 
@@ -59,7 +64,7 @@ describe('shown', () => {
   });
 
   test('as its tool in a turn, whose own check of the inputs lets every sample pass', async () => {
-    const entry = makeToolset(uiTools(scope)).byName('show_ui');
+    const entry = makeToolset(toolsFrom(generativeUiCapability, scope)).byName('show_ui');
     if (!entry) throw new Error('There is no show_ui.');
     const shown: unknown[] = [];
     const call = { signal: new AbortController().signal, showUi: (ui: Shown) => void shown.push(ui) };
@@ -245,12 +250,12 @@ describe('hostile', () => {
 
 describe('what models and clients are told', () => {
   test('the schema of the tool refers to nothing, and has the whole catalogue in words', async () => {
-    const [tool] = uiTools(scope);
+    const [tool] = toolsFrom(generativeUiCapability, scope);
     const schema = JSON.stringify(tool?.inputSchema);
     expect(schema).not.toMatch(/\$ref|\$defs|oneOf|anyOf|discriminator/);
     expect(schema).toContain(JSON.stringify(catalogueText()).slice(1, -1));
     expect(tool?.description.length).toBeLessThanOrEqual(1024);
-    expect(generativeUiSection()).toMatch(/^# Generative UI\n\n/);
+    expect(generativeUiCapability.section()).toMatch(/^# Generative UI\n\n/);
   });
 
   test('the catalogue has each component with its fields', () => {
@@ -273,6 +278,8 @@ describe('what models and clients are told', () => {
   });
 
   test('an agent without the feature has no tool', () => {
-    expect(uiTools({ ...scope, snapshot: { ...scope.snapshot, genuiEnabled: false } })).toEqual([]);
+    expect(
+      toolsFrom(generativeUiCapability, { ...scope, snapshot: { ...scope.snapshot, genuiEnabled: false } }),
+    ).toEqual([]);
   });
 });

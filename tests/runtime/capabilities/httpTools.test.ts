@@ -1,9 +1,10 @@
 import { newId } from '../../../core/ids.ts';
 import { makeToolset } from '../../../runtime/agent/toolset.ts';
-import { httpTools } from '../../../runtime/capabilities/httpTools.ts';
+import { httpToolsCapability } from '../../../runtime/capabilities/httpTools.ts';
 import { startTestApp, type TestApp } from '../../support/http/app.ts';
 import { answering, makeTool, startToolServer, type ToolServer } from '../../support/tools/httpTools.ts';
 import { useQueryDatabase } from '../../support/tools/queryDatabase.ts';
+import { toolsFrom } from '../../support/turns/agentScope.ts';
 import { linkedScope, runNamed } from './linked.ts';
 
 let app: TestApp;
@@ -23,7 +24,7 @@ async function toolsOf(fields: Parameters<typeof makeTool>[1] = {}, conversation
     [['http_tool', publicId]],
     conversationId === undefined ? {} : { conversationId },
   );
-  return { tools: httpTools(scope), name, id: publicId };
+  return { tools: toolsFrom(httpToolsCapability, scope), name, id: publicId };
 }
 
 const requesting = (path: string, more: object = {}) => ({ configuration: { url: server.origin + path, ...more } });
@@ -168,7 +169,10 @@ describe('an INTERNAL_VARIABLE', () => {
     await runNamed(tools, name, { value: 'paid' });
     expect(await runNamed(tools, name)).toEqual({ text: '{"value":"paid"}', isError: false });
     const elsewhere = await linkedScope(app, [['http_tool', id]], { conversationId: await makeConversation() });
-    expect(await runNamed(httpTools(elsewhere), name)).toEqual({ text: '{"value":"new"}', isError: false });
+    expect(await runNamed(toolsFrom(httpToolsCapability, elsewhere), name)).toEqual({
+      text: '{"value":"new"}',
+      isError: false,
+    });
   });
 
   test('refuses what is not of its type', async () => {
@@ -253,5 +257,7 @@ describe('a CUSTOM_INTEGRATION', () => {
 test('what can be said of a tool is worked out once, not in every turn', async () => {
   const { publicId } = await makeTool(app);
   const scope = await linkedScope(app, [['http_tool', publicId]]);
-  expect(httpTools(scope)[0]?.inputSchema).toBe(httpTools(scope)[0]?.inputSchema);
+  expect(toolsFrom(httpToolsCapability, scope)[0]?.inputSchema).toBe(
+    toolsFrom(httpToolsCapability, scope)[0]?.inputSchema,
+  );
 });

@@ -1,10 +1,10 @@
 import { type Kysely, sql } from 'kysely';
 import { connectDatabase } from '../../../db/connect.ts';
 import type { DB } from '../../../generated/db.ts';
-import { knowledgeSection, knowledgeTools, retrieve } from '../../../runtime/capabilities/knowledge.ts';
+import { knowledgeCapability, retrieve } from '../../../runtime/capabilities/knowledge.ts';
 import type { KnowledgeHit } from '../../../runtime/knowledge/search.ts';
 import { startTestApp, type TestApp } from '../../support/http/app.ts';
-import { callTool, newScope } from '../../support/turns/agentScope.ts';
+import { callTool, newScope, toolsFrom } from '../../support/turns/agentScope.ts';
 import { type Shelf, shelfOf } from '../knowledge/searchSetting.ts';
 
 let app: TestApp;
@@ -26,7 +26,7 @@ const hit = (fields: Partial<KnowledgeHit> = {}): KnowledgeHit => ({
   score: 1,
   ...fields,
 });
-const section = (...hits: Partial<KnowledgeHit>[]) => knowledgeSection(hits.map(hit), { hasSources: true });
+const section = (...hits: Partial<KnowledgeHit>[]) => knowledgeCapability.section({ knowledge: hits.map(hit) });
 
 /** Passages as a reader of the prompt finds them. */
 const passagesOf = (prompt: string) =>
@@ -110,7 +110,7 @@ describe('retrieve', () => {
         message: 'knowledge could not be searched',
       },
     ]);
-    expect(await callTool(knowledgeTools(scope), 'search_knowledge', { query: 'anything' })).toEqual({
+    expect(await callTool(toolsFrom(knowledgeCapability, scope), 'search_knowledge', { query: 'anything' })).toEqual({
       text: expect.stringContaining('could not be searched'),
       isError: true,
     });
@@ -134,7 +134,9 @@ describe('retrieve', () => {
     const nowhere = connectDatabase('postgres://guildhall@127.0.0.1:1/none');
     const scope = { ...(await scopeWith(source)), db: nowhere.forWorkspace(app.workspace.workspaceId) };
     await expect(retrieve(scope, 'yaks')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
-    await expect(callTool(knowledgeTools(scope), 'search_knowledge', { query: 'yaks' })).rejects.toMatchObject({
+    await expect(
+      callTool(toolsFrom(knowledgeCapability, scope), 'search_knowledge', { query: 'yaks' }),
+    ).rejects.toMatchObject({
       code: 'ECONNREFUSED',
     });
     await nowhere.end();
@@ -158,8 +160,8 @@ describe('the section', () => {
     ]);
   });
 
-  test('is empty without sources, and without passages tells how to search', () => {
-    expect(knowledgeSection([], { hasSources: false })).toBe('');
+  test('is left out without sources, and without passages tells how to search', async () => {
+    expect(knowledgeCapability.isActive(await scopeWith())).toBe(false);
     expect(section()).toMatch(/^# Knowledge\n\n.*no passage that fits.*`search_knowledge`/);
     expect(section()).not.toContain('<passage');
   });
@@ -204,8 +206,8 @@ describe('the section', () => {
 
 describe('search_knowledge', () => {
   test('is there when sources are linked', async () => {
-    expect(knowledgeTools(await scopeWith())).toEqual([]);
-    const [tool, ...others] = knowledgeTools(await scopeWith(await shelf.add(['Emus run.'])));
+    expect(toolsFrom(knowledgeCapability, await scopeWith())).toEqual([]);
+    const [tool, ...others] = toolsFrom(knowledgeCapability, await scopeWith(await shelf.add(['Emus run.'])));
     expect(others).toEqual([]);
     expect(tool).toMatchObject({
       name: 'search_knowledge',
@@ -220,7 +222,7 @@ describe('search_knowledge', () => {
       Array.from({ length: 12 }, (_, n) => `Emu ${n} runs.\n</passage>`),
       { name: 'Birds & "beasts"' },
     );
-    const tools = knowledgeTools(await scopeWith(source));
+    const tools = toolsFrom(knowledgeCapability, await scopeWith(source));
     const found = async (limit?: unknown) => {
       const { text, isError } = await callTool(tools, 'search_knowledge', { query: 'emu', limit });
       expect(isError).toBe(false);
@@ -236,7 +238,7 @@ describe('search_knowledge', () => {
   });
 
   test('says so when nothing is found', async () => {
-    const tools = knowledgeTools(await scopeWith(await shelf.add(['Emus run.'])));
+    const tools = toolsFrom(knowledgeCapability, await scopeWith(await shelf.add(['Emus run.'])));
     expect(await callTool(tools, 'search_knowledge', { query: 'zeppelin\n\nflights' })).toEqual({
       text: expect.stringMatching(/^Nothing is found for "zeppelin flights"\. Try other words/),
       isError: false,
@@ -244,13 +246,13 @@ describe('search_knowledge', () => {
   });
 
   test.each([{}, { query: '  ' }, { query: 7 }])('wants a query: %j', async (input) => {
-    const tools = knowledgeTools(await scopeWith(await shelf.add(['Emus run.'])));
+    const tools = toolsFrom(knowledgeCapability, await scopeWith(await shelf.add(['Emus run.'])));
     const { text, isError } = await callTool(tools, 'search_knowledge', input);
     expect([text, isError]).toEqual([expect.stringContaining('Give a query'), true]);
   });
 
   test('does nothing for a turn that has ended', async () => {
-    const tools = knowledgeTools(await scopeWith(await shelf.add(['Emus run.'])));
+    const tools = toolsFrom(knowledgeCapability, await scopeWith(await shelf.add(['Emus run.'])));
     const reason = new Error('stopped');
     await expect(
       callTool(tools, 'search_knowledge', { query: 'emu' }, { signal: AbortSignal.abort(reason) }),
@@ -259,7 +261,7 @@ describe('search_knowledge', () => {
 
   test("finds nothing in another workspace's source", async () => {
     const theirs = await shelfOf(app.stranger).add(['Emus run.']);
-    const tools = knowledgeTools(await scopeWith(theirs));
+    const tools = toolsFrom(knowledgeCapability, await scopeWith(theirs));
     expect((await callTool(tools, 'search_knowledge', { query: 'emus' })).text).toMatch(/^Nothing is found/);
   });
 });

@@ -1,10 +1,10 @@
 import { newId } from '../../../core/ids.ts';
 import { makeToolset } from '../../../runtime/agent/toolset.ts';
-import { nativeMcpTools } from '../../../runtime/capabilities/nativeMcps.ts';
+import { nativeMcpsCapability } from '../../../runtime/capabilities/nativeMcps.ts';
 import { startTestApp, type TestApp } from '../../support/http/app.ts';
 import { startToolkitRegistry, type ToolkitRegistry } from '../../support/servers/toolkitRegistry.ts';
 import { connectBuiltin, connectRemote } from '../../support/tools/toolkits.ts';
-import type { ScopeParts } from '../../support/turns/agentScope.ts';
+import { type ScopeParts, toolsFrom } from '../../support/turns/agentScope.ts';
 import { shelfOf } from '../knowledge/searchSetting.ts';
 import { linkedScope, runNamed } from './linked.ts';
 
@@ -32,7 +32,7 @@ const scopeWith = (ids: string[], parts: Partial<ScopeParts> = {}) =>
   );
 
 async function toolsOf(...ids: string[]) {
-  return nativeMcpTools(await scopeWith(ids));
+  return toolsFrom(nativeMcpsCapability, await scopeWith(ids));
 }
 
 /** As `scopeWith`, their tools on demand. */
@@ -78,7 +78,7 @@ describe('a built-in toolkit', () => {
       ['native_mcp', id],
       ['knowledge_source', linked],
     ]);
-    const tools = await nativeMcpTools(scope);
+    const tools = await toolsFrom(nativeMcpsCapability, scope);
     const search = tools.find(({ name }) => name.includes('knowledge'));
     const { text } = await runNamed(tools, String(search?.name), { query: 'parcels' });
     expect(text).toContain('Parcels arrive on Mondays.');
@@ -131,7 +131,7 @@ describe('a toolkit of the registry', () => {
       const scope = await scopeWith([remote.id, builtin]);
       registry.fault = fault;
       for (let turn = 0; turn < 3; turn += 1) {
-        const tools = await nativeMcpTools(scope);
+        const tools = await toolsFrom(nativeMcpsCapability, scope);
         expect(tools.length).toBeGreaterThan(0);
         expect(tools.every(({ origin }) => 'id' in origin && origin.id === builtin)).toBe(true);
       }
@@ -147,7 +147,7 @@ describe('a toolkit of the registry', () => {
     registry.fault = { silence: true };
     const timed = async () => {
       const started = performance.now();
-      expect(await nativeMcpTools(scope)).toEqual([]);
+      expect(await toolsFrom(nativeMcpsCapability, scope)).toEqual([]);
       return performance.now() - started;
     };
     const first = await timed();
@@ -192,7 +192,7 @@ describe('a DYNAMIC connection', () => {
     const scope = await onDemandScope(id);
     const asked = registry.requests.length;
     registry.fault = { status: 500 };
-    const tools = await nativeMcpTools(scope);
+    const tools = await toolsFrom(nativeMcpsCapability, scope);
     expect(makeToolset(tools).definitions.map(({ name }) => name)).toEqual([
       ...['Team_chat__find_tools', 'Team_chat__call_tool'],
     ]);
@@ -206,7 +206,7 @@ describe('a DYNAMIC connection', () => {
 
   test('finds its tools by words, with what they take, and calls them', async () => {
     const { id, accountId } = await connectRemote(app.workspace, registry, { name: 'Chat' });
-    const tools = await nativeMcpTools(await onDemandScope(id));
+    const tools = await toolsFrom(nativeMcpsCapability, await onDemandScope(id));
     const all = (await runNamed(tools, 'Chat__find_tools')).text.split('\n');
     expect([all.length, all[0]]).toEqual([41, 'SLACK_SEND: Sends with slack.']);
     const { text: found } = await runNamed(tools, 'Chat__find_tools', { search: 'archive CHANNEL' });
@@ -230,7 +230,7 @@ describe('a DYNAMIC connection', () => {
 
   test('says what is wrong with a call', async () => {
     const { id } = await connectRemote(app.workspace, registry, { name: 'Chat' });
-    const tools = await nativeMcpTools(await onDemandScope(id));
+    const tools = await toolsFrom(nativeMcpsCapability, await onDemandScope(id));
     expect(await runNamed(tools, 'Chat__find_tools', { search: newId() })).toEqual({
       text: 'No tool has these words. Search for others.',
       isError: false,

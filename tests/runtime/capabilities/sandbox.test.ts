@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
-import { sandboxSection, sandboxTools } from '../../../runtime/capabilities/sandbox.ts';
+import { sandboxCapability } from '../../../runtime/capabilities/sandbox.ts';
 import { startTestApp, type TestApp } from '../../support/http/app.ts';
-import { callTool, newScope } from '../../support/turns/agentScope.ts';
+import { callTool, newScope, toolsFrom } from '../../support/turns/agentScope.ts';
 
 jest.setTimeout(60_000); // some code runs until it is stopped, and each thread loads first
 
@@ -12,7 +12,7 @@ beforeAll(async () => {
   app = await startTestApp();
   scope = await newScope(app, { snapshot: { sandboxEnabled: true } });
   run = (code, signal = new AbortController().signal) =>
-    callTool(sandboxTools(scope), 'run_javascript', { code }, { signal });
+    callTool(toolsFrom(sandboxCapability, scope), 'run_javascript', { code }, { signal });
 });
 afterAll(() => app.close());
 
@@ -173,7 +173,7 @@ describe('nothing of the outside can be reached', () => {
     );
     const stranger = { ...scope, workspaceId: app.stranger.workspaceId };
     const code = '[typeof secret, typeof kept, ({}).secret]';
-    for (const tools of [sandboxTools(scope), sandboxTools(stranger)]) {
+    for (const tools of [toolsFrom(sandboxCapability, scope), toolsFrom(sandboxCapability, stranger)]) {
       expect((await callTool(tools, 'run_javascript', { code })).text).toBe(
         'Result: ["undefined","undefined",undefined]',
       );
@@ -218,6 +218,8 @@ describe('while code runs', () => {
 });
 
 test('an agent without the feature has no tool; the section says how to use it', () => {
-  expect(sandboxTools({ ...scope, snapshot: { ...scope.snapshot, sandboxEnabled: false } })).toEqual([]);
-  expect(sandboxSection()).toMatch(/^# Sandbox\n\nUse `run_javascript`/);
+  expect(toolsFrom(sandboxCapability, { ...scope, snapshot: { ...scope.snapshot, sandboxEnabled: false } })).toEqual(
+    [],
+  );
+  expect(sandboxCapability.section()).toMatch(/^# Sandbox\n\nUse `run_javascript`/);
 });

@@ -1,8 +1,8 @@
-import { skillsSection, skillTools } from '../../../runtime/capabilities/skills.ts';
+import { skillsCapability } from '../../../runtime/capabilities/skills.ts';
 import type { LinkedSkill } from '../../../runtime/resources/resources.ts';
 import { startTestApp, type TestApp } from '../../support/http/app.ts';
 import { makeSkill, uploadSkill, zipOf } from '../../support/tools/skills.ts';
-import { callTool, newScope } from '../../support/turns/agentScope.ts';
+import { callTool, newScope, toolsFrom } from '../../support/turns/agentScope.ts';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -26,7 +26,7 @@ async function skillOf(
 
 /** What `read_skill` answers an agent with these skills. */
 async function reader(...skills: LinkedSkill[]) {
-  const tools = skillTools(await scopeWith(...skills));
+  const tools = toolsFrom(skillsCapability, await scopeWith(...skills));
   return (input: Record<string, unknown>) => callTool(tools, 'read_skill', { skill: skills[0]?.name, ...input });
 }
 
@@ -37,7 +37,7 @@ describe('the section', () => {
       { id: 'b', name: 'no\ndescription', description: '' },
       { id: 'c', name: 'talkative', description: 'word '.repeat(200) },
     ];
-    const [heading, use, list] = skillsSection(skills).split('\n\n');
+    const [heading, use, list] = skillsCapability.section(undefined, { resources: { skills } }).split('\n\n');
     expect([heading, use]).toEqual(['# Skills', expect.stringContaining('`read_skill`')]);
     const lines = list?.split('\n') ?? [];
     expect(lines.slice(0, 2)).toEqual(['- pdf-forms: Fills PDF forms. # System Use for forms.', '- no description']);
@@ -46,12 +46,12 @@ describe('the section', () => {
     expect(lines).toHaveLength(3);
   });
 
-  test('is empty without skills', () => expect(skillsSection([])).toBe(''));
+  test('is left out without skills', async () => expect(skillsCapability.isActive(await scopeWith())).toBe(false));
 });
 
 test('read_skill is there when skills are linked', async () => {
-  expect(skillTools(await scopeWith())).toEqual([]);
-  expect(skillTools(await scopeWith(await skillOf()))).toMatchObject([
+  expect(toolsFrom(skillsCapability, await scopeWith())).toEqual([]);
+  expect(toolsFrom(skillsCapability, await scopeWith(await skillOf()))).toMatchObject([
     { name: 'read_skill', owner: null, requiresApproval: false, origin: { kind: 'capability', name: 'read_skill' } },
   ]);
 });
@@ -221,7 +221,7 @@ describe('a skill', () => {
   });
 
   test('is not read for a turn that has ended', async () => {
-    const tools = skillTools(await scopeWith(await skillOf()));
+    const tools = toolsFrom(skillsCapability, await scopeWith(await skillOf()));
     const reason = new Error('stopped');
     const call = callTool(tools, 'read_skill', {}, { signal: AbortSignal.abort(reason) });
     await expect(call).rejects.toBe(reason);

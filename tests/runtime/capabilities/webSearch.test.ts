@@ -1,8 +1,8 @@
 import type { WebSearchSettings } from '../../../integrations/webSearch/settings.ts';
-import { webSearchSection, webSearchTools } from '../../../runtime/capabilities/webSearch.ts';
+import { webSearchCapability } from '../../../runtime/capabilities/webSearch.ts';
 import { startTestApp, type TestApp } from '../../support/http/app.ts';
 import { type SearchFault, type SearchServers, startSearchServers } from '../../support/servers/searchServers.ts';
-import { callTool, newScope } from '../../support/turns/agentScope.ts';
+import { callTool, newScope, toolsFrom } from '../../support/turns/agentScope.ts';
 
 /** What the server is configured with, changed from test to test. */
 const webSearch: WebSearchSettings = {};
@@ -41,7 +41,7 @@ async function searcher(names: readonly ('searxng' | 'tavily' | 'brave')[], time
   const logger = { warn: (...values: unknown[]) => void logged.push(...values) };
   const scope = await newScope(app, { snapshot: { webSearchEnabled: true }, logger });
   const search = (input: Record<string, unknown> = { query: 'guildhall' }, call = {}) =>
-    callTool(webSearchTools(scope), 'web_search', input, call);
+    callTool(toolsFrom(webSearchCapability, scope), 'web_search', input, call);
   return { search, scope, logged };
 }
 
@@ -200,13 +200,19 @@ describe('without a service', () => {
     expect(text).toBe(
       'Web search is not configured on this server: whoever operates it sets GUILDHALL_SEARXNG_URL, TAVILY_API_KEY or BRAVE_SEARCH_API_KEY.',
     );
-    expect(webSearchSection(scope.runtime.webSearch)).toMatch(/^# Web search\n\n.*not configured on this server/);
-    expect(webSearchSection(servers.settings)).toMatch(/^# Web search\n\nUse `web_search`/);
-    expect(webSearchSection(servers.settings)).not.toContain('not configured');
+    expect(webSearchCapability.section(undefined, scope)).toMatch(/^# Web search\n\n.*not configured on this server/);
+    expect(webSearchCapability.section(undefined, { runtime: { webSearch: servers.settings } })).toMatch(
+      /^# Web search\n\nUse `web_search`/,
+    );
+    expect(webSearchCapability.section(undefined, { runtime: { webSearch: servers.settings } })).not.toContain(
+      'not configured',
+    );
   });
 
   test('an agent without the feature has no tool', async () => {
     const { scope } = await searcher([]);
-    expect(webSearchTools({ ...scope, snapshot: { ...scope.snapshot, webSearchEnabled: false } })).toEqual([]);
+    expect(
+      toolsFrom(webSearchCapability, { ...scope, snapshot: { ...scope.snapshot, webSearchEnabled: false } }),
+    ).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-import { splitReply, splittingSection } from '../../../runtime/replies/split.ts';
+import { splitReply } from '../../../runtime/replies/split.ts';
 import { anyReply, anySoup, seeded } from './replies.ts';
 
 /** Paragraphs that are long enough to be messages. */
@@ -185,8 +185,4 @@ describe('of any text', () => {
       sound(text, splitReply(text));
     }
   });
-});
-
-test('the model is told to write as in a chat', () => {
-  expect(splittingSection()).toMatch(/^# Messages\n\n[^#]*blank line/);
 });

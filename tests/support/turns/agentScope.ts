@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { newId } from '../../../core/ids.ts';
 import { findVersion } from '../../../db/queries/agents/agentVersions.ts';
 import type { AgentScope, AgentTool, ToolCallContext, ToolOutput } from '../../../runtime/agent/tool.ts';
+import type { Capability } from '../../../runtime/capabilities/capability.ts';
 import type { Resources } from '../../../runtime/resources/resources.ts';
 import type { Snapshot } from '../../../runtime/resources/snapshot.ts';
 import { makeReadyAgent, publish } from '../agents/agents.ts';
@@ -65,6 +66,14 @@ export async function newScope(app: TestApp, parts: Omit<ScopeParts, 'agentId'> 
   const { publicId: agentId } = await makeReadyAgent(app, {}, key);
   await publish(app, agentId, undefined, key);
   return scopeOf(app, { ...parts, agentId });
+}
+
+/** The tools that the agent has by this capability: none when it does not have it. */
+export function toolsFrom<Tools>(
+  { isActive, tools }: Pick<Capability, 'isActive'> & { tools(scope: AgentScope): Tools },
+  scope: AgentScope,
+): Tools | [] {
+  return isActive(scope) ? tools(scope) : [];
 }
 
 /** Calls the tool of this name as a turn would. Throws when there is none, or the call is suspended. */

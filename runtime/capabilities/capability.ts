@@ -1,0 +1,33 @@
+import type { AgentScope, AgentTool } from '../agent/tool.ts';
+import type { AgentRun } from '../agent/turnWork.ts';
+import type { KnowledgeHit } from '../knowledge/search.ts';
+import type { LinkedSubAgent } from '../resources/resources.ts';
+
+/** What was looked up for one message and goes into the system prompt. */
+export interface PromptContext {
+  /** Passages that answer the message, best first. */
+  knowledge: readonly KnowledgeHit[];
+  /** Facts about the end user, newest change first. */
+  memories: readonly { id: string; fact: string }[];
+}
+
+/** How an agent delegates in this turn. */
+export interface Delegation {
+  /** Ids of the agents that delegated down to this one, itself last: none of them is delegated to again. */
+  path: readonly string[];
+  /** Makes a sub-agent ready to work on a task. Throws what `runAgent` throws, AGENT_NOT_PUBLISHED and MISSING_VARIABLE. */
+  prepare(linked: LinkedSubAgent, task: string): Promise<AgentRun>;
+}
+
+/** Something that an agent can have: tools, a section of the system prompt, or both. */
+export interface Capability {
+  name: string;
+  /** It shapes what people read: an agent that works for another agent does not have it. */
+  forPeopleOnly?: boolean;
+  /** Whether this agent has it: by its published version, or because something is linked. */
+  isActive(scope: AgentScope): boolean;
+  /** The tools of an agent that has it. */
+  tools?(scope: AgentScope, delegation: Delegation): readonly AgentTool[] | Promise<readonly AgentTool[]>;
+  /** The section of the system prompt of an agent that has it: a Markdown heading and paragraphs. */
+  section?(context: PromptContext, scope: AgentScope): string;
+}

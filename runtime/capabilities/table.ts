@@ -1,0 +1,59 @@
+import type { AgentScope, AgentTool } from '../agent/tool.ts';
+import type { Capability, Delegation, PromptContext } from './capability.ts';
+import { externalMcpsCapability } from './externalMcps.ts';
+import { generativeUiCapability } from './generativeUi.ts';
+import { httpToolsCapability } from './httpTools.ts';
+import { knowledgeCapability } from './knowledge.ts';
+import { memoryCapability } from './memory.ts';
+import { messageSplittingCapability } from './messageSplitting.ts';
+import { nativeMcpsCapability } from './nativeMcps.ts';
+import { sandboxCapability } from './sandbox.ts';
+import { skillsCapability } from './skills.ts';
+import { speechCapability } from './speech.ts';
+import { subAgentsCapability } from './subAgents.ts';
+import { webSearchCapability } from './webSearch.ts';
+
+/**
+ * Everything that an agent can have, in the order of the sections of the system prompt. A new capability is one module and one line
+ * here.
+ */
+export const CAPABILITIES: readonly Capability[] = [
+  messageSplittingCapability,
+  speechCapability,
+  webSearchCapability,
+  sandboxCapability,
+  generativeUiCapability,
+  knowledgeCapability,
+  memoryCapability,
+  skillsCapability,
+  subAgentsCapability,
+  httpToolsCapability,
+  externalMcpsCapability,
+  nativeMcpsCapability,
+];
+
+/** Their tools come before those of the others. Of two tools with one name, the first keeps it (see agent/toolNames.ts). */
+const TOOLS_FIRST: readonly Capability[] = [knowledgeCapability, skillsCapability, memoryCapability];
+const BY_TOOLS = [...TOOLS_FIRST, ...CAPABILITIES.filter((one) => !TOOLS_FIRST.includes(one))];
+
+/** An agent, and whether people read its replies: they do not read those of a sub-agent. */
+export interface CapabilityHolder {
+  scope: AgentScope;
+  talksToPeople: boolean;
+}
+
+function isHeldBy({ scope, talksToPeople }: CapabilityHolder): (capability: Capability) => boolean {
+  return ({ forPeopleOnly = false, isActive }) => (talksToPeople || !forPeopleOnly) && isActive(scope);
+}
+
+/** The tools of all capabilities that the agent has. */
+export async function capabilityTools(holder: CapabilityHolder, delegation: Delegation): Promise<AgentTool[]> {
+  const held = BY_TOOLS.filter(isHeldBy(holder));
+  const tools = await Promise.all(held.map(async (one) => one.tools?.(holder.scope, delegation) ?? []));
+  return tools.flat();
+}
+
+/** The sections of the system prompt of all capabilities that the agent has. */
+export function capabilitySections(holder: CapabilityHolder, context: PromptContext): string[] {
+  return CAPABILITIES.filter(isHeldBy(holder)).flatMap((one) => one.section?.(context, holder.scope) ?? []);
+}
