@@ -1,8 +1,9 @@
 /*
  * The floors of the house, top to bottom. Imports go downward only:
  *   clients | scripts, server -> handlers, jobs -> domain -> runtime -> integrations -> db -> core -> generated
- * tests/ may import anything and is imported by nothing. generated/handlers.ts is the registry: it alone looks up, to the
- * handlers, and only server/ and scripts/ may import it.
+ * tests/ may import anything and is imported by nothing. Two files of generated/ look up: handlers.ts, the registry, imports the
+ * handlers, and only server/ and scripts/ may import it; db.ts, the types of the tables, imports the types of stored JSON from
+ * db/stored/, and only as types.
  */
 const floors = [
   ['scripts', 'server'],
@@ -17,12 +18,14 @@ const floors = [
 const service =
   '^(server|handlers|jobs|domain|runtime|integrations|db|core|generated|clients)/|^scripts/(start|admin)\\b';
 const registry = '^generated/handlers\\.ts$';
+const tableTypes = '^generated/db\\.ts$';
+const storedTypes = '^db/stored/';
 
 const upward = floors.slice(1).map((floor, index) => ({
   name: `no-upward-from-${floor.join('-')}`,
   comment: `${floor.join(' and ')} may only import what is below.`,
   severity: 'error',
-  from: { path: `^(${floor.join('|')})/`, pathNot: registry },
+  from: { path: `^(${floor.join('|')})/`, pathNot: [registry, tableTypes] },
   to: { path: `^(${[...floors.slice(0, index + 1).flat(), 'clients'].join('|')})/` },
 }));
 
@@ -35,6 +38,30 @@ export default {
       severity: 'error',
       from: { path: registry },
       to: { path: '^(clients|scripts|server|jobs|domain|runtime|integrations|db|core)/' },
+    },
+    {
+      name: 'table-types-import-stored-types',
+      comment:
+        'The types of jsonb columns are in db/stored/. Nothing else above may be imported from the types of the tables.',
+      severity: 'error',
+      from: { path: tableTypes },
+      to: {
+        path: '^(clients|scripts|server|handlers|jobs|domain|runtime|integrations|db|core)/',
+        pathNot: storedTypes,
+      },
+    },
+    {
+      name: 'table-types-import-types-only',
+      severity: 'error',
+      from: { path: tableTypes },
+      to: { path: storedTypes, dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'stored-types-stand-alone',
+      comment: 'What is stored stays readable when the API or the code changes: its types are not derived from theirs.',
+      severity: 'error',
+      from: { path: storedTypes },
+      to: { pathNot: [storedTypes, 'node_modules/'] },
     },
     {
       name: 'registry-for-server-and-scripts',

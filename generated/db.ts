@@ -3,6 +3,8 @@
  * Please do not edit it manually.
  */
 
+import type { StoredAgentSnapshot } from "../db/stored/agentSnapshot.ts";
+import type { StoredDefaultValue, StoredVariableOption } from "../db/stored/agentVariable.ts";
 import type { ColumnType } from "kysely";
 
 export type Generated<T> = T extends ColumnType<infer S, infer I, infer U>
@@ -130,7 +132,7 @@ export interface AgentVariables {
   /**
    * Shape depends on type; SQL null = none
    */
-  default_value: Json | null;
+  default_value: ColumnType<StoredDefaultValue | null, string | null, string | null>;
   description: string | null;
   id: string;
   label: string;
@@ -139,7 +141,7 @@ export interface AgentVariables {
   /**
    * Choices in order: [{publicId, label, injectedText, sortOrder}]; null for other types
    */
-  options: Json | null;
+  options: ColumnType<StoredVariableOption[] | null, string | null, string | null>;
   required: Generated<boolean>;
   sort_order: Generated<number>;
   type: "text_short" | "text_long" | "number" | "date" | "time" | "datetime" | "single_choice" | "multi_choice" | "bool";
@@ -151,7 +153,7 @@ export interface AgentVersions {
   agent_id: string;
   created_at: Generated<Timestamp>;
   notes: string | null;
-  snapshot: Json;
+  snapshot: ColumnType<StoredAgentSnapshot, string, never>;
   version_number: number;
   workspace_id: string;
 }
