@@ -1,6 +1,7 @@
 import { availableParallelism, cpus, loadavg } from 'node:os';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { measureBackgroundTurns } from './bench/backgroundTurns.ts';
 import { killChildren } from './bench/children.ts';
 import { measureKnowledgeProcessing } from './bench/knowledgeProcessing.ts';
 import { measureKnowledgeSearch } from './bench/knowledgeSearch.ts';
@@ -21,7 +22,7 @@ import { openWorld, type ServiceOptions, type World } from './bench/world.ts';
  */
 const USAGE = `Usage: npm run bench -- [--only NAME]… [--json] [--variants] [--load-seconds N]
 
-  --only NAME       one of: reads, messages, runtime, streaming, streams, start-up, memory, round-trips, knowledge-processing, knowledge-search; may be repeated
+  --only NAME       one of: reads, messages, runtime, streaming, streams, background-turns, start-up, memory, round-trips, knowledge-processing, knowledge-search; may be repeated
   --json            figures as JSON instead of a table
   --variants        compares also the service without its request log
   --load-seconds N  length of the load before memory is read; default 60
@@ -58,6 +59,7 @@ const measures: Record<string, (world: World) => Promise<Figure[]>> = {
   runtime: (world) => measureRuntime(world, profiled('runtime')),
   streaming: measureStreaming,
   streams: measureStreams,
+  'background-turns': measureBackgroundTurns,
   'start-up': measureStartUp,
   memory: (world) => measureMemory(world, Number(options['load-seconds'])),
   'knowledge-processing': measureKnowledgeProcessing,

@@ -19,6 +19,10 @@ export interface TimedModelServer {
   last: { path: string; headers: Record<string, string>; body: string };
   /** Called when a request has come. */
   onRequest: () => void;
+  /** Milliseconds before an answer begins. */
+  delayMs: number;
+  /** Requests that are being answered. */
+  running: number;
   /** Milliseconds between the tokens of a stream, and how many there are. */
   pace: { gapMs: number; tokens: number };
   /** When the last stream's first token was written, by `performance.now()`. */
@@ -62,9 +66,14 @@ export async function startTimedModelServer(): Promise<TimedModelServer> {
   }
 
   const http = createServer((request, response) => {
-    void bodyOf(request).then((body) => {
+    server.running += 1;
+    response.once('close', () => {
+      server.running -= 1;
+    });
+    void bodyOf(request).then(async (body) => {
       server.last = { path: request.url ?? '', headers: request.headers as Record<string, string>, body };
       server.onRequest();
+      if (server.delayMs > 0) await sleep(server.delayMs);
       if (body.includes('"stream":true')) return stream(response);
       const message = messageFor(body);
       const finish = message.tool_calls ? 'tool_calls' : 'stop';
@@ -86,6 +95,8 @@ export async function startTimedModelServer(): Promise<TimedModelServer> {
     url: `http://127.0.0.1:${(http.address() as AddressInfo).port}`,
     last: { path: '', headers: {}, body: '' },
     onRequest: () => {},
+    delayMs: 0,
+    running: 0,
     pace: { gapMs: TOKEN_GAP_MS, tokens: TOKENS.length },
     firstTokenAt: 0,
     close: () =>
