@@ -5,8 +5,23 @@ const RETRY_AFTER_SECONDS = '2';
 
 /** Values that PostgreSQL cannot store or read: NUL, bad UTF-8, numbers and dates out of range, escapes, too deep nesting. */
 const BAD_VALUE = new Set([
-  ...['22P02', '22021', '22P05', '22003', '22008', '22009', '2201B', '22025', '22001', '22007', '22023'],
-  ...['2201E', '2201F', '2201G', '2201W', '2201X', '54001'],
+  '22P02',
+  '22021',
+  '22P05',
+  '22003',
+  '22008',
+  '22009',
+  '2201B',
+  '22025',
+  '22001',
+  '22007',
+  '22023',
+  '2201E',
+  '2201F',
+  '2201G',
+  '2201W',
+  '2201X',
+  '54001',
 ]);
 
 /** Out of connections, starting or stopping, cancelled by statement_timeout, or lost to another transaction once too often. */

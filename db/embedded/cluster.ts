@@ -90,12 +90,27 @@ export async function openCluster(dataDir: string, binaries: Binaries, fast: boo
   }
   const launch = await launchAs(account, [binaries.initdb, passwordFile]);
   await run(launch, binaries.initdb, [
-    ...['--pgdata', join(unfinished, 'pgdata'), '--username', 'postgres', '--pwfile', passwordFile],
-    ...['--auth', 'scram-sha-256', '--encoding', 'UTF8', '--no-instructions'],
+    '--pgdata',
+    join(unfinished, 'pgdata'),
+    '--username',
+    'postgres',
+    '--pwfile',
+    passwordFile,
+    '--auth',
+    'scram-sha-256',
+    '--encoding',
+    'UTF8',
+    '--no-instructions',
     // The built-in provider gives C.UTF-8 on every machine, whatever its libc knows; without it a bare LANG means SQL_ASCII.
-    ...['--locale', 'C', '--locale-provider', 'builtin', '--builtin-locale', 'C.UTF-8'],
+    '--locale',
+    'C',
+    '--locale-provider',
+    'builtin',
+    '--builtin-locale',
+    'C.UTF-8',
     // 192 random bits need no stretching, and every new connection would pay for it.
-    ...['--set', 'scram_iterations=1'],
+    '--set',
+    'scram_iterations=1',
     ...(fast ? ['--no-sync'] : []),
   ]);
   await rename(unfinished, home);

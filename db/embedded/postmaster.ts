@@ -14,9 +14,18 @@ const START_ATTEMPTS = 200;
 const RETRY_MILLIS = 50;
 
 const SETTINGS = [
-  ...['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=100', 'shared_buffers=128MB'],
-  ...['jit=off', 'io_method=sync', 'max_parallel_workers_per_gather=0', 'timezone=UTC', 'log_timezone=UTC'],
-  ...['log_line_prefix=', 'log_min_error_statement=panic', 'log_checkpoints=off'],
+  'listen_addresses=127.0.0.1',
+  'unix_socket_directories=',
+  'max_connections=100',
+  'shared_buffers=128MB',
+  'jit=off',
+  'io_method=sync',
+  'max_parallel_workers_per_gather=0',
+  'timezone=UTC',
+  'log_timezone=UTC',
+  'log_line_prefix=',
+  'log_min_error_statement=panic',
+  'log_checkpoints=off',
 ];
 const UNSAFE_SETTINGS = ['fsync=off', 'full_page_writes=off', 'synchronous_commit=off', 'autovacuum=off'];
 

@@ -55,7 +55,13 @@ async function snapshotOf(
 
 /** Whose names are shown and may change without a change of the agent. */
 const NAMES = new Set([
-  ...['aiModelName', 'toolName', 'toolType', 'knowledgeSourceName', 'skillName', 'subAgentName', 'serverName'],
+  'aiModelName',
+  'toolName',
+  'toolType',
+  'knowledgeSourceName',
+  'skillName',
+  'subAgentName',
+  'serverName',
   'connectionName',
 ]);
 /** Sets without an order of their own: a link that is taken out and made again leaves the state as it was. */

@@ -16,7 +16,14 @@
   const { forEach: eachOfMap } = Map.prototype;
   const { forEach: eachOfSet } = Set.prototype;
   const [ErrorClass, DateClass, RegExpClass, MapClass, SetClass, PromiseClass, BufferClass, TypeErrorClass] = [
-    ...[Error, Date, RegExp, Map, Set, Promise, ArrayBuffer, TypeError],
+    Error,
+    Date,
+    RegExp,
+    Map,
+    Set,
+    Promise,
+    ArrayBuffer,
+    TypeError,
   ];
   const DEEPEST = 20;
   const STACK_LINES = 8;

@@ -61,7 +61,10 @@ export async function answerTurn(context: TurnContext, answering: Answering): Pr
   const { lease, listener, plan, signal, scope } = answering;
   const steps = new StepLog(db, lease, runtime.clock);
   const work: TurnWork = {
-    ...{ steps, signal, approvals: [], ui: null },
+    steps,
+    signal,
+    approvals: [],
+    ui: null,
     autoApprove: plan.request.autoApprove ?? false,
     modelCallsLeft: MAX_MODEL_CALLS,
   };
@@ -131,7 +134,10 @@ async function storeAnswer(
   const isFollowUp = kind === 'follow_up';
   const sent = followUpsSent + (isFollowUp ? 1 : 0);
   const stored = await finishTurn(db, lease, {
-    ...{ replies, ui, isFollowUp, now },
+    replies,
+    ui,
+    isFollowUp,
+    now,
     snippet: snippetOf(replies.at(-1)?.content ?? ''),
     audioKey: audio?.key ?? null,
     model: model.modelId,
@@ -157,7 +163,8 @@ async function storeAnswer(
   return {
     ...stored,
     last,
-    ...{ model, pendingApprovals },
+    model,
+    pendingApprovals,
     usage: steps.usage,
     toolCalls: steps.toolCalls,
     delaysMs: replyDelays(

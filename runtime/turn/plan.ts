@@ -56,7 +56,12 @@ export async function planTurn(context: TurnContext, request: TurnRequest, kind:
   const { command } = subject;
   return {
     plan: {
-      ...{ kind, request, versionNumber, snapshot, instructions, decisions },
+      kind,
+      request,
+      versionNumber,
+      snapshot,
+      instructions,
+      decisions,
       variables: {
         ...(subject.metadata?.variables as object | undefined),
         ...(metadata?.variables as object | undefined),

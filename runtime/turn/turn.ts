@@ -138,7 +138,10 @@ export class Turn {
     const { request, kind, versionNumber, command, limited } = this.#plan;
     return {
       ...this.#lease,
-      ...{ agentId: request.agentId, versionNumber, kind, message },
+      agentId: request.agentId,
+      versionNumber,
+      kind,
+      message,
       now: this.#context.runtime.clock.now(),
       commandId: command?.id ?? null,
       takeOperation: limited && !this.#operationTakenAt,
@@ -187,9 +190,15 @@ export class Turn {
     knowledge.catch(() => {});
     const answer = (taken: Taken) =>
       answerTurn(this.#context, {
-        ...{ scope, newest, knowledge, ...taken },
-        ...{ plan: this.#plan, lease: this.#lease, listener: this.#listener },
-        ...{ signal: this.#signal, startedAt: this.#startedAt },
+        scope,
+        newest,
+        knowledge,
+        ...taken,
+        plan: this.#plan,
+        lease: this.#lease,
+        listener: this.#listener,
+        signal: this.#signal,
+        startedAt: this.#startedAt,
       });
     if (request.conversationId === undefined && message) {
       await this.#begin(message);

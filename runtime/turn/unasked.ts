@@ -10,8 +10,13 @@ const TIMEOUT_MS = 300_000;
 
 /** States that forbid a turn and are no fault: trying again at once does not help. */
 const REFUSALS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
-  ...(['AGENT_NOT_FOUND', 'AGENT_NOT_PUBLISHED', 'CONVERSATION_NOT_FOUND', 'CONVERSATION_ENDED'] as const),
-  ...(['CONVERSATION_PAUSED', 'MISSING_VARIABLE', 'OPERATION_LIMIT_REACHED'] as const),
+  'AGENT_NOT_FOUND',
+  'AGENT_NOT_PUBLISHED',
+  'CONVERSATION_NOT_FOUND',
+  'CONVERSATION_ENDED',
+  'CONVERSATION_PAUSED',
+  'MISSING_VARIABLE',
+  'OPERATION_LIMIT_REACHED',
 ]);
 
 /** Why a turn that nobody asked for was not run: the code of the state that forbids it, or that it is not needed any more. */
@@ -35,8 +40,13 @@ export function planUnasked(
 ): Promise<TurnPlan | Unneeded> {
   return orRefusal(async () => {
     const request = {
-      ...{ agentId: agent_id, conversationId: id, content: '', attachments: [] },
-      ...{ externalUserId: undefined, isTest: false, metadata: undefined },
+      agentId: agent_id,
+      conversationId: id,
+      content: '',
+      attachments: [],
+      externalUserId: undefined,
+      isTest: false,
+      metadata: undefined,
     };
     const planned = await planTurn(context, request, kind);
     if ('refusal' in planned) throw planned.refusal;

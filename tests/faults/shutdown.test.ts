@@ -116,7 +116,10 @@ test('SIGTERM: what runs is finished and stored, what comes is told to come late
   expect(answer.messages).toEqual([{ role: 'assistant', content: 'Here I am.' }]);
   const events = await stream.text();
   expect(events.match(/^event: .*/gm)).toEqual([
-    ...['event: conversation-id', 'event: text-delta', 'event: text-delta', 'event: debug-info'],
+    'event: conversation-id',
+    'event: text-delta',
+    'event: text-delta',
+    'event: debug-info',
   ]);
   await expectPromptExit(service);
   keepAlive.destroy();

@@ -49,7 +49,11 @@ describe('503', () => {
 
   /** What these answer is data of the program, or of the toolkits that are built in. */
   const withoutDatabase = [
-    ...['getHealth', 'listChannelTypes', 'getChannelType', 'listNativeMcpTriggers', 'getNativeMcpTrigger'],
+    'getHealth',
+    'listChannelTypes',
+    'getChannelType',
+    'listNativeMcpTriggers',
+    'getNativeMcpTrigger',
   ];
   const needDatabase = operationIds.filter((id) => !pending.includes(id) && !withoutDatabase.includes(id));
 

@@ -32,8 +32,11 @@ test('a conversation that fails again and again is given up by itself, and the n
   await admin(app.database, 'approval', 'approve', approvals[0] ?? '');
   const job = { workspaceId: app.workspace.workspaceId, conversationId };
   const context = {
-    ...{ database: app.database.database, runtime: app.service.runtime, clock: app.clock },
-    ...{ logger: pino({ level: 'silent' }), signal: new AbortController().signal },
+    database: app.database.database,
+    runtime: app.service.runtime,
+    clock: app.clock,
+    logger: pino({ level: 'silent' }),
+    signal: new AbortController().signal,
   };
   server.fallback = { status: 500 };
   for (let failed = 0; failed < 10; failed += 1) {

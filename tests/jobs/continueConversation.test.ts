@@ -38,7 +38,9 @@ afterAll(async () => {
 });
 
 const settings = (more: TestAppOptions = {}): TestAppOptions => ({
-  ...{ jobs: true, allowPrivateNetwork: true, models: server.settings() },
+  jobs: true,
+  allowPrivateNetwork: true,
+  models: server.settings(),
   ...more,
 });
 const payer = async (of: TestApp) =>
@@ -259,7 +261,10 @@ test('going on costs no operation: the message that asked for it was counted', a
   await admin(database, 'approval', 'approve', approvals[0] ?? '');
   expect(await lastReply(limited, conversationId)).toBe('Oslo is paid.');
   expect(await adminJson(database, 'usage', 'show', '--workspace', limited.workspace.workspaceId)).toMatchObject({
-    ...{ operations: 1, operationsCounted: 1, operationLimit: 1, turns: 2 },
+    operations: 1,
+    operationsCounted: 1,
+    operationLimit: 1,
+    turns: 2,
   });
   await lone.close();
   await database.drop();

@@ -131,8 +131,22 @@ describe('agent', () => {
 
 describe('model', () => {
   const model = (workspaceId: string) => [
-    ...['model', 'add', '--workspace', workspaceId, '--name', 'House model', '--provider', 'openai-compatible'],
-    ...['--model-id', 'house-1', '--context-window', '32000', '--input-cost', '0.15', '--output-cost', '0.6'],
+    'model',
+    'add',
+    '--workspace',
+    workspaceId,
+    '--name',
+    'House model',
+    '--provider',
+    'openai-compatible',
+    '--model-id',
+    'house-1',
+    '--context-window',
+    '32000',
+    '--input-cost',
+    '0.15',
+    '--output-cost',
+    '0.6',
   ];
 
   test('add, list, remove; one name per provider', async () => {

@@ -127,7 +127,8 @@ test('what is not there, or in a conversation that is deleted, ends with 1', asy
   await db.updateTable('conversations').set({ deleted_at: new Date() }).execute();
   for (const each of [newId(), id]) {
     expect(await admin('approve', each)).toEqual({
-      ...{ code: 1, stdout: '' },
+      code: 1,
+      stdout: '',
       stderr: `error: There is no approval ${each}\n`,
     });
   }

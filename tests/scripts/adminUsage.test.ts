@@ -98,8 +98,13 @@ test('a turn that fails costs no operation; it counts as a turn, with what it us
   server.script({ status: 500 });
   await say().expect(502);
   expect(await used(workspaceId)).toMatchObject({
-    ...{ operationLimit: 5, operations: 1, operationsCounted: 1 },
-    ...{ turns: 2, turnsFailed: 1, inputTokens: 11, models: [{ calls: 2 }] },
+    operationLimit: 5,
+    operations: 1,
+    operationsCounted: 1,
+    turns: 2,
+    turnsFailed: 1,
+    inputTokens: 11,
+    models: [{ calls: 2 }],
   });
 });
 
@@ -156,7 +161,8 @@ test('people get text; the month is this one unless it is said', async () => {
 test('a workspace that is not there ends with 1', async () => {
   const id = newId();
   expect(await admin('show', '--workspace', id)).toEqual({
-    ...{ code: 1, stdout: '' },
+    code: 1,
+    stdout: '',
     stderr: `error: There is no workspace ${id}\n`,
   });
 });

@@ -19,8 +19,17 @@ export interface StoredTool {
 }
 
 const SHOWN = [
-  ...(['id', 'name', 'url', 'auth_type', 'auth_header_name', 'status', 'error_message'] as const),
-  ...(['last_discovered_at', 'tools', 'created_at', 'updated_at'] as const),
+  'id',
+  'name',
+  'url',
+  'auth_type',
+  'auth_header_name',
+  'status',
+  'error_message',
+  'last_discovered_at',
+  'tools',
+  'created_at',
+  'updated_at',
 ] as const;
 
 /** What the API shows of a server. */

@@ -2,9 +2,21 @@ import { type Kysely, type Selectable, sql } from 'kysely';
 import type { Approvals, DB, TurnSteps, Turns } from '../../../generated/db.ts';
 
 const TURN_COLUMNS = [
-  ...(['workspace_id', 'id', 'conversation_id', 'agent_id', 'version_number', 'kind', 'status'] as const),
-  ...(['error_code', 'error_message', 'input_tokens', 'output_tokens', 'cost_usd', 'started_at', 'ended_at'] as const),
-];
+  'workspace_id',
+  'id',
+  'conversation_id',
+  'agent_id',
+  'version_number',
+  'kind',
+  'status',
+  'error_code',
+  'error_message',
+  'input_tokens',
+  'output_tokens',
+  'cost_usd',
+  'started_at',
+  'ended_at',
+] as const;
 const APPROVAL_COLUMNS = ['id', 'tool_name', 'status', 'requested_at', 'decided_at', 'decided_by'] as const;
 
 /** A turn as it is read afterwards. */

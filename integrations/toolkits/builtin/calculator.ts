@@ -30,8 +30,13 @@ interface Options {
  */
 export function createCalculator({ timeLimitMs, script }: Options): Calculate {
   const pool = new ThreadPool<string, { result: string } | { error: string }>({
-    ...{ script, limits: LIMITS, keptMs: KEPT_MS, limitMs: timeLimitMs },
-    ...{ threads: 1, waitingOfOne: 16, waitingOfAll: 128 },
+    script,
+    limits: LIMITS,
+    keptMs: KEPT_MS,
+    limitMs: timeLimitMs,
+    threads: 1,
+    waitingOfOne: 16,
+    waitingOfAll: 128,
   });
   return async (expression, { workspaceId, signal }) => {
     try {

@@ -66,7 +66,14 @@ const github: WebhookTrigger[] = [
   githubTrigger('push', 'Push', 'Commits or tags are pushed to a repository.', { branches: BRANCHES }),
   githubTrigger('pull_request', 'Pull request', 'Something happens to a pull request.', {
     actions: only('Actions', 'Only these; without it, all.', [
-      ...['opened', 'reopened', 'synchronize', 'ready_for_review', 'review_requested', 'labeled', 'closed', 'edited'],
+      'opened',
+      'reopened',
+      'synchronize',
+      'ready_for_review',
+      'review_requested',
+      'labeled',
+      'closed',
+      'edited',
     ]),
     branches: { ...BRANCHES, description: 'Only pull requests into these branches; without it, all.' },
   }),
@@ -80,7 +87,14 @@ const github: WebhookTrigger[] = [
   ),
   githubTrigger('issues', 'Issue', 'Something happens to an issue.', {
     actions: only('Actions', 'Only these; without it, all.', [
-      ...['opened', 'reopened', 'closed', 'edited', 'assigned', 'unassigned', 'labeled', 'unlabeled'],
+      'opened',
+      'reopened',
+      'closed',
+      'edited',
+      'assigned',
+      'unassigned',
+      'labeled',
+      'unlabeled',
     ]),
   }),
   githubTrigger('issue_comment', 'Comment', 'Somebody comments on an issue or pull request.', {
@@ -98,7 +112,13 @@ const github: WebhookTrigger[] = [
   githubTrigger('workflow_run', 'Workflow run', 'A run of GitHub Actions is requested, begins or ends.', {
     actions: only('Actions', 'Only these; without it, all.', ['requested', 'in_progress', 'completed']),
     conclusions: only('Conclusions', 'Only runs that ended so; without it, all.', [
-      ...['success', 'failure', 'cancelled', 'timed_out', 'action_required', 'neutral', 'skipped'],
+      'success',
+      'failure',
+      'cancelled',
+      'timed_out',
+      'action_required',
+      'neutral',
+      'skipped',
     ]),
   }),
   githubTrigger('create', 'Branch or tag created', 'A branch or tag is created.'),

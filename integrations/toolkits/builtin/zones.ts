@@ -20,8 +20,15 @@ function formatOf(zone: string): Intl.DateTimeFormat {
     timeZone: zone,
     calendar: 'iso8601',
     hourCycle: 'h23',
-    ...{ year: 'numeric', month: '2-digit', day: '2-digit', weekday: 'long' },
-    ...{ hour: '2-digit', minute: '2-digit', second: '2-digit', timeZoneName: 'longOffset', era: 'short' },
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    weekday: 'long',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    timeZoneName: 'longOffset',
+    era: 'short',
   } as Intl.DateTimeFormatOptions);
   // Zones are few, but their spellings are many: Intl ignores case.
   if (formats.size < 1000) formats.set(zone, format);
@@ -87,8 +94,12 @@ function readWallTime(text: string): { wall: WallTime; offset: string | undefine
   const [, year, month, day, hour, minute, second, fraction, offset] = match;
   const number = (digits: string | undefined) => Number(digits ?? 0);
   const wall: WallTime = {
-    ...{ year: number(year), month: number(month), day: number(day) },
-    ...{ hour: number(hour), minute: number(minute), second: number(second) },
+    year: number(year),
+    month: number(month),
+    day: number(day),
+    hour: number(hour),
+    minute: number(minute),
+    second: number(second),
     millisecond: Number((fraction ?? '').padEnd(3, '0').slice(0, 3)),
   };
   const same = new Date(asUtc(wall));

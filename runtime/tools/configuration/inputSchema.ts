@@ -128,8 +128,18 @@ export function inputSchemaFaults(schema: JsonSchema, path: string): ErrorDetail
 export function declaredInputs(schema: JsonSchema | undefined): Set<string> | undefined {
   if (schema === undefined || typeof schema.properties !== 'object' || schema.properties === null) return undefined;
   const open = [
-    ...['$ref', '$dynamicRef', 'allOf', 'anyOf', 'oneOf', 'if', 'then', 'else'],
-    ...['dependentSchemas', 'dependencies', 'patternProperties', 'unevaluatedProperties'],
+    '$ref',
+    '$dynamicRef',
+    'allOf',
+    'anyOf',
+    'oneOf',
+    'if',
+    'then',
+    'else',
+    'dependentSchemas',
+    'dependencies',
+    'patternProperties',
+    'unevaluatedProperties',
   ];
   if (open.some((keyword) => Object.hasOwn(schema, keyword))) return undefined;
   if (schema.additionalProperties !== undefined && schema.additionalProperties !== false) return undefined;
@@ -149,21 +159,30 @@ const validators = new LRUCache<string, Validator>({ max: VALIDATORS_KEPT });
 
 /** Keywords that go through the inputs once. Names of properties stand apart, since anything can be one. */
 const LINEAR = new Set([
-  ...[
-    'type',
-    'required',
-    'enum',
-    'const',
-    'default',
-    'title',
-    'description',
-    'examples',
-    'example',
-    '$schema',
-    '$comment',
-  ],
-  ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'minLength', 'maxLength', 'minItems', 'maxItems'],
-  ...['minProperties', 'maxProperties', 'properties', 'items', 'additionalProperties'],
+  'type',
+  'required',
+  'enum',
+  'const',
+  'default',
+  'title',
+  'description',
+  'examples',
+  'example',
+  '$schema',
+  '$comment',
+  'minimum',
+  'maximum',
+  'exclusiveMinimum',
+  'exclusiveMaximum',
+  'minLength',
+  'maxLength',
+  'minItems',
+  'maxItems',
+  'minProperties',
+  'maxProperties',
+  'properties',
+  'items',
+  'additionalProperties',
 ]);
 
 function isLinear(schema: unknown): boolean {

@@ -5,24 +5,39 @@ type Steps = (string | number)[];
 
 /** Keywords whose value is a schema, a list of them, or schemas by name. */
 const SCHEMA = new Set([
-  ...['additionalItems', 'additionalProperties', 'contains', 'else', 'if', 'items', 'not', 'propertyNames', 'then'],
-  ...['unevaluatedItems', 'unevaluatedProperties', 'contentSchema'],
+  'additionalItems',
+  'additionalProperties',
+  'contains',
+  'else',
+  'if',
+  'items',
+  'not',
+  'propertyNames',
+  'then',
+  'unevaluatedItems',
+  'unevaluatedProperties',
+  'contentSchema',
 ]);
 const LIST = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems']);
 const MAP = new Set(['$defs', 'definitions', 'dependentSchemas', 'patternProperties', 'properties']);
 /** What says nothing to a validator or a model, and names that would take part in the resolution of references. */
 const DROPPED = new Set([
-  ...['$anchor', '$async', '$comment', '$dynamicAnchor', '$id', '$schema', '$vocabulary', 'id'],
-  ...[
-    'discriminator',
-    'example',
-    'examples',
-    'externalDocs',
-    'nullable',
-    'xml',
-    'exclusiveMinimum',
-    'exclusiveMaximum',
-  ],
+  '$anchor',
+  '$async',
+  '$comment',
+  '$dynamicAnchor',
+  '$id',
+  '$schema',
+  '$vocabulary',
+  'id',
+  'discriminator',
+  'example',
+  'examples',
+  'externalDocs',
+  'nullable',
+  'xml',
+  'exclusiveMinimum',
+  'exclusiveMaximum',
 ]);
 
 function isPattern(text: unknown): boolean {

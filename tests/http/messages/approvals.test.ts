@@ -36,7 +36,8 @@ const payer = (aiModelPublicId = LOCAL) =>
     { aiModelPublicId },
   );
 const call = (name: string, city: string, id = `call_${name}_${city}`) => ({
-  ...{ id, name },
+  id,
+  name,
   arguments: JSON.stringify({ city }),
 });
 const paths = () => here.tools.received.map(({ url, body }) => `${url} ${JSON.parse(body).city}`);

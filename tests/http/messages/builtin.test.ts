@@ -94,7 +94,12 @@ test('it makes several calls at once, and one after the other', async () => {
   expect(called().toSorted()).toEqual(['/look Oslo', '/look Rome']);
   expect(message.content).toMatch(/look answered: .*look answered: .*calculate answered: “.*42/s);
   expect((await stepsOf(app, conversationId)).map(({ name }) => name)).toEqual([
-    ...['guildhall-builtin', 'look', 'look', 'guildhall-builtin', 'calculate', 'guildhall-builtin'],
+    'guildhall-builtin',
+    'look',
+    'look',
+    'guildhall-builtin',
+    'calculate',
+    'guildhall-builtin',
   ]);
 });
 

@@ -100,14 +100,22 @@ describe('messages sent to one conversation at once', () => {
     gate.end();
     expect((await slow).status).toBe(200);
     expect((await transcript(app, conversationId)).slice(2)).toEqual([
-      ...['user: Slow', 'user: Me too', 'user: Me too', 'assistant: Done.'],
+      'user: Slow',
+      'user: Me too',
+      'user: Me too',
+      'assistant: Done.',
     ]);
     expect((await conversation(app, conversationId)).messageCount).toBe(6);
     server.reset();
     await say(app, { content: 'Next', conversationId }).expect(200);
     expect(said(server.requests[0])).toEqual([
-      ...['user: Hello.', 'assistant: Hello from the model.', 'user: Slow', 'user: Me too', 'user: Me too'],
-      ...['assistant: Done.', 'user: Next'],
+      'user: Hello.',
+      'assistant: Hello from the model.',
+      'user: Slow',
+      'user: Me too',
+      'user: Me too',
+      'assistant: Done.',
+      'user: Next',
     ]);
   });
 

@@ -55,7 +55,10 @@ test('a message that comes while the turn before is stored finds what it said', 
   const { last } = await besideTheEnd(turnEnd('The very last.'), newStart());
   expect(last.conversation).toBeDefined();
   expect(last.history.map(({ content }) => content)).toEqual([
-    ...['Hello.', 'Hello from the model.', 'Hello', 'The very last.'],
+    'Hello.',
+    'Hello from the model.',
+    'Hello',
+    'The very last.',
   ]);
 });
 

@@ -177,7 +177,10 @@ describe('tokens and USD', () => {
     server.script({ reply: '', toolCalls: [act('Oslo')], usage: { input: 1_000, output: 10 } }, { status: 500 });
     await send(app, agentId, { content: 'Look.', conversationId }).expect(502);
     expect((await turnsOf(app, conversationId)).at(-1)).toMatchObject({
-      ...{ status: 'failed', error_code: 'MODEL_PROVIDER_ERROR', input_tokens: 1_000, output_tokens: 10 },
+      status: 'failed',
+      error_code: 'MODEL_PROVIDER_ERROR',
+      input_tokens: 1_000,
+      output_tokens: 10,
     });
     expect((await totalsOf(conversationId)).slice(0, 2)).toEqual([inputs + 1_000, outputs + 10]);
     const steps = (await stepsOf(app, conversationId)).slice(1);

@@ -133,7 +133,10 @@ test('a user without an id of their own is a new one each time', async () => {
   await send(here.app, agentId, { content: 'Hello.' }).expect(200);
   await send(here.app, agentId, { content: 'Hello.', conversationId: body.conversationId }).expect(200);
   expect(here.server.requests.map((request) => systemOf(request).includes('Likes tea.'))).toEqual([
-    ...[false, false, false, true],
+    false,
+    false,
+    false,
+    true,
   ]);
 });
 

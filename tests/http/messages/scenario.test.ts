@@ -55,8 +55,19 @@ test.each(WIRES)('%s: six turns, with everything that an agent can use', async (
     '<passage source="Handbook &amp; FAQ">\n[Returns, page 2]\nOrders can',
   );
   expect(toolNames(here.server.requests[0])).toEqual([
-    ...['search_knowledge', 'read_skill', 'remember', 'recall', 'forget', 'web_search', 'run_javascript', 'show_ui'],
-    ...[expert, 'track_order', 'refund_order', 'echo', 'calculate'],
+    'search_knowledge',
+    'read_skill',
+    'remember',
+    'recall',
+    'forget',
+    'web_search',
+    'run_javascript',
+    'show_ui',
+    expert,
+    'track_order',
+    'refund_order',
+    'echo',
+    'calculate',
   ]);
   expect(lastResult(last()).text).toMatch(/^Remembered as /);
   expect(first.message.content).toBe('Within 30 days (Handbook & FAQ).');
@@ -88,14 +99,13 @@ test.each(WIRES)('%s: six turns, with everything that an agent can use', async (
   ]);
   const four = resultsOf(last()).slice(-4);
   expect(four.map(({ isError }) => isError)).toEqual([false, false, false, false]);
-  expect(four.map(({ text }) => text)).toEqual([
-    ...['Sencha.', 'echo: hello', expect.stringContaining('12'), 'Result: 7'],
-  ]);
+  expect(four.map(({ text }) => text)).toEqual(['Sencha.', 'echo: hello', expect.stringContaining('12'), 'Result: 7']);
   expect(several.message.content).toBe('Sencha, 12 and 7.');
 
   // 4: a skill says how; what it leads to waits for a person.
   here.server.script(ask(toolCall('read_skill', { skill: 'complaints' })), {
-    ...{ reply: 'I am sorry.', toolCalls: [toolCall('refund_order', { order: '4711' })] },
+    reply: 'I am sorry.',
+    toolCalls: [toolCall('refund_order', { order: '4711' })],
   });
   const waiting = await say('It came broken. I want my money back.');
   expect(lastResult(last()).text).toContain('Say sorry first.');
@@ -124,8 +134,19 @@ test.each(WIRES)('%s: six turns, with everything that an agent can use', async (
   // What is stored is what was said, and adds up.
   const all = await stored(here.app, conversationId);
   expect(all.map(({ role }) => role)).toEqual([
-    ...['user', 'assistant', 'user', 'assistant', 'assistant', 'user', 'assistant'],
-    ...['user', 'assistant', 'user', 'assistant', 'user', 'assistant'],
+    'user',
+    'assistant',
+    'user',
+    'assistant',
+    'assistant',
+    'user',
+    'assistant',
+    'user',
+    'assistant',
+    'user',
+    'assistant',
+    'user',
+    'assistant',
   ]);
   expect((await conversation(here.app, conversationId)).messageCount).toBe(all.length);
   const turns = await turnsOf(here.app, conversationId);

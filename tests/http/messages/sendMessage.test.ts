@@ -130,10 +130,20 @@ describe('200', () => {
     });
     expect(third.body).toMatchObject({ conversationId, conversation: { messageCount: 6 } });
     expect(await transcript(app, conversationId)).toEqual([
-      ...['user: 1?', 'assistant: One.', 'user: 2?', 'assistant: Two.', 'user: 3?', 'assistant: Three.'],
+      'user: 1?',
+      'assistant: One.',
+      'user: 2?',
+      'assistant: Two.',
+      'user: 3?',
+      'assistant: Three.',
     ]);
     expect(said(server.requests[2])).toEqual([
-      ...['system: Be brief.', 'user: 1?', 'assistant: One.', 'user: 2?', 'assistant: Two.', 'user: 3?'],
+      'system: Be brief.',
+      'user: 1?',
+      'assistant: One.',
+      'user: 2?',
+      'assistant: Two.',
+      'user: 3?',
     ]);
   });
 
@@ -186,7 +196,10 @@ describe('200', () => {
     const conversationId = await begun(app, agentId);
     await send(app, agentId, { content: 'Go on', conversationId }).expect(200);
     expect(await transcript(app, conversationId)).toEqual([
-      ...['user: Hello.', 'assistant: ', 'user: Go on', 'assistant: Hello from the model.'],
+      'user: Hello.',
+      'assistant: ',
+      'user: Go on',
+      'assistant: Hello from the model.',
     ]);
     expect(said(server.requests[1])).toEqual(['system: Be brief.', 'user: Hello.', 'user: Go on']);
   });
@@ -461,7 +474,9 @@ describe('502 MODEL_PROVIDER_ERROR', () => {
     expect(await transcript(app, conversationId)).toEqual(['user: Open up.']);
     await send(app, agent, { content: 'And now?', conversationId, timeoutSeconds: 2 }).expect(200);
     expect(await transcript(app, conversationId)).toEqual([
-      ...['user: Open up.', 'user: And now?', 'assistant: Hello from the model.'],
+      'user: Open up.',
+      'user: And now?',
+      'assistant: Hello from the model.',
     ]);
   });
 

@@ -64,7 +64,12 @@ describe.each(WIRES)('%s', (_wire, model) => {
     ]);
     expect(body.messages).toEqual([{ role: 'assistant', content: 'Your name?' }]);
     expect((await stepsOf(here.app, body.conversationId)).map(({ kind }) => kind)).toEqual([
-      ...['model', 'tool', 'model', 'tool', 'tool', 'model'],
+      'model',
+      'tool',
+      'model',
+      'tool',
+      'tool',
+      'model',
     ]);
   });
 });

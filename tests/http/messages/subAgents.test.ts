@@ -46,7 +46,8 @@ const named = (name: string) => `${name}-${round}`;
 /** A published agent that knows the weather. */
 const desk = (setup: AgentSetup = {}) =>
   agentWith(app, [{ kind: 'http_tool', id: weather }], {
-    ...{ name: named('Desk'), systemPrompt: 'You know the weather.' },
+    name: named('Desk'),
+    systemPrompt: 'You know the weather.',
     ...setup,
   });
 /** A published agent that can delegate to others. */

@@ -228,7 +228,10 @@ describe('triggers', () => {
   test('of the registry alone, with a schema always', async () => {
     expect(await toolkits.triggers('slack')).toEqual([
       {
-        ...{ slug: 'SLACK_ANYTHING', name: 'Anything', description: null, toolkit: 'slack' },
+        slug: 'SLACK_ANYTHING',
+        name: 'Anything',
+        description: null,
+        toolkit: 'slack',
         configSchema: { type: 'object', properties: {}, additionalProperties: false },
       },
     ]);
@@ -259,7 +262,13 @@ describe('triggers', () => {
 
 test('listToolkits names those of both', async () => {
   expect((await toolkits.listToolkits()).map(({ slug }) => slug)).toEqual([
-    ...['time', 'calculator', 'http_fetch', 'workspace', 'slack', 'gmail', 'github'],
+    'time',
+    'calculator',
+    'http_fetch',
+    'workspace',
+    'slack',
+    'gmail',
+    'github',
   ]);
 });
 

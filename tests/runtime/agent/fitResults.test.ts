@@ -10,7 +10,9 @@ const step = (...lengths: number[]): ModelMessage[] => [
   {
     role: 'tool',
     content: lengths.map((length, i) => ({
-      ...{ toolCallId: `c${i}`, toolName: 'look', isError: false },
+      toolCallId: `c${i}`,
+      toolName: 'look',
+      isError: false,
       text: 'x'.repeat(length),
     })),
   },

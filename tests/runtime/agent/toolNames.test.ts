@@ -41,7 +41,9 @@ describe('a text as a name', () => {
 describe('the name of a tool', () => {
   test('is its own while nobody else wants it', () => {
     expect(namesOf(toolOf('create_issue', 'GitHub'), toolOf('send', 'Slack'), toolOf('order', null))).toEqual([
-      ...['create_issue', 'send', 'order'],
+      'create_issue',
+      'send',
+      'order',
     ]);
   });
 
@@ -83,8 +85,13 @@ describe('the name of a tool', () => {
   test('is told apart where only the cut or the changed characters made it the same', () => {
     const long = 'x'.repeat(70);
     const names = namesOf(
-      ...[toolOf(`${long}1`, 'a'), toolOf(`${long}2`, 'a'), toolOf('find!', null), toolOf('find?', null)],
-      ...[toolOf('заказ', null), toolOf('найти', null), toolOf(`${long}3`, 'b'.repeat(50))],
+      toolOf(`${long}1`, 'a'),
+      toolOf(`${long}2`, 'a'),
+      toolOf('find!', null),
+      toolOf('find?', null),
+      toolOf('заказ', null),
+      toolOf('найти', null),
+      toolOf(`${long}3`, 'b'.repeat(50)),
     );
     expect(new Set(names).size).toBe(names.length);
     for (const name of names) expect(name).toMatch(FITS);

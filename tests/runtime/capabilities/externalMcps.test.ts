@@ -45,7 +45,10 @@ test('the tools are those of the last discovery, and no server is asked before a
   const tools = toolsFrom(externalMcpsCapability, scope);
   expect(tools).toMatchObject([
     {
-      ...{ name: 'echo', owner: 'Repeater', description: 'Says it again', requiresApproval: false },
+      name: 'echo',
+      owner: 'Repeater',
+      description: 'Says it again',
+      requiresApproval: false,
       inputSchema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
       origin: { kind: 'external_mcp', id: mcp.publicId, operation: 'echo' },
     },

@@ -55,7 +55,11 @@ describe('an HTTP_REQUEST', () => {
     });
     expect(tools).toMatchObject([
       {
-        ...{ name: '2_get-order', owner: null, description: 'Looks up an order.', inputSchema, requiresApproval: true },
+        name: '2_get-order',
+        owner: null,
+        description: 'Looks up an order.',
+        inputSchema,
+        requiresApproval: true,
         origin: { kind: 'http_tool', id, operation: null },
       },
     ]);

@@ -50,7 +50,8 @@ describe('a built-in toolkit', () => {
     const id = await connectBuiltin(app.workspace, 'calculator', 'Sums');
     const tools = await toolsOf(id);
     expect(tools[0]).toMatchObject({
-      ...{ owner: 'Sums', requiresApproval: false },
+      owner: 'Sums',
+      requiresApproval: false,
       origin: { kind: 'native_mcp', id, operation: tools[0]?.name },
     });
     const [definition] = makeToolset(tools).definitions;
@@ -97,7 +98,10 @@ describe('a toolkit of the registry', () => {
     const tools = await toolsOf(id);
     expect(tools).toMatchObject([
       {
-        ...{ name: 'SLACK_SEND', owner: 'Team chat', description: 'Sends with slack.', requiresApproval: false },
+        name: 'SLACK_SEND',
+        owner: 'Team chat',
+        description: 'Sends with slack.',
+        requiresApproval: false,
         origin: { kind: 'native_mcp', id, operation: 'SLACK_SEND' },
       },
     ]);
@@ -194,7 +198,8 @@ describe('a DYNAMIC connection', () => {
     registry.fault = { status: 500 };
     const tools = await toolsFrom(nativeMcpsCapability, scope);
     expect(makeToolset(tools).definitions.map(({ name }) => name)).toEqual([
-      ...['Team_chat__find_tools', 'Team_chat__call_tool'],
+      'Team_chat__find_tools',
+      'Team_chat__call_tool',
     ]);
     expect(registry.requests).toHaveLength(asked);
     expect(await runNamed(tools, 'Team_chat__find_tools')).toMatchObject({

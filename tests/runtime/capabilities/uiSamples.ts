@@ -56,7 +56,10 @@ export const VALID: [what: string, ui: Record<string, unknown> & { type: string 
       submitLabel: 'Send',
       inputs: [
         ...['text', 'multiline', 'number', 'date', 'email', 'checkbox'].map((kind) => ({
-          ...{ name: `${kind}_1`, label: kind, kind, required: true },
+          name: `${kind}_1`,
+          label: kind,
+          kind,
+          required: true,
         })),
         { name: 'size', label: 'Size', kind: 'select', options: ['S', 'M'] },
       ],

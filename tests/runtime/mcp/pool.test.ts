@@ -34,11 +34,17 @@ afterEach(async () => {
 });
 
 const at = (url: string, fields: Partial<McpServer> = {}): McpServer => ({
-  ...{ workspaceId: 'w', id: 's', configVersion: 1, url, headers: {} },
+  workspaceId: 'w',
+  id: 's',
+  configVersion: 1,
+  url,
+  headers: {},
   ...fields,
 });
 const echo = (text: string, instanceMode: 'STATIC' | 'DYNAMIC' = 'STATIC', signal?: AbortSignal) => ({
-  ...{ instanceMode, tool: 'echo', arguments: { text } },
+  instanceMode,
+  tool: 'echo',
+  arguments: { text },
   ...(signal ? { signal } : {}),
 });
 

@@ -34,8 +34,13 @@ async function rememberFacts(agentId: string, externalUserId: string): Promise<v
     await db
       .insertInto('memories')
       .values({
-        ...{ workspace_id: workspaceId, id: `019a0000-0000-7000-8000-00000000000${place}`, agent_id: agentId, fact },
-        ...{ external_user_id: externalUserId, created_at: at, updated_at: at },
+        workspace_id: workspaceId,
+        id: `019a0000-0000-7000-8000-00000000000${place}`,
+        agent_id: agentId,
+        fact,
+        external_user_id: externalUserId,
+        created_at: at,
+        updated_at: at,
       })
       .execute();
   }
@@ -73,7 +78,13 @@ test('the sections stand in one order: the agent’s prompt, its features, knowl
   const system = golden.slice(0, golden.indexOf('=== user'));
   expect(system.startsWith('=== system\nYou sell tea to Anna.\n\nBe kind.\n\n# ')).toBe(true);
   expect(system.match(/^# .*/gm)).toEqual([
-    ...['# Messages', '# Web search', '# Sandbox', '# Generative UI', '# Knowledge', '# Memory', '# Skills'],
+    '# Messages',
+    '# Web search',
+    '# Sandbox',
+    '# Generative UI',
+    '# Knowledge',
+    '# Memory',
+    '# Skills',
   ]);
 });
 
@@ -98,7 +109,9 @@ test('a feature without a prompt of the agent’s own begins the prompt', async 
 
 test('what the user writes is never taken for a variable, and a value never for a prompt with variables', async () => {
   const agentId = await publishedAgent(here.app, {
-    ...{ aiModelPublicId: LOCAL, systemPrompt: 'For {{customer}}.', dynamicPromptEnabled: true },
+    aiModelPublicId: LOCAL,
+    systemPrompt: 'For {{customer}}.',
+    dynamicPromptEnabled: true,
     variables: [{ name: 'customer', label: 'Customer', type: 'text_short' }],
   });
   const metadata = { variables: { customer: '{{customer}} $&' } };

@@ -36,7 +36,11 @@ describe('the calls of a turn, as later turns are shown them', () => {
 
 test('calls that would take much of the window are left out, and what was said beside them is not', async () => {
   const row = (role: HistoryRow['role'], content: string, transcript: HistoryRow['transcript'] = null) => ({
-    ...{ role, content, transcript, attachments: [], turn_id: null },
+    role,
+    content,
+    transcript,
+    attachments: [],
+    turn_id: null,
   });
   const rows = (result: string) => [
     row('user', 'First.'),

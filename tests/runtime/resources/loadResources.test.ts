@@ -192,8 +192,10 @@ describe('what cannot be used is not among them', () => {
       const { skills, knowledgeSources, httpTools, externalMcps } = subject.snapshot;
       const snapshot = {
         ...subject.snapshot,
-        ...{ skills: off(skills), knowledgeSources: off(knowledgeSources) },
-        ...{ httpTools: off(httpTools), externalMcps: off(externalMcps) },
+        skills: off(skills),
+        knowledgeSources: off(knowledgeSources),
+        httpTools: off(httpTools),
+        externalMcps: off(externalMcps),
       };
       expect(idsOf(await get({ ...subject, snapshot }))).toEqual([]);
     },

@@ -63,15 +63,26 @@ export async function makeShop(app: TestApp, tools: ToolServer, mcpUrl: string):
 /** A published agent with each kind of link, variables, memory, a command and every feature of its replies but speech. */
 export async function makeRichAgent(app: TestApp, shop: Shop, name: string, setup: AgentSetup): Promise<string> {
   const expert = await draftAgent(app, {
-    ...{ name: `${name} expert`, systemPrompt: 'You know all of tea. The customer is {{customer}}.' },
-    ...{ dynamicPromptEnabled: true, messageSplittingEnabled: true, genuiEnabled: true, ...setup },
+    name: `${name} expert`,
+    systemPrompt: 'You know all of tea. The customer is {{customer}}.',
+    dynamicPromptEnabled: true,
+    messageSplittingEnabled: true,
+    genuiEnabled: true,
+    ...setup,
     variables: [{ name: 'customer', label: 'Customer', type: 'text_short', defaultValue: 'somebody' }],
   });
   await publish(app, expert);
   const agentId = await draftAgent(app, {
-    ...{ name, systemPrompt: 'You sell tea to {{customer}}.\n\nBe {{tone}}.', dynamicPromptEnabled: true },
-    ...{ longTermMemoryEnabled: true, memoryCustomInstructions: 'Which tea they like.' },
-    ...{ messageSplittingEnabled: true, genuiEnabled: true, sandboxEnabled: true, webSearchEnabled: true, ...setup },
+    name,
+    systemPrompt: 'You sell tea to {{customer}}.\n\nBe {{tone}}.',
+    dynamicPromptEnabled: true,
+    longTermMemoryEnabled: true,
+    memoryCustomInstructions: 'Which tea they like.',
+    messageSplittingEnabled: true,
+    genuiEnabled: true,
+    sandboxEnabled: true,
+    webSearchEnabled: true,
+    ...setup,
     variables: [
       { name: 'customer', label: 'Customer', type: 'text_short', required: true },
       { name: 'tone', label: 'Tone', type: 'text_short', defaultValue: 'kind' },

@@ -96,8 +96,17 @@ const searxng: Respond = (server, { method, headers }, { pathname, searchParams 
   if (searchParams.get('format') !== 'json') return { status: 403, body: 'Forbidden' };
   server.queries.push({ query, limit: undefined });
   const results = server.pages.map(({ title, url, snippet, date }) => ({
-    ...{ url, title, content: snippet, publishedDate: date ?? null, engine: 'mojeek', engines: ['mojeek'] },
-    ...{ template: 'default.html', parsed_url: [], positions: [1], score: 1, category: 'general' },
+    url,
+    title,
+    content: snippet,
+    publishedDate: date ?? null,
+    engine: 'mojeek',
+    engines: ['mojeek'],
+    template: 'default.html',
+    parsed_url: [],
+    positions: [1],
+    score: 1,
+    category: 'general',
   }));
   const unresponsive = results.length === 0 ? [['google', 'CAPTCHA']] : [];
   const rest = { answers: [], corrections: [], infoboxes: [], suggestions: [], unresponsive_engines: unresponsive };
@@ -117,7 +126,11 @@ const tavily: Respond = (server, { method, headers }, { pathname }, body) => {
   if (Object.keys(others).length > 0) return wrong;
   server.queries.push({ query, limit });
   const results = server.pages.slice(0, limit).map(({ title, url, snippet, date }) => ({
-    ...{ title, url, content: snippet, score: 0.9, raw_content: null },
+    title,
+    url,
+    content: snippet,
+    score: 0.9,
+    raw_content: null,
     ...(date === undefined ? {} : { published_date: date }),
   }));
   return { status: 200, body: { query, answer: null, images: [], results, response_time: '1.1', request_id: 'r1' } };
@@ -136,8 +149,13 @@ const brave: Respond = (server, { method, headers }, { pathname, searchParams })
   const marked = searchParams.get('text_decorations') !== 'false';
   server.queries.push({ query, limit });
   const results = server.pages.slice(0, limit).map(({ title, url, snippet, date }) => ({
-    ...{ type: 'search_result', title, url, description: marked ? `<strong>${snippet}</strong>` : snippet },
-    ...{ family_friendly: true, language: 'en', ...(date === undefined ? {} : { page_age: date, age: '2 days ago' }) },
+    type: 'search_result',
+    title,
+    url,
+    description: marked ? `<strong>${snippet}</strong>` : snippet,
+    family_friendly: true,
+    language: 'en',
+    ...(date === undefined ? {} : { page_age: date, age: '2 days ago' }),
   }));
   const found = results.length === 0 ? {} : { web: { type: 'search', results, family_friendly: true } };
   return { status: 200, body: { type: 'search', query: { original: query, more_results_available: false }, ...found } };

@@ -146,12 +146,19 @@ async function answer(registry: ToolkitRegistry, request: IncomingMessage, respo
     filter === undefined || filter.split(',').includes(value);
   const toolkitOf = (slug: string) => registry.toolkits.find((toolkit) => toolkit.slug === slug);
   const shownToolkit = ({ slug, name, logo }: { slug: string; name: string; logo: string }) => ({
-    ...{ slug, name, enabled: true, is_local_toolkit: false, composio_managed_auth_schemes: ['OAUTH2'] },
+    slug,
+    name,
+    enabled: true,
+    is_local_toolkit: false,
+    composio_managed_auth_schemes: ['OAUTH2'],
     meta: { logo, description: '', tools_count: 1, triggers_count: 1, categories: [] },
   });
   const shownTrigger = (trigger: ToolkitRegistry['triggers'][number]) => ({
     ...trigger,
-    ...{ type: 'poll', instructions: '', payload: {}, version: '20260101_00' },
+    type: 'poll',
+    instructions: '',
+    payload: {},
+    version: '20260101_00',
     toolkit: toolkitOf(trigger.toolkit),
   });
   const [, , , resource = '', ...rest] = url.pathname.split('/');
@@ -161,7 +168,10 @@ async function answer(registry: ToolkitRegistry, request: IncomingMessage, respo
     const found = registry.accounts.filter((account) => among(query.connected_account_ids, account.id));
     return list(
       found.map(({ toolkit, is_disabled = false, ...account }) => ({
-        ...{ ...account, is_disabled, status_reason: null, data: {} },
+        ...account,
+        is_disabled,
+        status_reason: null,
+        data: {},
         toolkit: { slug: toolkit },
         auth_config: { id: 'ac_1', is_composio_managed: true, is_disabled: false },
       })),

@@ -45,8 +45,12 @@ export async function storeMcp(
   await db
     .insertInto('external_mcps')
     .values({
-      ...{ workspace_id: workspaceId, id, name: `Stored ${++made}`, url: 'https://mcp.example.com/mcp' },
-      ...{ auth_type: 'NONE', status: 'CONNECTED' },
+      workspace_id: workspaceId,
+      id,
+      name: `Stored ${++made}`,
+      url: 'https://mcp.example.com/mcp',
+      auth_type: 'NONE',
+      status: 'CONNECTED',
       ...columns,
     })
     .execute();

@@ -28,7 +28,12 @@ export async function connectRemote(
   const accountId = `ca_${made}_${newId().slice(-12)}`;
   registry.accounts.push({ id: accountId, status, toolkit, user_id: `user-of-${accountId}` });
   await insertConnection(db, {
-    ...{ workspace_id: workspaceId, id, provider: 'composio', toolkit_slug: toolkit, name, external_id: accountId },
+    workspace_id: workspaceId,
+    id,
+    provider: 'composio',
+    toolkit_slug: toolkit,
+    name,
+    external_id: accountId,
   });
   return { id, accountId };
 }

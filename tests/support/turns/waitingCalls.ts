@@ -6,7 +6,8 @@ import type { ModelServer } from '../servers/modelServer.ts';
 
 /** A call of the tool `pay`, as a model asks for it. */
 export const payCall = (city: string) => ({
-  ...{ id: `call_pay_${city}`, name: 'pay' },
+  id: `call_pay_${city}`,
+  name: 'pay',
   arguments: JSON.stringify({ city }),
 });
 
