@@ -1,6 +1,7 @@
 import { newId } from '../../../core/ids.ts';
 import { makeAgent, makeReadyAgent, publish, readAgent, withoutRequestId } from '../../support/agents/agents.ts';
 import { startTestApp, type TestApp } from '../../support/http/app.ts';
+import { eventually } from '../../support/scripts/admin.ts';
 import { startMcpServer, useCertificate } from '../../support/servers/mcp.ts';
 import { registerMcp, storedMcps, storeMcp } from '../../support/tools/mcpApi.ts';
 
@@ -21,6 +22,23 @@ describe('204', () => {
     await app.api('get', `/external-mcps/${publicId}`).expect(404);
     const stored = (await storedMcps(app.workspace)).find(({ id }) => id === publicId);
     expect([stored?.credential, stored?.deleted_at]).toEqual([null, expect.any(Date)]);
+    await server.close();
+  });
+
+  test('the session that calls of its tools share is ended', async () => {
+    const server = await startMcpServer(certificate);
+    const { publicId: externalMcpPublicId } = await registerMcp(app, { url: server.url });
+    await eventually('the end of the discovery', async () => server.sessions.size === 0);
+    const { publicId: agentId } = await makeReadyAgent(app);
+    await app.api('post', `/agents/${agentId}/external-mcps`).send({ externalMcpPublicId }).expect(201);
+    await publish(app, agentId);
+    const content = 'Call echo {"text": "Anybody there?"}';
+    const { body } = await app.api('post', `/agents/${agentId}/messages`).send({ content }).expect(200);
+    expect(body.message.content).toContain('echo: Anybody there?');
+    expect(server.sessions.size).toBe(1);
+    // The API takes ids in any case; the connection is held under the stored one.
+    await remove(externalMcpPublicId.toUpperCase()).expect(204);
+    await eventually('the end of the session', async () => server.sessions.size === 0);
     await server.close();
   });
 
