@@ -99,7 +99,8 @@ export async function createTestDatabase(options: ConnectOptions = {}): Promise<
 
 async function create(template: string): Promise<{ name: string; url: string; drop(): Promise<void> }> {
   const name = `test_${randomBytes(6).toString('hex')}`;
-  await adminQuery(`create database ${name} template ${template} owner guildhall`);
+  // Copying files takes half the time of writing the copy to the log, which nobody reads here.
+  await adminQuery(`create database ${name} template ${template} strategy file_copy owner guildhall`);
   return {
     name,
     url: urlOf(TEST_LOGIN_URL, name),
