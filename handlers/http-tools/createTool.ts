@@ -26,7 +26,7 @@ export const createTool: Handler<'createTool'> = async ({ body, db, workspaceId,
       requires_approval: requiresApproval,
       configuration: JSON.stringify(checked.visible),
       secrets: sealSecrets(runtime.secrets, workspaceId, id, checked.secrets),
-      operations: checked.operations && JSON.stringify(checked.operations),
+      operations: checked.endpoints && JSON.stringify(checked.endpoints),
       created_at: now,
       updated_at: now,
     });

@@ -29,9 +29,9 @@ export const updateTool: Handler<'updateTool'> = async ({ path, body, db, worksp
     const { allowPrivateNetwork } = runtime;
     const checked = await checkConfiguration(present.tool_type, configuration, {
       allowPrivateNetwork,
-      present: secretsOf(present),
+      stored: secretsOf(present),
     });
-    change.operations = checked.operations && JSON.stringify(checked.operations);
+    change.operations = checked.endpoints && JSON.stringify(checked.endpoints);
   }
   const tool = await inTransaction(db, async (trx) => {
     if (configuration !== undefined) {

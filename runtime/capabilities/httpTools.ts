@@ -1,18 +1,17 @@
 import type { AgentScope, AgentTool, ToolOutput } from '../agent/tool.ts';
 import type { LinkedHttpTool } from '../resources/resources.ts';
-import type { ImportedOperation } from '../tools/openapi/endpoint.ts';
-import { operationsOf, runHttpTool, type ToolOperation, type ToolResult } from '../tools/runTool.ts';
-import type { HttpRequestConfiguration, InternalVariableConfiguration } from '../tools/tool.ts';
+import type { ToolFunction } from '../tools/kinds/kind.ts';
+import { functionsOf, runHttpTool, type ToolRunResult } from '../tools/runTool.ts';
 import type { Capability } from './capability.ts';
 
 type Row = LinkedHttpTool['row'];
 
 /** What of a tool is the same in every turn. */
-type Described = Pick<AgentTool, 'name' | 'owner' | 'description' | 'inputSchema'> & Pick<ToolOperation, 'operationId'>;
+type Described = Pick<AgentTool, 'name' | 'owner' | 'description' | 'inputSchema'> & Pick<ToolFunction, 'operationId'>;
 
 const described = new WeakMap<Row, Described[]>();
 
-/** The linked HTTP tools: each is one tool, and a CUSTOM_INTEGRATION one for each of its operations. */
+/** The linked HTTP tools: each is one tool, and a CUSTOM_INTEGRATION one for each of its endpoints. */
 export const httpToolsCapability = {
   name: 'httpTools',
   isActive: ({ resources }) => resources.httpTools.length > 0,
@@ -21,7 +20,7 @@ export const httpToolsCapability = {
 
 function httpTools(scope: AgentScope): AgentTool[] {
   return scope.resources.httpTools.flatMap(({ row, requiresApproval }) =>
-    operations(row).map(
+    functions(row).map(
       ({ operationId, ...tool }): AgentTool => ({
         ...tool,
         origin: { kind: 'http_tool', id: row.id, operation: operationId },
@@ -38,15 +37,15 @@ function httpTools(scope: AgentScope): AgentTool[] {
   );
 }
 
-function operations(row: Row): Described[] {
+function functions(row: Row): Described[] {
   const known = described.get(row);
   if (known) return known;
-  const fresh = operationsOf(row).map(({ operationId, description, inputSchema }): Described => {
-    const words = [description, row.description ?? ''].map((text) => text.trim()).filter((text) => text !== '');
+  const fresh = functionsOf(row).map(({ operationId, description, fallbackDescription, inputSchema }): Described => {
+    const texts = [description, row.description ?? ''].map((text) => text.trim()).filter((text) => text !== '');
     return {
       name: operationId ?? row.name,
       owner: operationId === null ? null : row.name,
-      description: words.length > 0 ? words.join('\n') : describe(row, operationId),
+      description: texts.length > 0 ? texts.join('\n') : fallbackDescription,
       inputSchema,
       operationId,
     };
@@ -55,31 +54,8 @@ function operations(row: Row): Described[] {
   return fresh;
 }
 
-/** What can be said of a tool that nobody described. Nothing of its configuration that may be meant for the service alone. */
-function describe({ name, tool_type: type, configuration, operations }: Row, operationId: string | null): string {
-  switch (type) {
-    case 'HTTP_REQUEST': {
-      const { method = 'GET', url } = configuration as unknown as HttpRequestConfiguration;
-      const host = URL.parse(url)?.hostname ?? '';
-      return `Sends a ${method} request${/^[\w.-]+$/.test(host) ? ` to ${host}` : ''}.`;
-    }
-    case 'DATABASE_QUERY':
-      return `Runs the query “${name}” on a database and answers with its rows.`;
-    case 'INTERNAL_VARIABLE': {
-      const variable = configuration as unknown as InternalVariableConfiguration;
-      const kept = variable.scope === 'conversation' ? 'in this conversation' : 'for all conversations';
-      const writes = variable.writable ? ', or writes it when a value is given' : '';
-      return `Reads the variable “${variable.name}” (${variable.type}), which is kept ${kept}${writes}.`;
-    }
-    case 'CUSTOM_INTEGRATION': {
-      const operation = (operations as unknown as ImportedOperation[]).find((each) => each.operationId === operationId);
-      return `${operation?.method} ${operation?.path} of “${name}”.`;
-    }
-  }
-}
-
 /** The answer itself; of a failed run what failed, and what was answered. */
-function outputOf({ success, statusCode, responseData, errorMessage }: ToolResult): ToolOutput {
+function outputOf({ success, statusCode, responseData, errorMessage }: ToolRunResult): ToolOutput {
   const answer = responseData === null ? '' : textOf(responseData);
   if (success) return { text: answer === '' ? 'Done. The answer is empty.' : answer, isError: false };
   const message = errorMessage ?? 'The tool failed.';

@@ -1,6 +1,6 @@
 /**
- * A tool that could not do its work. `message` is told to the caller and to the model, so it names neither secrets nor
- * anything of this service's own insides. `statusCode` is the HTTP status of the answer, where there was one.
+ * A run of a tool that failed. The caller and the model read `message`, so it names neither secrets nor internals of this
+ * service. `statusCode` is the HTTP status of the response, where there was one.
  */
 export class ToolFailure extends Error {
   override readonly name = 'ToolFailure';

@@ -1,69 +1,53 @@
 import { type ErrorDetail, fault } from '../../../core/errors.ts';
-import { customIntegrationFaults } from '../kinds/customIntegration.ts';
-import { databaseQueryFaults } from '../kinds/databaseQuery.ts';
-import { httpRequestFaults } from '../kinds/httpRequest.ts';
-import { internalVariableFaults } from '../kinds/internalVariable.ts';
-import type { ImportedOperation } from '../openapi/endpoint.ts';
-import { type Secrets, separateSecrets } from '../secrets/secrets.ts';
+import { TOOL_KINDS } from '../kinds/kinds.ts';
+import type { ImportedEndpoint } from '../openapi/endpoint.ts';
+import { type Secrets, type SeparatedConfiguration, separateSecrets } from '../secrets/secrets.ts';
 import type { ToolType } from '../tool.ts';
 import { CONFIGURATION, distinct, faultAt } from './faults.ts';
 
 /** A configuration that may be stored. */
-export interface CheckedConfiguration {
-  /** Secret values read `********`. */
-  visible: Record<string, unknown>;
-  secrets: Secrets;
-  /** Of a CUSTOM_INTEGRATION: what was imported from its document. */
-  operations: ImportedOperation[] | null;
+export interface CheckedConfiguration extends Omit<SeparatedConfiguration, 'missing'> {
+  /** What a CUSTOM_INTEGRATION imported from its document; null for the other kinds. */
+  endpoints: ImportedEndpoint[] | null;
 }
 
-function refuse(faults: readonly ErrorDetail[]): never {
-  throw fault('INVALID_TOOL_CONFIGURATION', undefined, { details: distinct(faults) });
+function missingSecrets(pointers: readonly string[]): ErrorDetail[] {
+  const message = 'is ******** and no value is stored that it could keep';
+  return pointers.map((pointer) => faultAt(CONFIGURATION + pointer, message, 'secret'));
+}
+
+function refuse(faults: readonly ErrorDetail[]): void {
+  if (faults.length > 0) throw fault('INVALID_TOOL_CONFIGURATION', undefined, { details: distinct(faults) });
 }
 
 /**
- * The secrets of a configuration apart from the rest; `********` keeps one of `present`. Throws INVALID_TOOL_CONFIGURATION
- * where there is none to keep.
+ * Separates the secrets of a configuration from the rest; `********` keeps the value in `stored`. Throws
+ * INVALID_TOOL_CONFIGURATION where there is none to keep.
  */
-export function keepSecrets(type: ToolType, configuration: Record<string, unknown>, present: Secrets) {
-  const { visible, secrets, missing } = separateSecrets(type, configuration, present);
-  if (missing.length > 0) refuse(missing.map(missingSecret));
+export function keepSecrets(
+  type: ToolType,
+  configuration: Record<string, unknown>,
+  stored: Secrets,
+): Omit<SeparatedConfiguration, 'missing'> {
+  const { visible, secrets, missing } = separateSecrets(TOOL_KINDS[type].secretPaths, configuration, stored);
+  refuse(missingSecrets(missing));
   return { visible, secrets };
 }
 
-function missingSecret(pointer: string): ErrorDetail {
-  return faultAt(CONFIGURATION + pointer, 'is ******** and no value is stored that it could keep', 'secret');
-}
-
 /**
- * Holds a configuration against its type, imports the document of a CUSTOM_INTEGRATION, and takes the secrets out. Every fault
- * is named. May call an address that the tenant chose, so it does not belong in a transaction. Throws INVALID_TOOL_CONFIGURATION.
+ * Checks a configuration against its kind, imports the document of a CUSTOM_INTEGRATION, and separates the secrets; `********`
+ * keeps the value in `stored`. May call an address that the tenant chose, so it must not run in a transaction. Throws
+ * INVALID_TOOL_CONFIGURATION, which lists every fault.
  */
 export async function checkConfiguration(
   type: ToolType,
   configuration: Record<string, unknown>,
-  options: { allowPrivateNetwork: boolean; present?: Secrets },
+  options: { allowPrivateNetwork: boolean; stored?: Secrets },
 ): Promise<CheckedConfiguration> {
-  const { visible, secrets, missing } = separateSecrets(type, configuration, options.present);
-  // Put together by concat: there can be more faults than a call takes arguments.
-  let faults = missing.map(missingSecret);
-  let operations: ImportedOperation[] | null = null;
-  switch (type) {
-    case 'HTTP_REQUEST':
-      faults = faults.concat(httpRequestFaults(configuration, CONFIGURATION));
-      break;
-    case 'DATABASE_QUERY':
-      faults = faults.concat(databaseQueryFaults(configuration, CONFIGURATION));
-      break;
-    case 'INTERNAL_VARIABLE':
-      faults = faults.concat(internalVariableFaults(configuration, CONFIGURATION));
-      break;
-    case 'CUSTOM_INTEGRATION': {
-      const imported = await customIntegrationFaults(configuration, CONFIGURATION, options.allowPrivateNetwork);
-      faults = faults.concat(imported.faults);
-      operations = imported.operations;
-    }
-  }
-  if (faults.length > 0) refuse(faults);
-  return { visible, secrets, operations };
+  const kind = TOOL_KINDS[type];
+  const { visible, secrets, missing } = separateSecrets(kind.secretPaths, configuration, options.stored);
+  const { allowPrivateNetwork } = options;
+  const { faults, endpoints = null } = await kind.check(configuration, CONFIGURATION, { allowPrivateNetwork });
+  refuse([...missingSecrets(missing), ...faults]);
+  return { visible, secrets, endpoints };
 }

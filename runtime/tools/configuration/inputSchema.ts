@@ -3,6 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
 import { LRUCache } from 'lru-cache';
 import type { ErrorDetail } from '../../../core/errors.ts';
+import { ToolFailure } from '../failure.ts';
 import { OutOfTime, withinTime } from '../timeLimit.ts';
 import type { JsonSchema } from '../tool.ts';
 import { below, distinct, faultAt, toFaults } from './faults.ts';
@@ -220,4 +221,11 @@ export function checkInputs(schema: JsonSchema | undefined, given: Record<string
       return { problem: 'The inputs cannot be checked: they, or the inputSchema, nest too deeply.' };
     throw error;
   }
+}
+
+/** The inputs of a run, checked as `checkInputs` does. Throws ToolFailure when they do not fit. */
+export function fitInputs(schema: JsonSchema | undefined, inputs: Record<string, unknown>): Record<string, unknown> {
+  const checked = checkInputs(schema, inputs);
+  if ('problem' in checked) throw new ToolFailure(checked.problem);
+  return checked.inputs;
 }

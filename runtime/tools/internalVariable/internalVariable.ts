@@ -3,7 +3,6 @@ import { findToolVariable, saveToolVariable, type ToolVariablePlace } from '../.
 import type { DB } from '../../../generated/db.ts';
 import { ToolFailure } from '../failure.ts';
 import { isTooDeep, MAX_DEPTH } from '../request/response.ts';
-import type { InternalVariableConfiguration } from '../tool.ts';
 
 /** Where a variable is read or written. */
 export interface VariableContext {
@@ -13,13 +12,22 @@ export interface VariableContext {
   conversationId?: string | undefined;
 }
 
-/** An INTERNAL_VARIABLE tool, its configuration checked when it was written. */
-export interface VariableTool {
-  id: string;
-  configuration: unknown;
+/** Configuration of an INTERNAL_VARIABLE. */
+export interface InternalVariableConfiguration {
+  name: string;
+  type: 'string' | 'number' | 'boolean' | 'object' | 'array';
+  defaultValue?: unknown;
+  scope: 'conversation' | 'workspace';
+  writable?: boolean;
 }
 
-/** Largest value, in bytes of JSON. */
+/** An INTERNAL_VARIABLE tool, its configuration checked when it was stored. */
+export interface VariableTool {
+  id: string;
+  configuration: InternalVariableConfiguration;
+}
+
+/** Bytes of JSON that a value may have. */
 const MAX_BYTES = 64 * 1024;
 /** NUL, and half of a surrogate pair: JSON can write them, PostgreSQL cannot store them. */
 const NOT_STORABLE = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f][0-9a-f]{2})/;
@@ -50,41 +58,37 @@ function checkValue({ name, type }: InternalVariableConfiguration, value: unknow
   if (NOT_STORABLE.test(json)) throw refuse('not contain NUL or half of a surrogate pair');
 }
 
-/** Where the value is kept; undefined in a test run of a variable that has one value for each conversation. */
-function placeOf(
-  { workspaceId, conversationId }: VariableContext,
-  tool: VariableTool,
-  { scope }: InternalVariableConfiguration,
-): ToolVariablePlace | undefined {
-  if (scope === 'workspace') return { workspaceId, toolId: tool.id, conversationId: null };
+/** Where the value is stored; undefined in a test run of a variable that has one value for each conversation. */
+function placeOf({ workspaceId, conversationId }: VariableContext, tool: VariableTool): ToolVariablePlace | undefined {
+  if (tool.configuration.scope === 'workspace') return { workspaceId, toolId: tool.id, conversationId: null };
   return conversationId === undefined ? undefined : { workspaceId, toolId: tool.id, conversationId };
 }
 
 /**
- * The value of a variable: what was written last in its scope, or else its default, or null. A value from before a change
- * of the variable's type does not count. A test run has no conversation: there a variable of scope `conversation` has its
- * default.
+ * The value of a variable: the last one written in its scope, else its default, else null. A value that does not fit the
+ * variable's type, because the type was changed, is ignored. A test run has no conversation, so it reads the default of a
+ * variable of scope `conversation`.
  */
 export async function readVariable(context: VariableContext, tool: VariableTool): Promise<unknown> {
-  const configuration = tool.configuration as InternalVariableConfiguration;
-  const place = placeOf(context, tool, configuration);
+  const { configuration } = tool;
+  const place = placeOf(context, tool);
   const value = place && (await findToolVariable(context.db, place));
   return isOfType(value, configuration.type) ? value : (configuration.defaultValue ?? null);
 }
 
 /**
- * Writes a variable in its scope and answers with the value. In a test run a value of scope `conversation` is checked,
- * answered and kept for nobody.
+ * Writes a variable in its scope and returns the value. In a test run a value of scope `conversation` is checked and returned,
+ * but not stored.
  * @throws {ToolFailure} the variable is not writable, or the value is not of its type, larger than 64 KiB as JSON, nested
  *   deeper than 100 levels, or has characters that cannot be stored; or the tool was deleted meanwhile
  */
 export async function writeVariable(context: VariableContext, tool: VariableTool, value: unknown): Promise<unknown> {
-  const configuration = tool.configuration as InternalVariableConfiguration;
+  const { configuration } = tool;
   if (configuration.writable !== true) {
     throw new ToolFailure(`The variable ${configuration.name} can only be read: it is not writable.`);
   }
   checkValue(configuration, value);
-  const place = placeOf(context, tool, configuration);
+  const place = placeOf(context, tool);
   if (place && !(await saveToolVariable(context.db, place, value))) {
     throw notWritten(configuration.name, 'its tool does not exist any more');
   }

@@ -1,17 +1,29 @@
 import type { ErrorDetail } from '../../../core/errors.ts';
-import { isOwnedByHttp } from '../../../core/outgoing.ts';
 import { below, checkShape, faultAt } from '../configuration/faults.ts';
-import { declaredInputs, inputSchemaFaults } from '../configuration/inputSchema.ts';
-import { addressFaults } from '../request/address.ts';
+import { declaredInputs, fitInputs, inputSchemaFaults } from '../configuration/inputSchema.ts';
+import { addQuery, addressFaults, fillAddress } from '../request/address.ts';
+import { carriesSecret, fillBody } from '../request/body.ts';
+import { fillHeaders, headerNameFault, isHeaderValue } from '../request/headers.ts';
+import { callHttp } from '../request/httpCall.ts';
 import { placeholdersIn, written } from '../request/placeholders.ts';
-import { isHeaderName, isHeaderValue } from '../request/requestParts.ts';
-import type { HttpRequestConfiguration } from '../tool.ts';
+import { DEFAULT_TIMEOUT_SECONDS, type JsonSchema, TIMEOUT_SHAPE, type ToolOutcome } from '../tool.ts';
+import { NO_INPUTS, type ToolKind, type ToolRun } from './kind.ts';
+
+/** Configuration of an HTTP_REQUEST. */
+interface HttpRequestConfiguration {
+  method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  url: string;
+  headers?: Record<string, string>;
+  query?: Record<string, string>;
+  /** Text, or any other JSON. */
+  body?: unknown;
+  inputSchema?: JsonSchema;
+  timeoutSeconds?: number;
+  secrets?: Record<string, string>;
+}
 
 const MAX_BODY_CHARS = 262_144;
 const TEXTS = { type: 'object', maxProperties: 100, additionalProperties: { type: 'string', maxLength: 8192 } };
-
-/** Seconds that a tool may be given. */
-export const TIMEOUT_SECONDS = { type: 'integer', minimum: 1, maximum: 120 };
 
 const SHAPE = {
   type: 'object',
@@ -24,7 +36,7 @@ const SHAPE = {
     query: TEXTS,
     body: true,
     inputSchema: { type: 'object' },
-    timeoutSeconds: TIMEOUT_SECONDS,
+    timeoutSeconds: TIMEOUT_SHAPE,
     secrets: {
       type: 'object',
       maxProperties: 50,
@@ -35,14 +47,7 @@ const SHAPE = {
 
 const SECRET_NAME = /^[A-Za-z0-9_.-]{1,100}$/;
 
-/** What is wrong with the name of a header. */
-export function headerNameFault(name: string, path: string): ErrorDetail[] {
-  if (!isHeaderName(name)) return [faultAt(path, 'must be the name of a header', 'format')];
-  if (isOwnedByHttp(name)) return [faultAt(path, 'is set by HTTP itself and cannot be given', 'format')];
-  return [];
-}
-
-/** Every text of a JSON value with its place; property names, which are no templates, apart. */
+/** Every text of a JSON value with its place. Names of properties are marked: they cannot be templates. */
 function* textsOf(value: unknown, path: string): Generator<{ text: string; path: string; isName: boolean }> {
   if (typeof value === 'string') yield { text: value, path, isName: false };
   else if (typeof value === 'object' && value !== null) {
@@ -90,8 +95,7 @@ function headerFaults(headers: Record<string, string>, path: string): ErrorDetai
   });
 }
 
-/** What is wrong with the configuration of an HTTP_REQUEST. */
-export function httpRequestFaults(configuration: Record<string, unknown>, path: string): ErrorDetail[] {
+function faultsOf(configuration: Record<string, unknown>, path: string): ErrorDetail[] {
   const { faults, sound } = checkShape<HttpRequestConfiguration>(SHAPE, configuration, path);
   const { url, headers = {}, body, inputSchema } = sound;
   const given = configuration.secrets;
@@ -109,3 +113,46 @@ export function httpRequestFaults(configuration: Record<string, unknown>, path: 
   }
   return [...faults, ...headerFaults(headers, below(path, 'headers')), ...placeholderFaults(sound, secrets, path)];
 }
+
+function describe({ method = 'GET', url }: HttpRequestConfiguration): string {
+  const host = URL.parse(url)?.hostname ?? '';
+  return `Sends a ${method} request${/^[\w.-]+$/.test(host) ? ` to ${host}` : ''}.`;
+}
+
+async function runRequest({
+  context,
+  configuration,
+  inputs,
+  signal,
+}: ToolRun<HttpRequestConfiguration>): Promise<ToolOutcome> {
+  const { method = 'GET', url, headers = {}, query = {}, body, inputSchema, secrets = {} } = configuration;
+  const values = { input: fitInputs(inputSchema, inputs), secret: secrets };
+  const address = addQuery(fillAddress(url, values), query, values);
+  const filled = fillHeaders(headers, values);
+  const content = body === undefined || body === null ? { headers: filled } : fillBody(body, filled, values);
+  return callHttp({
+    ...content,
+    method,
+    url: address,
+    timeoutSeconds: configuration.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS,
+    allowPrivateNetwork: context.runtime.allowPrivateNetwork,
+    // The guarded client drops secret headers when a redirect leads to another host, but a 307 sends the body there.
+    ...(carriesSecret(body) ? { maxRedirects: 0 } : {}),
+    signal,
+  });
+}
+
+/** Sends one HTTP request that the inputs fill in. */
+export const httpRequest: ToolKind<HttpRequestConfiguration> = {
+  secretPaths: [['secrets', '*']],
+  check: (configuration, path) => ({ faults: faultsOf(configuration, path) }),
+  functions: ({ configuration }) => [
+    {
+      operationId: null,
+      description: '',
+      fallbackDescription: describe(configuration),
+      inputSchema: configuration.inputSchema ?? NO_INPUTS,
+    },
+  ],
+  run: runRequest,
+};

@@ -1,12 +1,12 @@
 import { ToolFailure } from '../failure.ts';
 import { hasDotSegment } from '../request/address.ts';
+import { headerValue, isHeaderValue } from '../request/headers.ts';
 import { asText, percentEncode } from '../request/placeholders.ts';
-import { headerValue, isHeaderValue } from '../request/requestParts.ts';
-import type { ImportedOperation, ImportedParameter } from './endpoint.ts';
+import type { ImportedEndpoint, ImportedParameter } from './endpoint.ts';
 
 type Encode = (text: string) => string;
 
-/** Name and value of each part that a value is written as, in the style `simple` or `form` (RFC 6570, 3.2.2 and 3.2.8). */
+/** A value in the style `simple` or `form` (RFC 6570, 3.2.2 and 3.2.8). */
 function joined(value: unknown, explode: boolean, encode: Encode): string {
   if (Array.isArray(value)) return value.map((item) => encode(asText(item))).join(',');
   if (typeof value !== 'object' || value === null) return encode(asText(value));
@@ -31,15 +31,15 @@ function queryPairs({ name, style, explode }: ImportedParameter, value: unknown)
   return [`${key}=${joined(value, explode, percentEncode)}`];
 }
 
-/** The request of an operation: inputs go where the document says. Throws ToolFailure where one does not fit its place. */
+/** The request that calls an endpoint, with each input where the document says. Throws ToolFailure when an input does not fit. */
 export function requestOf(
-  operation: ImportedOperation,
+  endpoint: ImportedEndpoint,
   inputs: Readonly<Record<string, unknown>>,
 ): { method: string; url: string; headers: Record<string, string>; body?: string } {
-  let path = operation.path;
+  let path = endpoint.path;
   const query: string[] = [];
   const headers: Record<string, string> = { accept: 'application/json, */*;q=0.5' };
-  for (const parameter of operation.parameters) {
+  for (const parameter of endpoint.parameters) {
     const value = Object.hasOwn(inputs, parameter.input) ? inputs[parameter.input] : undefined;
     const given = value !== undefined && value !== null;
     if (parameter.in === 'path') {
@@ -61,12 +61,12 @@ export function requestOf(
     }
   }
   if (hasDotSegment(path)) throw new ToolFailure('A segment of the path must not be . or ..');
-  const url = operation.server + path + (query.length > 0 ? `?${query.join('&')}` : '');
-  const request = { method: operation.method, url, headers };
-  if (operation.bodyType === null || !Object.hasOwn(inputs, 'body')) return request;
+  const url = endpoint.server + path + (query.length > 0 ? `?${query.join('&')}` : '');
+  const request = { method: endpoint.method, url, headers };
+  if (endpoint.bodyType === null || !Object.hasOwn(inputs, 'body')) return request;
   return {
     ...request,
-    headers: { ...headers, 'content-type': operation.bodyType },
+    headers: { ...headers, 'content-type': endpoint.bodyType },
     body: JSON.stringify(inputs.body),
   };
 }

@@ -8,13 +8,13 @@ export function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A value of a document and the way to it from the document's root. */
+/** A value of a document and the path to it from the document's root. */
 export interface Located<T = unknown> {
   value: T;
   steps: (string | number)[];
 }
 
-/** Ends the import of one operation. */
+/** A fault in the document: ends the import of one endpoint. */
 export class BadDocument extends Error {
   readonly fault: DocumentFault;
 
@@ -24,7 +24,7 @@ export class BadDocument extends Error {
   }
 }
 
-/** References that lead to references are followed this far. */
+/** References to references are followed this often. */
 const MAX_HOPS = 20;
 
 /** The steps of a local reference. Throws BadDocument for any other. */
@@ -47,7 +47,7 @@ export function stepsOf(ref: string, at: (string | number)[]): string[] {
     .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** What stands at a place of a document; undefined when nothing does. */
+/** The value at a path of a document; undefined when there is none. */
 export function valueAt(document: Fields, steps: readonly string[]): unknown {
   let value: unknown = document;
   for (const step of steps) {
@@ -57,7 +57,7 @@ export function valueAt(document: Fields, steps: readonly string[]): unknown {
   return value;
 }
 
-/** The object at a place, local references followed. Throws BadDocument when there is none. */
+/** The object at a path, after following local references. Throws BadDocument when there is none. */
 export function objectAt(document: Fields, located: Located): Located<Fields> {
   let { value, steps } = located;
   for (let hop = 0; hop < MAX_HOPS; hop += 1) {

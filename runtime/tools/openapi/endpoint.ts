@@ -3,9 +3,9 @@ import type { JsonSchema } from '../tool.ts';
 /** How a parameter is written into a request: the styles of OpenAPI 3.1, 4.8.12.2, or JSON text where it has a `content`. */
 export type ParameterStyle = 'simple' | 'form' | 'spaceDelimited' | 'pipeDelimited' | 'deepObject' | 'json';
 
-/** A parameter of an operation. */
+/** A parameter of an endpoint. */
 export interface ImportedParameter {
-  /** Field of the inputs that it is filled from. */
+  /** The field of the inputs that has its value. */
   input: string;
   name: string;
   in: 'path' | 'query' | 'header';
@@ -13,8 +13,8 @@ export interface ImportedParameter {
   explode: boolean;
 }
 
-/** What the import of a document keeps of an operation: all that calling it needs. */
-export interface ImportedOperation {
+/** An endpoint of an API, which its OpenAPI document calls an operation: everything that a call of it needs. */
+export interface ImportedEndpoint {
   operationId: string;
   /** For the model; '' when the document says nothing. */
   description: string;
@@ -29,28 +29,28 @@ export interface ImportedOperation {
   inputSchema: JsonSchema;
 }
 
-/** What is to be imported of a document. */
-export interface ImportOrder {
-  /** Parsed already, or its text: JSON or YAML. */
+/** The request to import endpoints from a document. */
+export interface ImportRequest {
+  /** The parsed document, or its text (JSON or YAML) and where it came from. */
   source: { document: Record<string, unknown> } | { text: string; address: string };
-  /** operationIds. */
+  /** The operationIds to import. */
   wanted: string[];
   baseUrl: string | undefined;
   /** The header that carries the secret, which no parameter may set. */
   authHeader: string | undefined;
 }
 
-/** Something in a document that stands in the way. */
+/** Something in a document that prevents the import. */
 export interface DocumentFault {
   /** Field of the configuration that is at fault. */
   field: 'openapi' | 'baseUrl' | 'operations';
-  /** Way to the fault within the field, step by step. */
+  /** The path to the fault within the field. */
   steps: (string | number)[];
   message: string;
 }
 
-/** What came of an import: operations in the order in which they were wanted, or what is wrong. */
-export interface Imported {
-  operations: ImportedOperation[];
+/** The result of an import: endpoints in the order in which they were requested, or what is wrong. */
+export interface ImportResult {
+  endpoints: ImportedEndpoint[];
   faults: DocumentFault[];
 }

@@ -1,14 +1,14 @@
 import { inputSchemaFaults, MAX_SCHEMA_CHARS } from '../configuration/inputSchema.ts';
 import type { JsonSchema } from '../tool.ts';
 import { BadDocument, type Fields, isFields, type Located, objectAt } from './document.ts';
-import type { DocumentFault, Imported, ImportedOperation, ImportedParameter, ImportOrder } from './endpoint.ts';
-import { type Found, parametersOf } from './parameters.ts';
+import type { DocumentFault, ImportedEndpoint, ImportedParameter, ImportRequest, ImportResult } from './endpoint.ts';
+import { type DocumentParameter, parametersOf } from './parameters.ts';
 import { SchemaCollector } from './schemas.ts';
 import { serverOf } from './servers.ts';
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete', 'head', 'options'] as const;
 const MAX_DESCRIPTION = 1000;
-/** Depths of references that are tried until the schema of the inputs is small enough. */
+/** How deep references are followed: the next value is tried while the schema of the inputs is too large. */
 const DEPTHS = [Number.POSITIVE_INFINITY, 4, 2, 1, 0];
 
 interface Candidate {
@@ -25,7 +25,7 @@ function candidatesOf(document: Fields): Map<string, Candidate[]> {
     try {
       item = objectAt(document, { value, steps: ['paths', path] });
     } catch (error) {
-      // It may hold what is wanted; then that is not found.
+      // A requested endpoint of this path is then reported as not found.
       if (error instanceof BadDocument) continue;
       throw error;
     }
@@ -39,7 +39,7 @@ function candidatesOf(document: Fields): Map<string, Candidate[]> {
   return found;
 }
 
-/** The JSON content of a request body: the one named application/json first. */
+/** The JSON content of a request body; application/json if the document has it. */
 function jsonContent(
   document: Fields,
   { operation }: Candidate,
@@ -63,8 +63,8 @@ function describe({ summary, description }: Fields): string {
   return [...new Set(texts)].join('\n\n').trim().slice(0, MAX_DESCRIPTION).toWellFormed();
 }
 
-/** A name for each input: the parameter's own where it is free, of letters that models may use. */
-function nameInputs(found: readonly Found[], hasBody: boolean): (Found & { input: string })[] {
+/** A name for each input, of characters that models may use: the parameter's own unless another input has it. */
+function nameInputs(found: readonly DocumentParameter[], hasBody: boolean): (DocumentParameter & { input: string })[] {
   const taken = new Set(['operationId', ...(hasBody ? ['body'] : [])]);
   return found.map((each) => {
     const plain = each.name.replace(/[^A-Za-z0-9_.-]+/g, '_').slice(0, 50);
@@ -75,14 +75,14 @@ function nameInputs(found: readonly Found[], hasBody: boolean): (Found & { input
   });
 }
 
-function importOperation(
+function importEndpoint(
   document: Fields,
   candidate: Candidate,
   server: string,
-  order: ImportOrder,
-): ImportedOperation {
+  request: ImportRequest,
+): ImportedEndpoint {
   const { method, path, item, operation } = candidate;
-  if (order.baseUrl === undefined) {
+  if (request.baseUrl === undefined) {
     for (const { value, steps } of [operation, item]) {
       if (!Array.isArray(value.servers) || value.servers.length === 0) continue;
       throw new BadDocument('has servers of its own: give a baseUrl, or leave the operation out', [
@@ -92,7 +92,7 @@ function importOperation(
     }
   }
   const body = jsonContent(document, candidate);
-  const parameters = nameInputs(parametersOf(document, path, item, operation, order.authHeader), body !== null);
+  const parameters = nameInputs(parametersOf(document, path, item, operation, request.authHeader), body !== null);
   const inputSchema = inputsOf(document, operation, parameters, body);
   return {
     operationId: String(operation.value.operationId),
@@ -111,7 +111,7 @@ function importOperation(
 function inputsOf(
   document: Fields,
   operation: Located<Fields>,
-  parameters: readonly (Found & { input: string })[],
+  parameters: readonly (DocumentParameter & { input: string })[],
   body: ReturnType<typeof jsonContent>,
 ): JsonSchema {
   for (const depth of DEPTHS) {
@@ -141,10 +141,10 @@ function inputsOf(
   throw new BadDocument('takes inputs that are too large to describe', operation.steps);
 }
 
-/** Reads the wanted operations out of a parsed document. */
-export function importOperations(document: unknown, order: ImportOrder): Imported {
+/** Reads the requested endpoints from a parsed document. */
+export function importEndpoints(document: unknown, request: ImportRequest): ImportResult {
   const faults: DocumentFault[] = [];
-  const operations: ImportedOperation[] = [];
+  const endpoints: ImportedEndpoint[] = [];
   const note = (work: () => void) => {
     try {
       work();
@@ -154,16 +154,16 @@ export function importOperations(document: unknown, order: ImportOrder): Importe
     }
   };
   if (!isFields(document))
-    return { operations, faults: [{ field: 'openapi', steps: [], message: 'must be an OpenAPI document' }] };
+    return { endpoints, faults: [{ field: 'openapi', steps: [], message: 'must be an OpenAPI document' }] };
   if (!/^3\.\d+\.\d+/.test(String(document.openapi))) {
-    return { operations, faults: [{ field: 'openapi', steps: ['openapi'], message: 'must be version 3 of OpenAPI' }] };
+    return { endpoints, faults: [{ field: 'openapi', steps: ['openapi'], message: 'must be version 3 of OpenAPI' }] };
   }
   let server = '';
   note(() => {
-    server = serverOf(document, order.baseUrl, 'address' in order.source ? order.source.address : undefined);
+    server = serverOf(document, request.baseUrl, 'address' in request.source ? request.source.address : undefined);
   });
   const candidates = candidatesOf(document);
-  for (const [index, wanted] of order.wanted.entries()) {
+  for (const [index, wanted] of request.wanted.entries()) {
     const [candidate, another] = candidates.get(wanted) ?? [];
     if (candidate === undefined || another !== undefined) {
       const message =
@@ -171,7 +171,7 @@ export function importOperations(document: unknown, order: ImportOrder): Importe
       faults.push({ field: 'operations', steps: [index], message });
       continue;
     }
-    note(() => operations.push(importOperation(document, candidate, server, order)));
+    note(() => endpoints.push(importEndpoint(document, candidate, server, request)));
   }
-  return { operations, faults };
+  return { endpoints, faults };
 }

@@ -1,39 +1,39 @@
 import { Worker } from 'node:worker_threads';
 import { guardedFetch, OutgoingFailed, OutgoingRefused } from '../../../core/outgoing.ts';
-import type { Imported, ImportOrder } from './endpoint.ts';
+import type { ImportRequest, ImportResult } from './endpoint.ts';
 
 const FETCH_LIMITS = { timeoutMs: 20_000, maxBytes: 5 * 1024 * 1024 };
 const IMPORT_LIMIT_MS = 15_000;
-/** Megabytes of heap for reading a document: some twenty times the largest text. */
+/** Megabytes of heap for reading a document: about twenty times the largest text. */
 const HEAP_MB = 256;
-/** Documents that are read at the same time; others wait. */
-const AT_ONCE = 2;
+/** Documents that are read at the same time; others wait in a queue. */
+const MAX_AT_ONCE = 2;
 
-function refused(message: string): Imported {
-  return { operations: [], faults: [{ field: 'openapi', steps: [], message }] };
+function refused(message: string): ImportResult {
+  return { endpoints: [], faults: [{ field: 'openapi', steps: [], message }] };
 }
 
 let running = 0;
 const waiting: (() => void)[] = [];
 
 async function inTurn<T>(work: () => Promise<T>): Promise<T> {
-  if (running >= AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve));
+  if (running >= MAX_AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve));
   else running += 1;
   try {
     return await work();
   } finally {
     const next = waiting.shift();
-    // The next one takes this place over.
+    // The next import takes this slot, so `running` stays as it is.
     if (next) next();
     else running -= 1;
   }
 }
 
-/** In a thread of its own, so that no document can hold up or exhaust the service. */
-function inThread(order: ImportOrder): Promise<Imported> {
+/** Imports in a worker thread, so that no document can block or exhaust the service. */
+function inThread(request: ImportRequest): Promise<ImportResult> {
   return new Promise((resolve, reject) => {
     const worker = new Worker(new URL('./worker.ts', import.meta.url), {
-      workerData: order,
+      workerData: request,
       env: {},
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MB, maxYoungGenerationSizeMb: 32 },
     });
@@ -43,7 +43,7 @@ function inThread(order: ImportOrder): Promise<Imported> {
       settle();
       void worker.terminate();
     };
-    worker.once('message', (imported: Imported) => end(() => resolve(imported)));
+    worker.once('message', (imported: ImportResult) => end(() => resolve(imported)));
     worker.once('error', (error: NodeJS.ErrnoException) =>
       end(() => {
         if (error.code === 'ERR_WORKER_OUT_OF_MEMORY') resolve(refused('is too large to read'));
@@ -54,15 +54,19 @@ function inThread(order: ImportOrder): Promise<Imported> {
   });
 }
 
-/** What is to be imported, the document still at its address when it is one. */
-export type DocumentOrder = Omit<ImportOrder, 'source'> & {
+/** The request to import endpoints from a document that may still have to be fetched. */
+export type DocumentRequest = Omit<ImportRequest, 'source'> & {
   openapi: string | Record<string, unknown>;
   allowPrivateNetwork: boolean;
 };
 
-/** Imports operations of an OpenAPI document, fetched through the guarded client when it is an address. What is wrong is in the answer. */
-export async function importDocument({ openapi, allowPrivateNetwork, ...order }: DocumentOrder): Promise<Imported> {
-  if (typeof openapi !== 'string') return inTurn(() => inThread({ ...order, source: { document: openapi } }));
+/** Imports endpoints of an OpenAPI document, fetched through the guarded client when it is an address. Faults are in the result. */
+export async function importDocument({
+  openapi,
+  allowPrivateNetwork,
+  ...request
+}: DocumentRequest): Promise<ImportResult> {
+  if (typeof openapi !== 'string') return inTurn(() => inThread({ ...request, source: { document: openapi } }));
   try {
     const { status, body, url } = await guardedFetch(openapi, {
       ...FETCH_LIMITS,
@@ -71,7 +75,7 @@ export async function importDocument({ openapi, allowPrivateNetwork, ...order }:
     });
     if (status !== 200) return refused(`must lead to a document: the server answered ${status}`);
     const text = body.toString('utf8').replace(/^\uFEFF/, '');
-    return await inTurn(() => inThread({ ...order, source: { text, address: url } }));
+    return await inTurn(() => inThread({ ...request, source: { text, address: url } }));
   } catch (error) {
     if (error instanceof OutgoingRefused || error instanceof OutgoingFailed) return refused(error.message);
     throw error;

@@ -1,10 +1,10 @@
 import { isOwnedByHttp } from '../../../core/outgoing.ts';
-import { isHeaderName } from '../request/requestParts.ts';
+import { isHeaderName } from '../request/headers.ts';
 import { BadDocument, type Fields, isFields, type Located, objectAt } from './document.ts';
 import type { ImportedParameter, ParameterStyle } from './endpoint.ts';
 
-/** A parameter as the document has it. */
-export interface Found extends Omit<ImportedParameter, 'input'> {
+/** A parameter as the document describes it. */
+export interface DocumentParameter extends Omit<ImportedParameter, 'input'> {
   required: boolean;
   description: string;
   schema: Located;
@@ -18,7 +18,7 @@ const STYLES: Readonly<Record<ImportedParameter['in'], readonly ParameterStyle[]
 /** OpenAPI 3.1, 4.8.12.1: parameters of these names are ignored. */
 const NOT_PARAMETERS = new Set(['accept', 'content-type', 'authorization']);
 
-function found(document: Fields, located: Located<Fields>): Found | undefined {
+function readParameter(document: Fields, located: Located<Fields>): DocumentParameter | undefined {
   const { value, steps } = located;
   const { name, in: where } = value;
   if (typeof name !== 'string' || name === '') throw new BadDocument('must have a name', steps);
@@ -52,7 +52,7 @@ function found(document: Fields, located: Located<Fields>): Found | undefined {
 
 /**
  * The parameters of an operation, those of its path included where it does not replace them. Throws BadDocument when one
- * cannot be sent, or the path has a place without a parameter.
+ * cannot be sent, or when a placeholder of the path has no parameter.
  */
 export function parametersOf(
   document: Fields,
@@ -60,12 +60,15 @@ export function parametersOf(
   item: Located<Fields>,
   operation: Located<Fields>,
   authHeader: string | undefined,
-): Found[] {
-  const byPlace = new Map<string, Found>();
+): DocumentParameter[] {
+  const byPlace = new Map<string, DocumentParameter>();
   for (const { value, steps } of [item, operation]) {
     if (!Array.isArray(value.parameters)) continue;
     for (const [index, each] of value.parameters.entries()) {
-      const parameter = found(document, objectAt(document, { value: each, steps: [...steps, 'parameters', index] }));
+      const parameter = readParameter(
+        document,
+        objectAt(document, { value: each, steps: [...steps, 'parameters', index] }),
+      );
       if (parameter === undefined) continue;
       const name = parameter.name.toLowerCase();
       if (parameter.in === 'header') {

@@ -20,7 +20,7 @@ const SCHEMA = new Set([
 ]);
 const LIST = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems']);
 const MAP = new Set(['$defs', 'definitions', 'dependentSchemas', 'patternProperties', 'properties']);
-/** What says nothing to a validator or a model, and names that would take part in the resolution of references. */
+/** Keywords that say nothing to a validator or a model, and those that would change how references are resolved. */
 const DROPPED = new Set([
   '$anchor',
   '$async',
@@ -49,7 +49,7 @@ function isPattern(text: unknown): boolean {
   }
 }
 
-/** The bounds of a number: OpenAPI 3.0 says by true that `minimum` itself is excluded, JSON Schema since says what is. */
+/** The bounds of a number. In OpenAPI 3.0 `exclusiveMinimum: true` excludes `minimum`; in JSON Schema it is the bound itself. */
 function bounds(schema: Fields): Fields {
   const made: Fields = {};
   for (const [exclusive, inclusive] of [
@@ -71,9 +71,9 @@ function withNull(schema: JsonSchema): JsonSchema {
 }
 
 /**
- * Turns schemas of a document into JSON Schema 2020-12 that is whole in itself: what is referred to comes along under
- * `$defs`. References more than `maxDepth` away from where they began take anything, so that a large document gives a
- * schema that a model can read.
+ * Converts schemas of a document into self-contained JSON Schema 2020-12: `$defs` has the schemas that they refer to. A
+ * reference more than `maxDepth` references away from its start becomes a schema that accepts anything, so that a large
+ * document gives a schema that a model can read.
  */
 export class SchemaCollector {
   readonly #document: Fields;
@@ -86,7 +86,7 @@ export class SchemaCollector {
     this.#maxDepth = maxDepth;
   }
 
-  /** One schema. Throws BadDocument for a reference that leads out of the document or nowhere. */
+  /** One schema. Throws BadDocument for a reference that leads out of the document, or to nothing. */
   convert(schema: unknown, steps: Steps, depth = 0): JsonSchema {
     if (schema === false) return { not: {} };
     if (!isFields(schema)) {
@@ -115,7 +115,7 @@ export class SchemaCollector {
     return schema.nullable === true && typeof schema.$ref !== 'string' ? withNull(made) : made;
   }
 
-  /** The schemas that the converted ones refer to, by the names that they refer to. */
+  /** The schemas that the converted ones refer to, by their names in `$defs`. */
   definitions(): Record<string, JsonSchema> {
     const definitions: [string, JsonSchema][] = [];
     for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
@@ -146,7 +146,7 @@ export class SchemaCollector {
     return { $ref: `#/$defs/${name}` };
   }
 
-  /** What only answers have is not asked for. */
+  /** Removes the properties that only responses have. */
   #withoutReadOnly(schema: Fields, made: JsonSchema): void {
     if (!isFields(schema.properties)) return;
     const readOnly = Object.entries(schema.properties)

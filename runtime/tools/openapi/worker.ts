@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import type { Imported, ImportOrder } from './endpoint.ts';
-import { importOperations } from './import.ts';
+import type { ImportRequest, ImportResult } from './endpoint.ts';
+import { importEndpoints } from './import.ts';
 
 /** A document's text as a value; undefined when it is neither JSON nor YAML. */
 async function read(text: string): Promise<unknown> {
@@ -14,18 +14,18 @@ async function read(text: string): Promise<unknown> {
   }
 }
 
-async function run(order: ImportOrder): Promise<Imported> {
-  const { source } = order;
+async function run(request: ImportRequest): Promise<ImportResult> {
+  const { source } = request;
   const document = 'document' in source ? source.document : await read(source.text);
   if (document === undefined) {
-    return { operations: [], faults: [{ field: 'openapi', steps: [], message: 'must lead to JSON or YAML' }] };
+    return { endpoints: [], faults: [{ field: 'openapi', steps: [], message: 'must lead to JSON or YAML' }] };
   }
   try {
-    return importOperations(document, order);
+    return importEndpoints(document, request);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    return { operations: [], faults: [{ field: 'openapi', steps: [], message: 'must not nest that deeply' }] };
+    return { endpoints: [], faults: [{ field: 'openapi', steps: [], message: 'must not nest that deeply' }] };
   }
 }
 
-parentPort?.postMessage(await run(workerData as ImportOrder));
+parentPort?.postMessage(await run(workerData as ImportRequest));

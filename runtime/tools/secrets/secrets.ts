@@ -2,21 +2,16 @@ import type { SecretBox, SecretPlace } from '../../../core/secrets.ts';
 import { SecretUnreadable } from '../../../core/secrets.ts';
 import { below } from '../configuration/faults.ts';
 import { ToolFailure } from '../failure.ts';
-import type { StoredTool, ToolType } from '../tool.ts';
+import type { RunnableTool } from '../tool.ts';
 
-/** What stands in a configuration for a secret value. Sent back, it keeps the value that is stored. */
+/** What the API shows in place of a secret value. A request that sends it keeps the stored value. */
 export const HIDDEN = '********';
 
 /** Secret values by their JSON Pointer in the configuration. */
 export type Secrets = Record<string, string>;
 
-/** Where a kind of tool has its secrets: the path to one, or to an object of them when it ends in `*`. */
-const PLACES: Readonly<Record<ToolType, readonly (readonly string[])[]>> = {
-  HTTP_REQUEST: [['secrets', '*']],
-  DATABASE_QUERY: [['connection']],
-  INTERNAL_VARIABLE: [],
-  CUSTOM_INTEGRATION: [['auth', 'secret']],
-};
+/** Where a kind of tool has its secrets: `ToolKind.secretPaths`. */
+type SecretPaths = readonly (readonly string[])[];
 
 function replaceAt(
   value: unknown,
@@ -35,34 +30,37 @@ function replaceAt(
   );
 }
 
-function replaceSecrets<T extends object>(
-  type: ToolType,
-  configuration: T,
+function replaceSecrets(
+  paths: SecretPaths,
+  configuration: Record<string, unknown>,
   swap: (text: string, pointer: string) => string,
-): T {
-  return PLACES[type].reduce<T>((made, place) => replaceAt(made, place, '', swap) as T, configuration);
+): Record<string, unknown> {
+  // A step that does not match leaves the object an object.
+  return paths.reduce((made, path) => replaceAt(made, path, '', swap) as Record<string, unknown>, configuration);
 }
 
-/** A configuration cut in two, and the pointers of secrets that are to be kept where none is stored. */
-export interface Separated<T> {
-  visible: T;
+/** A configuration without its secret values. */
+export interface SeparatedConfiguration {
+  /** Secret values read `********`. */
+  visible: Record<string, unknown>;
   secrets: Secrets;
+  /** Pointers of the values that came as `********` and are not stored either. */
   missing: string[];
 }
 
 /**
- * Takes the secret values out of a configuration. One that is sent as `********` is taken from `present`. The configuration
- * may still be wrong otherwise.
+ * Takes the secret values out of a configuration. A value that comes as `********` is taken from `stored`. The configuration
+ * need not be valid.
  */
-export function separateSecrets<T extends object>(
-  type: ToolType,
-  configuration: T,
-  present: Secrets = {},
-): Separated<T> {
+export function separateSecrets(
+  paths: SecretPaths,
+  configuration: Record<string, unknown>,
+  stored: Secrets = {},
+): SeparatedConfiguration {
   const secrets: Secrets = {};
   const missing: string[] = [];
-  const visible = replaceSecrets(type, configuration, (text, pointer) => {
-    const value = text === HIDDEN ? present[pointer] : text;
+  const visible = replaceSecrets(paths, configuration, (text, pointer) => {
+    const value = text === HIDDEN ? stored[pointer] : text;
     if (value === undefined) missing.push(pointer);
     else secrets[pointer] = value;
     return HIDDEN;
@@ -71,8 +69,12 @@ export function separateSecrets<T extends object>(
 }
 
 /** The configuration with its secret values in their places. */
-export function joinSecrets<T extends object>(type: ToolType, visible: T, secrets: Secrets): T {
-  return replaceSecrets(type, visible, (text, pointer) => secrets[pointer] ?? text);
+export function joinSecrets(
+  paths: SecretPaths,
+  visible: Record<string, unknown>,
+  secrets: Secrets,
+): Record<string, unknown> {
+  return replaceSecrets(paths, visible, (text, pointer) => secrets[pointer] ?? text);
 }
 
 function placeOf(workspaceId: string, toolId: string): SecretPlace {
@@ -86,7 +88,7 @@ export function sealSecrets(box: SecretBox, workspaceId: string, toolId: string,
 }
 
 /** The secrets of a tool. Throws ToolFailure when they cannot be read. */
-export function openSecrets(box: SecretBox, workspaceId: string, tool: Pick<StoredTool, 'id' | 'secrets'>): Secrets {
+export function openSecrets(box: SecretBox, workspaceId: string, tool: Pick<RunnableTool, 'id' | 'secrets'>): Secrets {
   if (tool.secrets === null) return {};
   try {
     return JSON.parse(box.open(tool.secrets, placeOf(workspaceId, tool.id))) as Secrets;
@@ -96,8 +98,12 @@ export function openSecrets(box: SecretBox, workspaceId: string, tool: Pick<Stor
   }
 }
 
-/** The secrets of a tool that a change may keep: those that cannot be read count as gone. */
-export function storedSecrets(box: SecretBox, workspaceId: string, tool: Pick<StoredTool, 'id' | 'secrets'>): Secrets {
+/** The secrets that a change of the tool may keep; none when they cannot be read any more. */
+export function storedSecrets(
+  box: SecretBox,
+  workspaceId: string,
+  tool: Pick<RunnableTool, 'id' | 'secrets'>,
+): Secrets {
   try {
     return openSecrets(box, workspaceId, tool);
   } catch (error) {

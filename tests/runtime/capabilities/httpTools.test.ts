@@ -135,10 +135,10 @@ describe('a DATABASE_QUERY', () => {
     configuration: { connection: queried.url(), query, ...more },
   });
 
-  test('answers with its rows', async () => {
+  test('returns its rows', async () => {
     const { tools, name } = await toolsOf(querying('select :a::int + 1 as sum'));
     expect(await runNamed(tools, name, { a: 2 })).toEqual({ text: '{"rows":[{"sum":3}]}', isError: false });
-    expect(tools[0]?.description).toBe(`Runs the query “${name}” on a database and answers with its rows.`);
+    expect(tools[0]?.description).toBe(`Runs the query “${name}” on a database and returns its rows.`);
   });
 
   test('that fails says how, and never where the database is', async () => {

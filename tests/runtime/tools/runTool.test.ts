@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { newId } from '../../../core/ids.ts';
 import { SecretBox } from '../../../core/secrets.ts';
-import { operationsOf, runHttpTool } from '../../../runtime/tools/runTool.ts';
+import { functionsOf, runHttpTool } from '../../../runtime/tools/runTool.ts';
 import { sealSecrets } from '../../../runtime/tools/secrets/secrets.ts';
-import type { StoredTool, ToolContext, ToolType } from '../../../runtime/tools/tool.ts';
+import type { RunnableTool, ToolRunContext, ToolType } from '../../../runtime/tools/tool.ts';
 import { startToolServer, type ToolServer } from '../../support/tools/httpTools.ts';
 
 let server: ToolServer;
@@ -14,14 +14,18 @@ afterAll(() => server.close());
 
 const ring = [randomBytes(32)];
 const secrets = new SecretBox(() => ring);
-const context: ToolContext = {
+const context: ToolRunContext = {
   // None of these tools reads the database.
   db: undefined as never,
   workspaceId: newId(),
   runtime: { secrets, allowPrivateNetwork: true, clock: { now: () => new Date('2026-11-21T09:31:00.000Z') } },
 };
 
-function toolOf(configuration: object, type: ToolType = 'HTTP_REQUEST', more: Partial<StoredTool> = {}): StoredTool {
+function toolOf(
+  configuration: object,
+  type: ToolType = 'HTTP_REQUEST',
+  more: Partial<RunnableTool> = {},
+): RunnableTool {
   return {
     id: newId(),
     tool_type: type,
@@ -32,13 +36,16 @@ function toolOf(configuration: object, type: ToolType = 'HTTP_REQUEST', more: Pa
   };
 }
 
+/** What a model can call of a tool named “shop”. */
+const functions = (...tool: Parameters<typeof toolOf>) => functionsOf({ name: 'shop', ...toolOf(...tool) });
+
 describe('what a model can call of a tool', () => {
   test('a request and a query take what their inputSchema says, or nothing', () => {
     const inputSchema = { type: 'object', properties: { a: {} } };
-    expect(operationsOf(toolOf({ url: 'https://a', inputSchema }))).toEqual([
-      { operationId: null, description: '', inputSchema },
+    expect(functions({ url: 'https://a', inputSchema })).toEqual([
+      { operationId: null, description: '', fallbackDescription: 'Sends a GET request to a.', inputSchema },
     ]);
-    expect(operationsOf(toolOf({ query: 'select 1' }, 'DATABASE_QUERY'))[0]?.inputSchema).toEqual({
+    expect(functions({ query: 'select 1' }, 'DATABASE_QUERY')[0]?.inputSchema).toEqual({
       type: 'object',
       properties: {},
     });
@@ -46,22 +53,27 @@ describe('what a model can call of a tool', () => {
 
   test('a variable takes a value when it is writable', () => {
     const inputOf = (writable: boolean) =>
-      operationsOf(toolOf({ name: 'a', type: 'number', scope: 'workspace', writable }, 'INTERNAL_VARIABLE'))[0]
-        ?.inputSchema;
+      functions({ name: 'a', type: 'number', scope: 'workspace', writable }, 'INTERNAL_VARIABLE')[0]?.inputSchema;
     expect(inputOf(true)).toMatchObject({ properties: { value: { type: 'number' } }, additionalProperties: false });
     expect(inputOf(false)).toEqual({ type: 'object', properties: {}, additionalProperties: false });
   });
 
-  test('an integration is one for each operation', () => {
-    const operation = {
+  test('an integration is one for each endpoint', () => {
+    const endpoint = {
       operationId: 'ping',
       description: 'Is it there?',
       inputSchema: { type: 'object' },
       method: 'GET',
       server: 'https://a',
+      path: '/ping',
     };
-    expect(operationsOf(toolOf({}, 'CUSTOM_INTEGRATION', { operations: [operation] as never }))).toEqual([
-      { operationId: 'ping', description: 'Is it there?', inputSchema: { type: 'object' } },
+    expect(functions({}, 'CUSTOM_INTEGRATION', { operations: [endpoint] as never })).toEqual([
+      {
+        operationId: 'ping',
+        description: 'Is it there?',
+        fallbackDescription: 'GET /ping of “shop”.',
+        inputSchema: { type: 'object' },
+      },
     ]);
   });
 });

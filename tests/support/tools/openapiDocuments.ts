@@ -1,9 +1,9 @@
-import type { ImportOrder } from '../../../runtime/tools/openapi/endpoint.ts';
-import { importOperations } from '../../../runtime/tools/openapi/import.ts';
+import type { ImportRequest } from '../../../runtime/tools/openapi/endpoint.ts';
+import { importEndpoints } from '../../../runtime/tools/openapi/import.ts';
 
 const ADDRESS = 'https://api.example.com/v1/openapi.json';
 
-/** A document of one path, `/orders/{id}`, with one operation, `op`. */
+/** A document with one path, `/orders/{id}`, and one endpoint, `op`. */
 export function documentOf(operation: object = {}, more: object = {}): Record<string, unknown> {
   const parameters = [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }];
   return {
@@ -14,20 +14,20 @@ export function documentOf(operation: object = {}, more: object = {}): Record<st
   };
 }
 
-/** Reads it, without an address that it could be fetched from. */
-export function importFrom(document: object, options: Partial<ImportOrder> & { address?: string } = {}) {
+/** Imports `op` without a network request. */
+export function importFrom(document: object, options: Partial<ImportRequest> & { address?: string } = {}) {
   const { address = ADDRESS, ...rest } = options;
   const source = { text: '', address };
-  return importOperations(document, { source, wanted: ['op'], baseUrl: undefined, authHeader: undefined, ...rest });
+  return importEndpoints(document, { source, wanted: ['op'], baseUrl: undefined, authHeader: undefined, ...rest });
 }
 
-/** The one operation, of which nothing may be wrong. */
+/** The one endpoint. Fails when the document has faults. */
 export function imported(document: object, options: Parameters<typeof importFrom>[1] = {}) {
-  const { operations, faults } = importFrom(document, options);
+  const { endpoints, faults } = importFrom(document, options);
   expect(faults).toEqual([]);
-  const [operation] = operations;
-  if (!operation) throw new Error('nothing was imported');
-  return operation;
+  const [endpoint] = endpoints;
+  if (!endpoint) throw new Error('nothing was imported');
+  return endpoint;
 }
 
 /** Where the faults are. */

@@ -3,13 +3,13 @@ import { ApiError } from '../../../../core/errors.ts';
 import { checkConfiguration } from '../../../../runtime/tools/configuration/configuration.ts';
 import type { ToolType } from '../../../../runtime/tools/tool.ts';
 
-const check = (type: ToolType, configuration: object, present = {}) =>
-  checkConfiguration(type, configuration as Record<string, unknown>, { allowPrivateNetwork: false, present });
+const check = (type: ToolType, configuration: object, stored = {}) =>
+  checkConfiguration(type, configuration as Record<string, unknown>, { allowPrivateNetwork: false, stored });
 
 /** The places at fault, below `/body/configuration`. */
-async function faultsOf(type: ToolType, configuration: object, present = {}): Promise<string[]> {
+async function faultsOf(type: ToolType, configuration: object, stored = {}): Promise<string[]> {
   try {
-    await check(type, configuration, present);
+    await check(type, configuration, stored);
     return [];
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;

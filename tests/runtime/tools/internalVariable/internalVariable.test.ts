@@ -1,12 +1,12 @@
 import { newId } from '../../../../core/ids.ts';
 import { ToolFailure } from '../../../../runtime/tools/failure.ts';
 import {
+  type InternalVariableConfiguration,
   readVariable,
   type VariableContext,
   type VariableTool,
   writeVariable,
 } from '../../../../runtime/tools/internalVariable/internalVariable.ts';
-import type { InternalVariableConfiguration } from '../../../../runtime/tools/tool.ts';
 import { createTestDatabase, type SeededWorkspace, type TestDatabase } from '../../../support/db/database.ts';
 
 let setting: TestDatabase;
@@ -27,7 +27,13 @@ async function makeTool(
   { db, workspaceId } = ours,
 ): Promise<VariableTool> {
   const id = newId();
-  const configuration = { name: 'stage', type: 'string', scope: 'workspace', writable: true, ...fields };
+  const configuration: InternalVariableConfiguration = {
+    name: 'stage',
+    type: 'string',
+    scope: 'workspace',
+    writable: true,
+    ...fields,
+  };
   await db
     .insertInto('http_tools')
     .values({
@@ -86,7 +92,7 @@ describe('reading', () => {
     await writeVariable(inConversation(), tool, 8);
     const changed = {
       ...tool,
-      configuration: { ...(tool.configuration as object), type: 'string', defaultValue: 'seven' },
+      configuration: { ...tool.configuration, type: 'string' as const, defaultValue: 'seven' },
     };
     expect(await readVariable(inConversation(), changed)).toBe('seven');
     expect(await readVariable(inConversation(), tool)).toBe(8);

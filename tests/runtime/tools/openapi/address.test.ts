@@ -1,4 +1,4 @@
-import type { Imported } from '../../../../runtime/tools/openapi/endpoint.ts';
+import type { ImportResult } from '../../../../runtime/tools/openapi/endpoint.ts';
 import { importDocument } from '../../../../runtime/tools/openapi/importDocument.ts';
 import { trustedCertificate } from '../../../support/servers/tls.ts';
 import { answering, startToolServer, type ToolServer } from '../../../support/tools/httpTools.ts';
@@ -14,7 +14,7 @@ afterAll(async () => {
   await server.close();
 });
 
-const importFrom = (path: string, allowPrivateNetwork = true): Promise<Imported> =>
+const importFrom = (path: string, allowPrivateNetwork = true): Promise<ImportResult> =>
   importDocument({
     openapi: server.origin + path,
     wanted: ['ping'],
@@ -23,26 +23,27 @@ const importFrom = (path: string, allowPrivateNetwork = true): Promise<Imported>
     allowPrivateNetwork,
   });
 const DOCUMENT = { openapi: '3.1.0', paths: { '/ping': { get: { operationId: 'ping' } } } };
-const said = ({ faults }: Imported) => faults.map(({ field, steps, message }) => [field, ...steps, message].join(' '));
+const messagesOf = ({ faults }: ImportResult) =>
+  faults.map(({ field, steps, message }) => [field, ...steps, message].join(' '));
 
 test('JSON is read, and servers are relative to where it came from', async () => {
   server.on('/v1/openapi.json', answering(JSON.stringify({ ...DOCUMENT, servers: [{ url: '../v2' }] })));
-  const { operations, faults } = await importFrom('/v1/openapi.json');
+  const { endpoints, faults } = await importFrom('/v1/openapi.json');
   expect(faults).toEqual([]);
-  expect(operations[0]).toMatchObject({ server: `${server.origin}/v2`, path: '/ping' });
+  expect(endpoints[0]).toMatchObject({ server: `${server.origin}/v2`, path: '/ping' });
 });
 
 test('YAML is read, whatever its Content-Type, with anchors and a byte order mark', async () => {
   const yaml =
     '\uFEFFopenapi: 3.0.0\nx-a: &a {description: Is it there?}\npaths:\n  /ping:\n    get:\n      operationId: ping\n      <<: *a\n';
   server.on('/openapi.yaml', answering(yaml, 'application/octet-stream'));
-  expect((await importFrom('/openapi.yaml')).operations).toHaveLength(1);
+  expect((await importFrom('/openapi.yaml')).endpoints).toHaveLength(1);
 });
 
 test('after a redirect, servers are relative to where it ended', async () => {
   server.on('/latest', (_request, response) => void response.writeHead(302, { location: '/v3/openapi.json' }).end());
   server.on('/v3/openapi.json', answering(JSON.stringify({ ...DOCUMENT, servers: [{ url: '.' }] })));
-  expect((await importFrom('/latest')).operations[0]?.server).toBe(`${server.origin}/v3`);
+  expect((await importFrom('/latest')).endpoints[0]?.server).toBe(`${server.origin}/v3`);
 });
 
 test.each([
@@ -52,17 +53,17 @@ test.each([
   ['nothing', '', 'openapi must be an OpenAPI document'],
 ])('%s is refused', async (_what, body, message) => {
   server.on('/openapi.json', answering(body));
-  expect(said(await importFrom('/openapi.json'))).toEqual([message]);
+  expect(messagesOf(await importFrom('/openapi.json'))).toEqual([message]);
 });
 
 test('an answer that is no 200 is refused', async () => {
   server.on('/gone', answering('{}', 'application/json', 404));
-  expect(said(await importFrom('/gone'))).toEqual(['openapi must lead to a document: the server answered 404']);
+  expect(messagesOf(await importFrom('/gone'))).toEqual(['openapi must lead to a document: the server answered 404']);
 });
 
 test('a document over 5 MiB is refused', async () => {
   server.on('/large', answering(JSON.stringify({ ...DOCUMENT, 'x-a': 'x'.repeat(5 * 1024 * 1024) })));
-  expect(said(await importFrom('/large'))[0]).toMatch(/larger than 5242880 bytes/);
+  expect(messagesOf(await importFrom('/large'))[0]).toMatch(/larger than 5242880 bytes/);
 });
 
 test('a YAML document that multiplies itself is refused', async () => {
@@ -75,7 +76,7 @@ test('a YAML document that multiplies itself is refused', async () => {
     );
   }
   server.on('/bomb', answering(lines.join('\n')));
-  expect(said(await importFrom('/bomb'))).toEqual(['openapi must lead to JSON or YAML']);
+  expect(messagesOf(await importFrom('/bomb'))).toEqual(['openapi must lead to JSON or YAML']);
 });
 
 test('a document that nests without end is refused', async () => {
@@ -87,11 +88,11 @@ test('a document that nests without end is refused', async () => {
     },
   });
   server.on('/deep', answering(body.replace('"schema":0', `"schema":${schema}`)));
-  expect(said(await importFrom('/deep'))).toHaveLength(1);
+  expect(messagesOf(await importFrom('/deep'))).toHaveLength(1);
 });
 
 test('a private address is not fetched from unless private networks are allowed', async () => {
   const before = server.received.length;
-  expect(said(await importFrom('/v1/openapi.json', false))[0]).toMatch(/may call/);
+  expect(messagesOf(await importFrom('/v1/openapi.json', false))[0]).toMatch(/may call/);
   expect(server.received).toHaveLength(before);
 });

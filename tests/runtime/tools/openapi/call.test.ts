@@ -1,11 +1,8 @@
 import { ToolFailure } from '../../../../runtime/tools/failure.ts';
 import { requestOf } from '../../../../runtime/tools/openapi/call.ts';
-import type { ImportedOperation, ImportedParameter } from '../../../../runtime/tools/openapi/endpoint.ts';
+import type { ImportedEndpoint, ImportedParameter } from '../../../../runtime/tools/openapi/endpoint.ts';
 
-function operationOf(
-  parameters: Partial<ImportedParameter>[],
-  more: Partial<ImportedOperation> = {},
-): ImportedOperation {
+function operationOf(parameters: Partial<ImportedParameter>[], more: Partial<ImportedEndpoint> = {}): ImportedEndpoint {
   return {
     operationId: 'op',
     description: '',

@@ -1,8 +1,8 @@
 import { importDocument } from '../../../../runtime/tools/openapi/importDocument.ts';
 import { documentOf, faultsOf, imported } from '../../../support/tools/openapiDocuments.ts';
 
-describe('an operation', () => {
-  test('keeps all that a call needs', () => {
+describe('an endpoint', () => {
+  test('has everything that a call needs', () => {
     const operation = {
       summary: 'Get an order',
       description: 'With its lines.',
@@ -182,13 +182,13 @@ describe('a hostile document', () => {
       `{"openapi":"3.1.0","servers":[{"url":"https://a.example"}],"paths":{"__proto__":{"get":{"operationId":"op"}},
         "/a":{"get":{"operationId":"op","parameters":[{"name":"__proto__","in":"query","schema":{"__proto__":{"x":1}}}]}}}}`,
     );
-    const { operations } = await importDocument({ ...order, openapi });
-    expect(operations.map(({ path }) => path)).not.toContain('__proto__');
+    const { endpoints } = await importDocument({ ...order, openapi });
+    expect(endpoints.map(({ path }) => path)).not.toContain('__proto__');
     expect(({} as Record<string, unknown>).x).toBeUndefined();
   });
 
-  test('several are read in turn', async () => {
+  test('several documents at once are all read', async () => {
     const all = await Promise.all(Array.from({ length: 5 }, () => importDocument({ ...order, openapi: documentOf() })));
-    expect(all.map(({ operations }) => operations.length)).toEqual([1, 1, 1, 1, 1]);
+    expect(all.map(({ endpoints }) => endpoints.length)).toEqual([1, 1, 1, 1, 1]);
   });
 });

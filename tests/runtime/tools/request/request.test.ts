@@ -1,6 +1,7 @@
 import { ToolFailure } from '../../../../runtime/tools/failure.ts';
 import { addQuery, fillAddress } from '../../../../runtime/tools/request/address.ts';
-import { carriesSecret, fillBody, fillHeaders } from '../../../../runtime/tools/request/requestParts.ts';
+import { carriesSecret, fillBody } from '../../../../runtime/tools/request/body.ts';
+import { fillHeaders } from '../../../../runtime/tools/request/headers.ts';
 
 const values = (input: Record<string, unknown> = {}, secret: Record<string, string> = {}) => ({ input, secret });
 const BASE = 'https://api.example.com';

@@ -1,4 +1,3 @@
-import { ToolFailure } from '../failure.ts';
 import {
   asText,
   fill,
@@ -11,43 +10,6 @@ import {
   type Values,
 } from './placeholders.ts';
 
-/** Everything that would end a header or is no text: RFC 9110, 5.5, forbids all control characters but the tab. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it is about.
-const NOT_IN_HEADERS = /[\u0000-\u0008\u000A-\u001F\u007F]/;
-
-/** Names of RFC 9110, 5.6.2. */
-const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-
-/** Whether a text can be the name of a header. */
-export function isHeaderName(text: string): boolean {
-  return HEADER_NAME.test(text);
-}
-
-/** Whether a text can be the value of a header. */
-export function isHeaderValue(text: string): boolean {
-  return !NOT_IN_HEADERS.test(text);
-}
-
-/** A text as header bytes: what is not ASCII goes out as UTF-8, each byte a character here. */
-export function headerValue(text: string): string {
-  return Buffer.from(text.trim(), 'utf8').toString('latin1');
-}
-
-/** The headers of a request. One that consists of an input that was left out is left out with it. */
-export function fillHeaders(headers: Readonly<Record<string, string>>, values: Values): Record<string, string> {
-  const filled: Record<string, string> = {};
-  for (const [name, text] of Object.entries(headers)) {
-    const template = parseTemplate(text);
-    const only = onlyPlaceholder(template);
-    if (only !== undefined && (resolve(only, values) ?? null) === null) continue;
-    const value = fill(template, values);
-    if (!isHeaderValue(value))
-      throw new ToolFailure(`The header ${name} must not have line breaks or control characters.`);
-    filled[name] = headerValue(value);
-  }
-  return filled;
-}
-
 const LEFT_OUT = Symbol('left out');
 
 function fillJson(value: unknown, values: Values): unknown {
@@ -59,7 +21,7 @@ function fillJson(value: unknown, values: Values): unknown {
     return found === undefined ? LEFT_OUT : found;
   }
   if (Array.isArray(value)) {
-    // A list keeps its places.
+    // An item that is left out becomes null, so that the others keep their positions.
     return value.map((item) => fillJson(item, values)).map((item) => (item === LEFT_OUT ? null : item));
   }
   if (typeof value !== 'object' || value === null) return value;
@@ -70,7 +32,7 @@ function fillJson(value: unknown, values: Values): unknown {
   );
 }
 
-/** Fills JSON that is written as text: inside a string of it a value is text, anywhere else it is JSON. */
+/** Fills JSON that is written as text. Inside a JSON string a value is text; anywhere else it is JSON. */
 function fillJsonText(template: Template, values: Values): string {
   let inString = false;
   return template
@@ -106,15 +68,15 @@ function fillText(text: string, mediaType: string, values: Values): string {
   return fill(template, values);
 }
 
-/** The value of a header by its name in any case. */
+/** The value of a header; `wanted` is its name in lower case. */
 function headerOf(headers: Readonly<Record<string, string>>, wanted: string): string | undefined {
   return Object.entries(headers).find(([name]) => name.toLowerCase() === wanted)?.[1];
 }
 
 /**
  * The body of a request, and the headers with its Content-Type. JSON is sent as application/json; a placeholder that is a
- * whole value of it keeps the type of the input. Text goes out as it is, each value made harmless for the Content-Type
- * that the headers give: text/plain when they give none.
+ * whole JSON value keeps the type of the input. Text is sent as text/plain unless the headers have another Content-Type, and
+ * each value is escaped for that type.
  */
 export function fillBody(
   body: unknown,
@@ -131,7 +93,7 @@ export function fillBody(
   return { body: content, headers: { ...headers, 'content-type': contentType } };
 }
 
-/** Whether a body carries a secret. */
+/** Whether a body has a placeholder for a secret. */
 export function carriesSecret(body: unknown): boolean {
   const text = typeof body === 'string' ? body : JSON.stringify(body ?? null);
   return placeholdersIn(text).some(({ source }) => source === 'secret');

@@ -1,0 +1,67 @@
+import type { ErrorDetail } from '../../../core/errors.ts';
+import type { ImportedEndpoint } from '../openapi/endpoint.ts';
+import type { JsonSchema, RunnableTool, ToolOutcome, ToolRunContext } from '../tool.ts';
+
+/** One thing that a model can call: most tools are one, a CUSTOM_INTEGRATION is one for each endpoint that it imported. */
+export interface ToolFunction {
+  /** Of a CUSTOM_INTEGRATION: which endpoint to call. Sent as the input `operationId`. */
+  operationId: string | null;
+  /** What the tool itself says about the function; '' when it says nothing. */
+  description: string;
+  /** Shown to the model when nobody described the tool. Names nothing of the configuration that only the service should see. */
+  fallbackDescription: string;
+  inputSchema: JsonSchema;
+}
+
+/** A tool as `ToolKind.functions` reads it: the secrets in its configuration read `********`. */
+export interface FunctionSource<Configuration> {
+  name: string;
+  configuration: Configuration;
+  endpoints: readonly ImportedEndpoint[];
+}
+
+/** The result of a check: the configuration may be stored when there are no faults. */
+export interface ConfigurationCheck {
+  faults: ErrorDetail[];
+  /** What a CUSTOM_INTEGRATION imported from its document; absent for the other kinds. */
+  endpoints?: ImportedEndpoint[];
+}
+
+/** One run of a tool. */
+export interface ToolRun<Configuration> {
+  context: ToolRunContext;
+  tool: RunnableTool;
+  /** With the secrets in their places. */
+  configuration: Configuration;
+  endpoints: readonly ImportedEndpoint[];
+  /** Not checked against the input schema yet. */
+  inputs: Record<string, unknown>;
+  signal: AbortSignal | undefined;
+}
+
+/**
+ * A kind of tool. `kinds.ts` has the table of all kinds; nothing else in the service tells one kind from another.
+ * `functions` and `run` may rely on a configuration that `check` accepted when it was stored.
+ */
+export interface ToolKind<Configuration = unknown> {
+  /**
+   * Paths to the secret values of a configuration, one step after the other. The step `*` stands for every field of an object.
+   */
+  readonly secretPaths: readonly (readonly string[])[];
+  /**
+   * Checks a configuration with its secrets in place; a secret that the request leaves as it is reads `********`. `path` is the
+   * JSON Pointer of the configuration in the request. May call an address that the tenant chose.
+   */
+  check(
+    configuration: Record<string, unknown>,
+    path: string,
+    options: { allowPrivateNetwork: boolean },
+  ): ConfigurationCheck | Promise<ConfigurationCheck>;
+  /** What a model can call. */
+  functions(tool: FunctionSource<Configuration>): ToolFunction[];
+  /** Runs the tool once. Throws ToolFailure when it has no outcome, and the signal's reason when the signal ends the run. */
+  run(run: ToolRun<Configuration>): Promise<ToolOutcome>;
+}
+
+/** The schema of a tool that takes no inputs. */
+export const NO_INPUTS: JsonSchema = { type: 'object', properties: {} };
