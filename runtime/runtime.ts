@@ -34,6 +34,14 @@ export interface RuntimeOptions {
   system: Kysely<DB>;
 }
 
+/** The run-time, as one workspace uses it. */
+export interface WorkspaceRuntime {
+  /** Bound to the workspace. */
+  readonly db: Kysely<DB>;
+  readonly workspaceId: string;
+  readonly runtime: Runtime;
+}
+
 /** A model as lists show it: the catalogue's, or one that the workspace added. */
 export type ListedModel = Omit<CatalogueModel, 'scope' | 'priceDetails'> & { scope: 'global' | 'workspace' };
 

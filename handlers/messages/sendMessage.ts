@@ -1,4 +1,5 @@
-import { prepareTurn } from '../../runtime/turn/prepareTurn.ts';
+import { planTurn } from '../../runtime/turn/planTurn.ts';
+import { runTurn } from '../../runtime/turn/runTurn.ts';
 import { conversationBody, messageBody } from '../conversations/bodies.ts';
 import type { Handler } from '../handler.ts';
 import { pendingApprovalBody } from './turnBodies.ts';
@@ -8,9 +9,9 @@ const DEFAULT_TIMEOUT_SECONDS = 60;
 
 export const sendMessage: Handler<'sendMessage'> = async (context) => {
   const { path, body, runtime, reply } = context;
-  const turn = await prepareTurn(context, turnRequestOf(path.agentPublicId, body));
   const timeoutMs = (body.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS) * 1000;
-  const { conversation, messages, last, usage, durationMs, pendingApprovals } = await turn.run({ timeoutMs });
+  const turn = await planTurn(context, turnRequestOf(path.agentPublicId, body, timeoutMs));
+  const { conversation, messages, last, usage, durationMs, pendingApprovals } = await runTurn(turn);
   return reply(200, {
     conversationId: conversation.id,
     messages: messages.map(({ content }) => ({ role: 'assistant', content })),

@@ -1,21 +1,21 @@
 import type { components } from '../../generated/api.ts';
-import { prepareTurn } from '../../runtime/turn/prepareTurn.ts';
+import { planTurn } from '../../runtime/turn/planTurn.ts';
+import { runTurn } from '../../runtime/turn/runTurn.ts';
 import type { Handler } from '../handler.ts';
 import { pendingApprovalBody } from './turnBodies.ts';
 import { turnRequestOf } from './turnRequest.ts';
 
 type Schemas = components['schemas'];
 
-/** `timeoutSeconds` does not count here, but no turn may run for ever. */
-const LONGEST_TURN_MS = 300_000;
+/** A stream takes no notice of `timeoutSeconds`, but no turn may run for ever. */
+const TIMEOUT_MS = 300_000;
 
 export const streamMessage: Handler<'streamMessage'> = async (context) => {
   const { path, body, openEventStream } = context;
-  const turn = await prepareTurn(context, turnRequestOf(path.agentPublicId, body));
+  const turn = await planTurn(context, turnRequestOf(path.agentPublicId, body, TIMEOUT_MS));
   const stream = openEventStream();
   try {
-    const { last, model, usage, durationMs, toolCalls, pendingApprovals } = await turn.run({
-      timeoutMs: LONGEST_TURN_MS,
+    const { last, model, usage, durationMs, toolCalls, pendingApprovals } = await runTurn(turn, {
       onConversation: (conversationId) =>
         stream.send('conversation-id', { conversationId } satisfies Schemas['StreamConversationId']),
       onText: (text) => stream.send('text-delta', { text } satisfies Schemas['StreamTextDelta']),

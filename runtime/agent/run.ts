@@ -4,11 +4,11 @@ import { callModel, type ModelAnswer } from '../models/call.ts';
 import type { ModelDescriptor } from '../models/catalogue.ts';
 import type { ModelMessage } from '../models/prompt.ts';
 import { withoutProviderParts } from '../models/prompt.ts';
+import { type AgentRun, callsLeft, type RunOutcome } from './agentRun.ts';
 import { fitStep } from './fitResults.ts';
 import type { PausedCall, PausedRun, Resumption } from './paused.ts';
 import type { Suspension, ToolOutput } from './tool.ts';
 import { runTool, type Toolset, type ToolsetEntry } from './toolset.ts';
-import { type AgentRun, callsLeft, type RunOutcome } from './turnWork.ts';
 
 /** Steps that one agent takes for one message: the last one must be an answer. */
 const MAX_STEPS = 24;
@@ -47,9 +47,9 @@ class Loop {
   }
 
   async go(): Promise<RunOutcome> {
-    const { toolset, work, depth } = this.#run;
+    const { toolset, turn } = this.#run;
     for (let step = 1; ; step += 1) {
-      const last = step >= MAX_STEPS || callsLeft(work, depth) <= 1;
+      const last = step >= MAX_STEPS || callsLeft(turn, this.#agent.depth) <= 1;
       const answer = await this.#ask(last);
       this.#text += `${this.#text !== '' && answer.text !== '' ? BETWEEN_STEPS : ''}${answer.text}`;
       this.#paragraph = this.#text !== '';
@@ -89,7 +89,7 @@ class Loop {
   }
 
   async #ask(last: boolean): Promise<ModelAnswer> {
-    const { scope, model, system, toolset, work, onText } = this.#run;
+    const { scope, turn, model, system, toolset, onText } = this.#run;
     const { snapshot, runtime } = scope;
     const messages = fitStep(this.#run, this.#messages);
     const startedAt = runtime.clock.now();
@@ -99,7 +99,7 @@ class Loop {
     const input = this.#noted ? counts : { ...counts, system: system.slice(0, SYSTEM_NOTED) };
     this.#noted = true;
     const step = { name: model.modelId, provider: model.provider, input, startedAt };
-    work.modelCallsLeft -= 1;
+    turn.modelCallsLeft -= 1;
     try {
       const answer = await callModel(runtime.models, {
         model,
@@ -109,10 +109,10 @@ class Loop {
         toolChoice: last ? 'none' : 'auto',
         temperature: snapshot.temperature ?? undefined,
         thinking: { enabled: this.#thinks, effort: snapshot.thinkingEffort ?? undefined },
-        abortSignal: work.signal,
+        abortSignal: turn.controller.signal,
         onText: onText && ((delta) => this.#stream(delta, onText)),
       });
-      work.steps.model(this.#agent, {
+      turn.steps.model(this.#agent, {
         ...step,
         status: 'done',
         output: { text: answer.text, toolCalls: answer.toolCalls, finishReason: answer.finishReason },
@@ -122,7 +122,7 @@ class Loop {
       return answer;
     } catch (error) {
       const output = { error: Error.isError(error) ? error.message : String(error) };
-      work.steps.model(this.#agent, {
+      turn.steps.model(this.#agent, {
         ...step,
         status: 'failed',
         output,
@@ -142,12 +142,13 @@ class Loop {
   }
 
   get #agent() {
-    return { agentId: this.#run.scope.agentId, depth: this.#run.depth };
+    const { agentId, path } = this.#run.scope;
+    return { agentId, depth: path.length - 1 };
   }
 
   /** Makes the calls of a step side by side; those that a person decides wait. */
   async #perform(answer: ModelAnswer, toolset: Toolset): Promise<PausedCall[]> {
-    const { work } = this.#run;
+    const { turn } = this.#run;
     const wanted = answer.toolCalls.map((call, place) => {
       const entry = toolset.byName(call.name);
       const refusal =
@@ -156,10 +157,10 @@ class Loop {
           : !entry
             ? `There is no tool ${call.name}. There are: ${toolset.definitions.map(({ name }) => name).join(', ') || 'none'}.`
             : call.problem;
-      const waits = refusal === null && entry?.tool.requiresApproval === true && !work.autoApprove;
+      const waits = refusal === null && entry?.tool.requiresApproval === true && turn.request.autoApprove !== true;
       return { ...call, entry, refusal, waits };
     });
-    const enders = await work.steps.tools(
+    const enders = await turn.steps.tools(
       this.#agent,
       wanted.map(({ name, input, waits }) => ({ name, input, waits })),
     );
@@ -188,18 +189,18 @@ class Loop {
 
   /** Asks for the approval of a call. */
   #request({ name, tool }: ToolsetEntry, input: Record<string, unknown>): PausedCall['state'] {
-    const { scope, work } = this.#run;
+    const { scope, turn } = this.#run;
     const id = newId();
-    work.approvals.push({ id, agent_id: scope.agentId, tool_name: name, origin: tool.origin, input });
+    turn.approvals.push({ id, agent_id: scope.agentId, tool_name: name, origin: tool.origin, input });
     return { kind: 'waiting', approvalId: id, input, requestedAt: scope.runtime.clock.now().toISOString() };
   }
 
   #call() {
-    const { work } = this.#run;
+    const { turn } = this.#run;
     return {
-      signal: work.signal,
+      signal: turn.controller.signal,
       showUi: (ui: Record<string, unknown>) => {
-        work.ui = ui;
+        turn.ui = ui;
       },
     };
   }
@@ -216,7 +217,7 @@ class Loop {
     if (state.kind === 'delegated') {
       if (!entry?.tool.resume) return { ...call, state: { kind: 'done', output: failed(GONE) } };
       const input = { task: state.paused.task };
-      const [end] = await this.#run.work.steps.tools(this.#agent, [{ name: call.toolName, input, waits: false }]);
+      const [end] = await this.#run.turn.steps.tools(this.#agent, [{ name: call.toolName, input, waits: false }]);
       const output = await entry.tool.resume(state.paused, this.#call(), resumption);
       return { ...call, state: this.#note(output, end) };
     }
@@ -238,7 +239,7 @@ class Loop {
     if (approval?.status !== 'approved') return failed(UNKNOWN);
     const { db, workspaceId } = this.#run.scope;
     if (!entry) return failed(GONE);
-    const [end] = await this.#run.work.steps.tools(this.#agent, [{ name, input, waits: false }]);
+    const [end] = await this.#run.turn.steps.tools(this.#agent, [{ name, input, waits: false }]);
     // From here on a process that dies leaves the call as begun: it is never made a second time.
     if (!(await takeApproved(db, workspaceId, approvalId))) return failed(UNKNOWN);
     const output = await this.#runTool(entry, input);

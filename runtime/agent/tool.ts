@@ -1,25 +1,21 @@
-import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
-import type { DB } from '../../generated/db.ts';
 import type { Resources } from '../resources/resources.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
-import type { Runtime } from '../runtime.ts';
+import type { WorkspaceRuntime } from '../runtime.ts';
 import type { JsonSchema } from '../tools/tool.ts';
 import type { PausedRun, Resumption } from './paused.ts';
 
-/** The agent that runs, and for whom: what its tools work with. */
-export interface AgentScope {
-  /** Bound to the workspace. */
-  db: Kysely<DB>;
-  workspaceId: string;
-  runtime: Runtime;
+/** An agent and the end user that it works for: everything that its tools and its prompt are made from. */
+export interface AgentScope extends WorkspaceRuntime {
   logger: Pick<Logger, 'warn'> | undefined;
   agentId: string;
   conversationId: string;
   externalUserId: string;
+  /** The agents that delegated down to this one, and this one as the last. The first is the agent of the conversation. */
+  path: readonly string[];
   /** The published version that runs. */
   snapshot: Snapshot;
-  /** What its links stand for now; what is gone, inactive or unusable is not among it. */
+  /** What its links refer to now, without what is deleted, inactive or unusable. */
   resources: Resources;
 }
 

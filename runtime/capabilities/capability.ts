@@ -1,5 +1,5 @@
+import type { AgentRun } from '../agent/agentRun.ts';
 import type { AgentScope, AgentTool } from '../agent/tool.ts';
-import type { AgentRun } from '../agent/turnWork.ts';
 import type { KnowledgeHit } from '../knowledge/search.ts';
 import type { LinkedSubAgent } from '../resources/resources.ts';
 

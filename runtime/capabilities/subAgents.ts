@@ -1,7 +1,7 @@
 import { ApiError } from '../../core/errors.ts';
+import type { AgentRun, RunOutcome } from '../agent/agentRun.ts';
 import { resumeAgent, runAgent } from '../agent/run.ts';
 import type { AgentScope, AgentTool, Suspension, ToolOutput } from '../agent/tool.ts';
-import type { AgentRun, RunOutcome } from '../agent/turnWork.ts';
 import type { Capability, Delegation } from './capability.ts';
 
 /** Agents that stand above one another in a turn, the agent of the conversation included. */

@@ -22,12 +22,6 @@ const TRANSCRIPT_SHOWN = 60_000;
 /** The share of the window that the calls of one earlier turn may take, in characters a token. */
 const CHARACTERS_OF_CALLS = 0.75;
 
-/** The newest message of a turn. */
-export interface NewestMessage {
-  content: string;
-  attachments: readonly ResolvedAttachment[];
-}
-
 /** Tokens of the window that are left to the reply. */
 export const replyReserve = (contextWindow: number): number => Math.min(REPLY_RESERVE, Math.floor(contextWindow / 4));
 
@@ -36,10 +30,10 @@ export const historyBytes = (model: Pick<ModelDescriptor, 'contextWindow'> | und
   (model?.contextWindow ?? 0) * BYTES_PER_TOKEN;
 
 /** A user's message as a model gets it. */
-export function userMessage({ content, attachments }: NewestMessage): ModelMessage {
-  if (attachments.length === 0) return { role: 'user', content };
-  const text = content === '' ? [] : [{ type: 'text' as const, text: content }];
-  return { role: 'user', content: [...text, ...toModelParts(attachments)] };
+export function userMessage(text: string, attachments: readonly ResolvedAttachment[]): ModelMessage {
+  if (attachments.length === 0) return { role: 'user', content: text };
+  const textParts = text === '' ? [] : [{ type: 'text' as const, text }];
+  return { role: 'user', content: [...textParts, ...toModelParts(attachments)] };
 }
 
 /**
@@ -92,12 +86,8 @@ function saidIn(row: HistoryRow, most: number): Said {
  */
 export async function historyMessages(
   rows: readonly HistoryRow[],
-  {
-    model,
-    system,
-    tools,
-    newest,
-  }: { model: ModelDescriptor; system: string; tools: readonly unknown[]; newest: NewestMessage },
+  newest: { text: string; attachments: readonly ResolvedAttachment[] },
+  { model, system, tools }: { model: ModelDescriptor; system: string; tools: readonly unknown[] },
 ): Promise<ModelMessage[]> {
   if (rows.length === 0) return [];
   const { messages } = await fitHistory({
@@ -105,7 +95,7 @@ export async function historyMessages(
     reserveForReply: replyReserve(model.contextWindow),
     systemText: tools.length > 0 ? system + JSON.stringify(tools) : system,
     turns: rows.map((row) => saidIn(row, tools.length > 0 ? model.contextWindow * CHARACTERS_OF_CALLS : 0)),
-    newest,
+    newest: { content: newest.text, attachments: newest.attachments },
     tokenizer: model.provider === 'openai' ? 'o200k' : 'other',
   });
   return messages.flatMap((said) => said.messages);

@@ -1,16 +1,16 @@
 import { findConversation } from '../../db/queries/conversations/conversations.ts';
-import type { TurnContext } from './types.ts';
-import { planUnasked, runUnasked } from './unasked.ts';
+import type { WorkspaceRuntime } from '../runtime.ts';
+import { planBackgroundTurn, runBackgroundTurn } from './backgroundTurn.ts';
 
 const DECIDED = '[A person has decided on the calls of tools that were waiting. Go on with the task.]';
 
 /**
- * Goes on with a conversation whose waiting calls were decided by another way than a message. Answers whether it did; throws what
- * fails on the way. It can be asked for again then: approved calls are made once.
+ * Continues a conversation whose waiting calls were decided by an operator, or by a message whose process died. Returns whether it
+ * did, and throws what fails on the way. It can be called again after a failure: each approved call is made once.
  */
-export async function continueConversation(context: TurnContext, conversationId: string): Promise<boolean> {
+export async function continueConversation(context: WorkspaceRuntime, conversationId: string): Promise<boolean> {
   const conversation = await findConversation(context.db, context.workspaceId, conversationId);
   if (!conversation) return false;
-  const plan = await planUnasked(context, conversation, 'continuation');
-  return typeof plan !== 'string' && (await runUnasked(context, plan, DECIDED)) === 'DONE';
+  const turn = await planBackgroundTurn(context, conversation, 'continuation');
+  return typeof turn !== 'string' && (await runBackgroundTurn(turn, DECIDED)) === 'DONE';
 }

@@ -1,34 +1,37 @@
+import type { Kysely } from 'kysely';
 import { invalid } from '../../core/errors.ts';
 import { pointerStep } from '../../core/jsonPointer.ts';
 import { approvalsOfConversation, decideApprovals, findApprovals } from '../../db/queries/turns/approvals.ts';
+import type { DB } from '../../generated/db.ts';
 import { type PausedRun, type Resumption, waitingCalls } from '../agent/paused.ts';
-import type { Decisions, TurnContext, TurnRequest } from './types.ts';
+import type { Decisions, Turn, TurnRequest } from './types.ts';
 
 const NONE: Decisions = { byId: new Map(), all: null };
 const WORD = /^(approve|reject)$/i;
 
-/** What a message decides by its text alone: all calls that wait. */
+/** The decision about all calls that wait, when the text is such a decision and nothing else. */
 export function decisionIn(content: string): Decisions['all'] {
   return (WORD.exec(content.trim())?.[1]?.toLowerCase() as Decisions['all'] | undefined) ?? null;
 }
 
-/** What a message says of the calls that wait in its conversation. */
+/** The decisions of a message: by `metadata.approvals`, or by its text. */
 export function decisionsOf({ content, metadata }: Pick<TurnRequest, 'content' | 'metadata'>): Decisions {
-  const given = metadata?.approvals as Record<string, 'approve' | 'reject'> | undefined;
+  const byMetadata = metadata?.approvals as Record<string, 'approve' | 'reject'> | undefined;
   const all = decisionIn(content);
-  if (given === undefined && all === null) return NONE;
-  const byId = new Map(Object.entries(given ?? {}).map(([id, decision]) => [id.toLowerCase(), decision] as const));
+  if (byMetadata === undefined && all === null) return NONE;
+  const byId = new Map(Object.entries(byMetadata ?? {}).map(([id, decision]) => [id.toLowerCase(), decision] as const));
   return { byId, all };
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * The decisions by approval: a word is about what waits when the message comes, and not about what the agent asks for until the
- * message has its turn. Throws VALIDATION_ERROR when a decision is about something that never waited in the conversation.
+ * The decisions by approval. A word alone decides the calls that wait now, when the message arrives, and not those that the agent asks
+ * for before the message has its turn. Throws VALIDATION_ERROR when an id is no approval of the conversation.
  */
 export async function resolveDecisions(
-  { db, workspaceId }: TurnContext,
+  db: Kysely<DB>,
+  workspaceId: string,
   decisions: Decisions,
   conversationId: string | undefined,
 ): Promise<Decisions> {
@@ -40,25 +43,23 @@ export async function resolveDecisions(
   if (unknown !== undefined) {
     throw invalid(`/body/metadata/approvals/${pointerStep(unknown)}`, 'is no approval of this conversation');
   }
-  const meant =
+  const byWord =
     all === null ? [] : known.filter(({ status }) => status === 'pending').map(({ id }) => [id, all] as const);
-  return { byId: new Map([...meant, ...byId]), all };
+  return { byId: new Map([...byWord, ...byId]), all };
 }
 
 /**
- * Applies the decisions to what waits, and answers with all approvals of the paused run as they are then. A message that decides
- * nothing withdraws what waits: whoever wrote something else did not approve. One that names some leaves the others waiting.
+ * Applies the turn's decisions to the calls of the paused run, and returns all its approvals as they are then. A message that decides
+ * nothing withdraws the calls: whoever wrote something else did not approve. A message that names some leaves the others waiting.
  */
 export async function applyDecisions(
-  { db, workspaceId, runtime }: TurnContext,
+  { db, workspaceId, runtime, kind, decisions: { byId, all } }: Turn,
   paused: PausedRun,
-  { byId, all }: Decisions,
-  mayWithdraw: boolean,
 ): Promise<Resumption> {
   const ids = waitingCalls(paused).map(({ id }) => id);
   const approved: string[] = [];
   const rejected: string[] = [];
-  const withdrawing = mayWithdraw && all === null && !ids.some((id) => byId.has(id));
+  const withdrawing = kind === 'message' && all === null && !ids.some((id) => byId.has(id));
   for (const id of ids) {
     const decision = byId.get(id) ?? (withdrawing ? 'reject' : null);
     if (decision === 'approve') approved.push(id);

@@ -1,62 +1,70 @@
 import { fault } from '../../core/errors.ts';
 import { listUserMemories } from '../../db/queries/conversations/memories.ts';
+import { type AgentRun, callsLeft } from '../agent/agentRun.ts';
 import type { AgentScope } from '../agent/tool.ts';
 import { makeToolset, type Toolset } from '../agent/toolset.ts';
-import { type AgentRun, callsLeft, type TurnWork } from '../agent/turnWork.ts';
 import { retrieve } from '../capabilities/knowledge.ts';
 import { capabilityTools } from '../capabilities/table.ts';
 import { systemPrompt } from '../prompt/assemble.ts';
 import { renderInstructions } from '../prompt/instructions.ts';
 import type { LinkedSubAgent } from '../resources/resources.ts';
+import type { Turn } from './types.ts';
 
-/** Where an agent stands in a turn. */
-export interface AgentPlace {
-  work: TurnWork;
-  /** The agents that delegated down to this one, itself last: none of them is delegated to again. */
-  path: readonly string[];
-  /** Values of variables that the message brought: sub-agents get them too. */
-  variables: Record<string, unknown>;
-  /** Of the workspace, as it was when the turn began. */
-  revision: number;
+/** The agent of the turn's conversation. */
+export async function agentOfTurn(turn: Turn): Promise<AgentScope> {
+  const { db, workspaceId, runtime, conversationId, externalUserId, request, versionNumber, snapshot, revision } = turn;
+  const { agentId } = request;
+  const subject = { agentId, versionNumber, snapshot, revision };
+  const resources = await runtime.resources.get(db, workspaceId, runtime, subject);
+  return {
+    db,
+    workspaceId,
+    runtime,
+    logger: runtime.logger,
+    agentId,
+    conversationId,
+    externalUserId,
+    path: [agentId],
+    snapshot,
+    resources,
+  };
 }
 
 /** Everything that the agent's model can call. */
-export async function toolsetOf(scope: AgentScope, place: AgentPlace): Promise<Toolset> {
-  const { path } = place;
+export async function toolsetOf(turn: Turn, scope: AgentScope): Promise<Toolset> {
+  const { path } = scope;
   const tools = await capabilityTools(
     { scope, talksToPeople: path.length === 1 },
-    { path, prepare: (linked, task) => prepareSubAgent(scope, place, linked, task) },
+    { path, prepare: (linked, task) => prepareSubAgent(turn, scope, linked, task) },
   );
   return makeToolset(tools, { logger: scope.logger });
 }
 
-/** The sub-agent, ready to work on a task: its own published version, on the model of the link if that names one. */
+/** The sub-agent, ready to work on a task: its own published version, on the model of the link if the link names one. */
 async function prepareSubAgent(
-  { db, workspaceId, runtime, logger, conversationId, externalUserId }: AgentScope,
-  { work, path, variables, revision }: AgentPlace,
+  turn: Turn,
+  parent: AgentScope,
   { id: agentId, publishedVersionNumber: versionNumber, aiModelPublicId }: LinkedSubAgent,
   task: string,
 ): Promise<AgentRun> {
-  callsLeft(work, path.length);
+  const { db, workspaceId, runtime, externalUserId } = parent;
+  const { variables, revision } = turn;
+  callsLeft(turn, parent.path.length);
   const snapshot = await runtime.snapshot(db, workspaceId, agentId, versionNumber);
   if (!snapshot) throw fault('AGENT_NOT_PUBLISHED');
-  const resources = await runtime.resources.get(db, workspaceId, runtime, {
-    agentId,
-    versionNumber,
-    snapshot,
-    revision,
-  });
-  const scope = { db, workspaceId, runtime, logger, conversationId, externalUserId, agentId, snapshot, resources };
+  const subject = { agentId, versionNumber, snapshot, revision };
+  const resources = await runtime.resources.get(db, workspaceId, runtime, subject);
+  const scope = { ...parent, agentId, path: [...parent.path, agentId], snapshot, resources };
   const model = aiModelPublicId === null ? resources.model : await runtime.findModel(db, workspaceId, aiModelPublicId);
   if (!model) throw fault('MODEL_PROVIDER_ERROR', 'Its AI model is no longer available.');
   const [knowledge, memories, toolset] = await Promise.all([
     retrieve(scope, task),
     snapshot.longTermMemoryEnabled ? listUserMemories(db, workspaceId, { agentId, externalUserId }) : [],
-    toolsetOf(scope, { work, variables, revision, path: [...path, agentId] }),
+    toolsetOf(turn, scope),
   ]);
-  // They were meant for the agent of the conversation: one that is no value of this agent's variable counts as not given.
+  // The values were meant for the agent of the conversation. One that does not fit this agent's variable counts as not given.
   const instructions = renderInstructions(snapshot, undefined, { variables });
   const system = systemPrompt(scope, { instructions, knowledge, memories, talksToPeople: false });
   const before = [{ role: 'user' as const, content: task }];
-  return { scope, depth: path.length, task, model, system, toolset, before, work };
+  return { turn, scope, task, model, system, toolset, before };
 }

@@ -1,27 +1,20 @@
 import type { Kysely } from 'kysely';
 import { fault } from '../../core/errors.ts';
-import { renewLeases } from '../../db/queries/turns/turns.ts';
+import { type HeldTurn, renewLeases } from '../../db/queries/turns/turns.ts';
 import type { DB } from '../../generated/db.ts';
-
-/** A conversation that a turn of this process holds. */
-export interface Lease {
-  workspaceId: string;
-  conversationId: string;
-  turnId: string;
-}
 
 /** Well within LEASE_SECONDS, so that one renewal may fail. */
 const RENEW_MS = 5_000;
 
 /**
- * The turns under way in this process. Lets turns of one conversation queue in the order they came, renews the leases of
+ * The turns that run in this process. Queues the turns of one conversation in the order in which they came, renews the leases of
  * those that run, and ends them when the process must stop.
  */
 export class TurnRegistry {
   readonly #system: Kysely<DB>;
-  readonly #turns = new Map<AbortSignal, AbortController>();
-  /** With what ends the turn that holds it. */
-  readonly #leases = new Map<Lease, AbortController | undefined>();
+  readonly #turns = new Set<AbortController>();
+  /** The turns that hold a conversation, each with the controller that ends it. */
+  readonly #held = new Map<HeldTurn, AbortController>();
   readonly #queues = new Map<string, Promise<void>>();
   #renewal: NodeJS.Timeout | undefined;
   #whenIdle: (() => void)[] = [];
@@ -31,31 +24,30 @@ export class TurnRegistry {
     this.#system = system;
   }
 
-  /** Runs a turn. Aborting the controller ends it, with the reason given: its time is up, or the process stops. */
-  async run<T>(work: (controller: AbortController) => Promise<T>): Promise<T> {
-    const controller = new AbortController();
+  /** Runs a turn. The controller is aborted when the process stops; `work` must end then. */
+  async run<T>(controller: AbortController, work: () => Promise<T>): Promise<T> {
     if (this.#ended) controller.abort(this.#ended);
-    this.#turns.set(controller.signal, controller);
+    this.#turns.add(controller);
     try {
-      return await work(controller);
+      return await work();
     } finally {
-      this.#turns.delete(controller.signal);
+      this.#turns.delete(controller);
       if (this.#turns.size === 0) for (const wake of this.#whenIdle.splice(0)) wake();
     }
   }
 
   /**
-   * Keeps the lease alive while `work` goes on. When it is lost all the same, the turn of `signal` is ended with UNAVAILABLE: what it
-   * still did would be for nobody.
+   * Renews the turn's lease on its conversation while the work is done. When another turn has taken the conversation all the same, the
+   * controller is aborted with UNAVAILABLE: what the turn still did could not be stored.
    */
-  async holding<T>(lease: Lease, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-    this.#leases.set(lease, this.#turns.get(signal));
+  async holding<T>(turn: HeldTurn, controller: AbortController, work: () => Promise<T>): Promise<T> {
+    this.#held.set(turn, controller);
     this.#renewal ??= setInterval(() => void this.#renew(), RENEW_MS).unref();
     try {
       return await work();
     } finally {
-      this.#leases.delete(lease);
-      if (this.#leases.size === 0) {
+      this.#held.delete(turn);
+      if (this.#held.size === 0) {
         clearInterval(this.#renewal);
         this.#renewal = undefined;
       }
@@ -63,8 +55,8 @@ export class TurnRegistry {
   }
 
   /**
-   * Waits until the turns of this conversation that came earlier in this process are over. Answers with the function
-   * that lets the next one go. Rejects with the signal's reason when it is aborted first.
+   * Waits until the turns of this conversation that came earlier in this process are over. Returns the function that lets the next
+   * one go. Rejects with the signal's reason when it is aborted first.
    */
   async queue(conversationId: string, signal: AbortSignal): Promise<() => void> {
     const before = this.#queues.get(conversationId);
@@ -88,7 +80,7 @@ export class TurnRegistry {
     return release;
   }
 
-  /** Whether a turn of this conversation that came next would have to wait here. */
+  /** Whether the next turn of this conversation would have to wait in this process. */
   isQueued(conversationId: string): boolean {
     return this.#queues.has(conversationId);
   }
@@ -99,19 +91,19 @@ export class TurnRegistry {
     return new Promise((resolve) => this.#whenIdle.push(resolve));
   }
 
-  /** Ends every turn with this reason, and those that still begin: for the end of the process. */
+  /** Ends every turn with this reason, also those that begin later. For the end of the process. */
   abortAll(reason: Error): void {
     this.#ended = reason;
-    for (const controller of this.#turns.values()) controller.abort(reason);
+    for (const controller of this.#turns) controller.abort(reason);
   }
 
   async #renew(): Promise<void> {
     try {
-      const leases = [...this.#leases.keys()];
-      const kept = await renewLeases(this.#system, leases);
-      for (const lease of leases) if (!kept.has(lease.turnId)) this.#leases.get(lease)?.abort(fault('UNAVAILABLE'));
+      const turns = [...this.#held.keys()];
+      const renewed = await renewLeases(this.#system, turns);
+      for (const turn of turns) if (!renewed.has(turn.turnId)) this.#held.get(turn)?.abort(fault('UNAVAILABLE'));
     } catch {
-      // The database is out of reach: the next renewal tries again, and a lease outlives several of them.
+      // The database is out of reach. The next renewal tries again; a lease outlives several of them.
     }
   }
 }

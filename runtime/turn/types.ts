@@ -1,54 +1,96 @@
-import type { Kysely } from 'kysely';
 import type { ConversationRow } from '../../db/queries/conversations/conversations.ts';
 import type { MessageRow } from '../../db/queries/conversations/messages.ts';
+import type { ApprovalRequest } from '../../db/queries/turns/approvals.ts';
 import type { TurnUsage } from '../../db/queries/turns/finishTurn.ts';
-import type { DB } from '../../generated/db.ts';
+import type { HeldTurn } from '../../db/queries/turns/turns.ts';
 import type { PendingApproval } from '../agent/paused.ts';
-import type { CalledTool } from '../agent/stepLog.ts';
+import type { CalledTool, StepLog } from '../agent/stepLog.ts';
 import type { AttachmentInput } from '../files/attachments.ts';
 import type { ModelDescriptor } from '../models/catalogue.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
-import type { Runtime } from '../runtime.ts';
+import type { WorkspaceRuntime } from '../runtime.ts';
 
-/** What an end user says to an agent. */
+/*
+ * A turn's state is in seven types. Four of them are here; AgentScope (agent/tool.ts), AgentRun and RunOutcome (agent/agentRun.ts) are
+ * those of an agent at work. docs/run-time.md shows who passes which to whom.
+ */
+
+/** What a caller asks of an agent. */
 export interface TurnRequest {
   agentId: string;
+  /** What the end user wrote. Of a turn without a message: what the model reads in its place. */
   content: string;
   attachments: readonly AttachmentInput[];
-  /** Absent: a new conversation. */
+  /** Undefined: a new conversation. */
   conversationId: string | undefined;
-  /** These three count for a new conversation only, but for `variables` and `approvals` of the metadata. */
+  /** This and the next two count for a new conversation only, except `variables` and `approvals` of the metadata. */
   externalUserId: string | undefined;
   isTest: boolean;
   metadata: Record<string, unknown> | undefined;
-  /** Nobody is asked for approvals: the calls are made. For automations. */
+  /** Milliseconds until AGENT_TIMEOUT. */
+  timeoutMs: number;
+  /** Calls that need an approval are made without one. For automations. */
   autoApprove?: boolean;
 }
 
-/** Where a turn runs. */
-export interface TurnContext {
-  /** Bound to the workspace. */
-  db: Kysely<DB>;
-  workspaceId: string;
-  runtime: Runtime;
-}
-
-/** What a turn tells while it goes on. */
-export interface TurnListener {
-  /** Milliseconds until AGENT_TIMEOUT. */
-  timeoutMs: number;
-  /** The conversation, once the user's message is stored. */
+/** What a caller is told while the turn runs. */
+export interface TurnEvents {
+  /** Called once, when the user's message is stored. */
   onConversation?: (conversationId: string) => void;
-  /** Given: the reply is streamed, piece by piece. */
+  /** Called with each piece of the reply. When it is absent, the model is asked for the whole reply at once. */
   onText?: (delta: string) => void;
 }
 
-/** A turn that went well, as it is stored. */
-export interface TurnResult {
+/** One turn: its request, everything that was known of it before it began, and what it has done since. */
+export interface Turn extends WorkspaceRuntime, HeldTurn {
+  readonly kind: 'message' | 'follow_up' | 'continuation';
+  readonly request: TurnRequest;
+  /** Ends the turn when it is aborted; the reason is the error that the caller gets. */
+  readonly controller: AbortController;
+  /** Of `performance.now()`. */
+  readonly startedAt: number;
+
+  /** The published version that answers. */
+  readonly versionNumber: number;
+  readonly snapshot: Snapshot;
+  /** The agent's own prompt, its variables filled in. */
+  readonly instructions: string;
+  /** Values of variables, of the conversation and of the message. Sub-agents get them too. */
+  readonly variables: Record<string, unknown>;
+  /** Facts that the agent knows of the end user. */
+  readonly memories: readonly { id: string; fact: string }[];
+  /** Of the workspace's links, as it was when the turn was planned. */
+  readonly revision: number;
+  /** Of the conversation, or of the one that begins. */
+  readonly externalUserId: string;
+  /** The slash command that the message invokes, and the text that it expands to. */
+  readonly command: { id: string; text: string } | null;
+  readonly decisions: Decisions;
+  /** Follow-ups sent in the conversation so far. */
+  readonly followUpsSent: number;
+  /** Of the workspace: an IANA name. */
+  readonly timeZone: string;
+  /** Whether the turn counts against a monthly limit of the workspace. */
+  readonly isLimited: boolean;
+
+  /** When the turn was counted against the limit. It is given back when the turn fails. */
+  countedAt: Date | undefined;
+  /** What the turn did and used, stored on the way. */
+  readonly steps: StepLog;
+  /** Approvals that the turn asks for; they are stored with its reply. */
+  readonly approvals: ApprovalRequest[];
+  /** Components that are shown with the reply. */
+  ui: Record<string, unknown> | null;
+  /** Calls of models that the turn may still make, over all its agents. */
+  modelCallsLeft: number;
+}
+
+/** A reply, as it is stored, and what it took. */
+export interface TurnReply {
   conversation: ConversationRow;
-  /** The reply: several messages when the agent splits its replies. */
+  /** Several when the agent splits its replies. */
   messages: MessageRow[];
-  /** The last of them, which carries the usage. */
+  /** The last of them. It carries the usage. */
   last: MessageRow;
   model: ModelDescriptor;
   /** Over all steps and sub-agents. */
@@ -61,34 +103,9 @@ export interface TurnResult {
   durationMs: number;
 }
 
-/** Decisions that a message brings. */
+/** What a message decides about calls that wait for an approval. */
 export interface Decisions {
   byId: ReadonlyMap<string, 'approve' | 'reject'>;
-  /** The message is this word: it decides all that waited when it came, and withdraws nothing. */
+  /** The message is this word alone: it decides all calls that waited when it arrived, and withdraws none. */
   all: 'approve' | 'reject' | null;
-}
-
-/** What is known of a turn before it begins. */
-export interface TurnPlan {
-  kind: 'message' | 'follow_up' | 'continuation';
-  /** Absent `content`: nobody wrote, and `prompt` stands in its place for the model. */
-  request: TurnRequest;
-  versionNumber: number;
-  snapshot: Snapshot;
-  /** The agent's own prompt, its variables filled in. */
-  instructions: string;
-  /** What the message brings for variables. */
-  variables: Record<string, unknown>;
-  memories: readonly { id: string; fact: string }[];
-  revision: number;
-  /** Of the conversation, or of the one that begins. */
-  externalUserId: string;
-  /** The slash command that the message invokes, and what it expands to. */
-  command: { id: string; text: string } | null;
-  decisions: Decisions;
-  /** Follow-ups sent in the conversation so far. */
-  followUpsSent: number;
-  timeZone: string;
-  /** Whether it takes one of the operations that the workspace has in a month. */
-  limited: boolean;
 }

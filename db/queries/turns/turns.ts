@@ -11,9 +11,9 @@ export const FOLLOW_UP_RETRY_MINUTES = 15;
 
 /** A turn that holds a conversation. */
 export interface HeldTurn {
-  workspaceId: string;
-  conversationId: string;
-  turnId: string;
+  readonly workspaceId: string;
+  readonly conversationId: string;
+  readonly turnId: string;
 }
 
 /** What the user wrote, as it is stored. */

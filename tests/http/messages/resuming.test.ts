@@ -1,4 +1,5 @@
-import { prepareTurn } from '../../../runtime/turn/prepareTurn.ts';
+import { planTurn } from '../../../runtime/turn/planTurn.ts';
+import { runTurn } from '../../../runtime/turn/runTurn.ts';
 import { publish } from '../../support/agents/agents.ts';
 import { agentWith, postTool } from '../../support/agents/runtimeAgents.ts';
 import { useModelApp } from '../../support/http/modelApp.ts';
@@ -35,14 +36,14 @@ test.each(['approve', 'reject'])(
     const { conversationId } = await conversationThatWaits(here.app, here.server, agentId, 'Oslo');
     const { db, workspaceId } = here.app.workspace;
     const request = { agentId, content: word, conversationId, attachments: [], isTest: false };
-    const second = await prepareTurn(
+    const second = await planTurn(
       { db, workspaceId, runtime: here.app.service.runtime },
-      { ...request, externalUserId: undefined, metadata: undefined },
+      { ...request, externalUserId: undefined, metadata: undefined, timeoutMs: 10_000 },
     );
     here.server.script({ reply: '', toolCalls: [payCall('Rome')] });
     const { body: first } = await send(here.app, agentId, { content: word, conversationId }).expect(200);
     expect(first.pendingApprovals).toMatchObject([{ input: { city: 'Rome' } }]);
-    const { pendingApprovals } = await second.run({ timeoutMs: 10_000 });
+    const { pendingApprovals } = await runTurn(second);
     expect(pendingApprovals).toMatchObject([{ input: { city: 'Rome' } }]);
     expect(paid()).toEqual(word === 'approve' ? ['Oslo'] : []);
     expect(await pendingIn(conversationId)).toEqual(['Rome']);

@@ -50,8 +50,8 @@ test('calls that would take much of the window are left out, and what was said b
   ];
   const shown = async (result: string) => {
     const model = { provider: 'openai-compatible', contextWindow: 4_000 } as ModelDescriptor;
-    const newest = { content: 'And?', attachments: [] };
-    return await historyMessages(rows(result), { model, system: 'Be brief.', tools: [{}], newest });
+    const newest = { text: 'And?', attachments: [] };
+    return await historyMessages(rows(result), newest, { model, system: 'Be brief.', tools: [{}] });
   };
   const said = (messages: ModelMessage[]) => messages.map(({ role, content }) => (role === 'tool' ? role : content));
   expect(said(await shown('x'.repeat(2_000)))).toMatchObject([

@@ -20,6 +20,12 @@ afterAll(() => database.drop());
 
 const never = new AbortController().signal;
 
+/** Runs a turn with a controller of its own. */
+function run<T>(work: (controller: AbortController) => Promise<T>): Promise<T> {
+  const controller = new AbortController();
+  return turns.run(controller, () => work(controller));
+}
+
 /** Whether a promise has settled by now. */
 async function settled(promise: Promise<unknown>): Promise<boolean> {
   const pending = Symbol();
@@ -73,10 +79,10 @@ describe('abortAll', () => {
   test('ends running turns with the reason, and those that begin afterwards', async () => {
     const reason = new Error('stopping');
     const wait = (controller: AbortController) => abortable(new Promise<never>(() => {}), controller.signal);
-    const running = turns.run(wait);
+    const running = run(wait);
     turns.abortAll(reason);
     await expect(running).rejects.toBe(reason);
-    await expect(turns.run(wait)).rejects.toBe(reason);
+    await expect(run(wait)).rejects.toBe(reason);
     await turns.idle();
   });
 });
@@ -85,7 +91,7 @@ describe('idle', () => {
   test('waits for the last turn, however it ends', async () => {
     await turns.idle();
     const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const;
-    const running = gates.map((gate) => turns.run(() => gate.promise));
+    const running = gates.map((gate) => run(() => gate.promise));
     const idle = Promise.all([turns.idle(), turns.idle()]);
     gates[0].resolve();
     await running[0];
@@ -97,7 +103,7 @@ describe('idle', () => {
 });
 
 describe('holding', () => {
-  const unaborted = new AbortController().signal;
+  const unaborted = new AbortController();
 
   async function heldConversation() {
     const { db, workspaceId } = workspace;
@@ -180,14 +186,14 @@ describe('holding', () => {
     try {
       const gate = Promise.withResolvers<void>();
       const ended = new Promise((resolve) => {
-        void turns.run(({ signal }) => {
-          signal.addEventListener('abort', () => resolve(signal.reason));
-          return turns.holding(lease, signal, () => gate.promise);
+        void run((controller) => {
+          controller.signal.addEventListener('abort', () => resolve(controller.signal.reason));
+          return turns.holding(lease, controller, () => gate.promise);
         });
       });
-      const running = turns.run(async ({ signal }) => {
-        await turns.holding(mine, signal, () => gate.promise);
-        return signal.aborted;
+      const running = run(async (controller) => {
+        await turns.holding(mine, controller, () => gate.promise);
+        return controller.signal.aborted;
       });
       jest.advanceTimersByTime(5_000);
       await until(async () => (await secondsLeft(mine.conversationId)) > 10);

@@ -55,6 +55,7 @@ export async function scopeOf(app: TestApp, parts: ScopeParts): Promise<AgentSco
     agentId,
     conversationId: parts.conversationId ?? newId(),
     externalUserId: parts.externalUserId ?? newId(),
+    path: [agentId],
     snapshot: { ...(version.snapshot as unknown as Snapshot), ...parts.snapshot },
     resources: { ...NO_RESOURCES, ...parts.resources },
   };

@@ -1,0 +1,63 @@
+import { newId } from '../../core/ids.ts';
+import type { UserMessage } from '../../db/queries/turns/turns.ts';
+import type { AgentScope } from '../agent/tool.ts';
+import { transcribeAttachments } from '../audio/transcribe.ts';
+import { type ResolvedAttachment, resolveAttachments, type StoredAttachment, toStored } from '../files/attachments.ts';
+import { snippetOf } from './snippet.ts';
+import { countTurn, isTimeout, storeTimedOut } from './takeConversation.ts';
+import type { Turn } from './types.ts';
+
+/**
+ * Reads what the turn answers: fetches its attachments, transcribes recordings and expands its slash command. `text` is what the model
+ * reads; `stored` is the message as it is stored, null for turns without one. Throws ATTACHMENT_TOO_LARGE, UNSUPPORTED_ATTACHMENT,
+ * VALIDATION_ERROR, OPERATION_LIMIT_REACHED, MODEL_PROVIDER_ERROR, or the reason of the turn's signal. When the time runs out, the
+ * user's message is stored without its attachments.
+ */
+export async function readMessage(
+  turn: Turn,
+  { resources: { model }, snapshot }: AgentScope,
+): Promise<{ text: string; attachments: ResolvedAttachment[]; stored: UserMessage | null }> {
+  const { kind, request, command, runtime, controller } = turn;
+  const { signal } = controller;
+  const { content } = request;
+  if (kind !== 'message') return { text: content, attachments: [], stored: null };
+  const expanded = command?.text ?? null;
+  if (request.attachments.length === 0) {
+    return { text: expanded ?? content, attachments: [], stored: userMessage(content, expanded, []) };
+  }
+  try {
+    const attachments = await resolveAttachments(request.attachments, {
+      // A missing model must be reported after the user's message is stored, so it is not reported here.
+      model: model ?? { name: 'unknown', supportsImage: true, supportsDocument: true },
+      listens: snapshot.audioListeningEnabled,
+      allowPrivateNetwork: runtime.allowPrivateNetwork,
+      signal,
+    });
+    if (!attachments.some((attachment) => attachment.kind === 'audio')) {
+      return {
+        text: expanded ?? content,
+        attachments,
+        stored: userMessage(content, expanded, toStored(attachments)),
+      };
+    }
+    // A transcription costs money: a message that the limit refuses must not cause one.
+    await countTurn(turn);
+    const heard = await transcribeAttachments(runtime.models, attachments, { model, signal });
+    const text = [expanded ?? content, heard.text ?? ''].filter((part) => part !== '').join('\n\n');
+    return { text, attachments: heard.attachments, stored: userMessage(content, text, heard.stored) };
+  } catch (error) {
+    if (isTimeout(turn, error)) await storeTimedOut(turn, userMessage(content, expanded, []));
+    throw error;
+  }
+}
+
+/** A user's message as it is stored, under a new id. `modelText` is what models read in place of the content; null = the content. */
+function userMessage(content: string, modelText: string | null, attachments: StoredAttachment[]): UserMessage {
+  return {
+    id: newId(),
+    content,
+    modelText,
+    attachments,
+    snippet: snippetOf(content === '' ? (modelText ?? '') : content),
+  };
+}

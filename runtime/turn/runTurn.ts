@@ -1,0 +1,96 @@
+import { ApiError, fault } from '../../core/errors.ts';
+import { failTurn } from '../../db/queries/turns/finishTurn.ts';
+import type { AgentRun } from '../agent/agentRun.ts';
+import type { PausedRun } from '../agent/paused.ts';
+import { resumeAgent, runAgent } from '../agent/run.ts';
+import { retrieve } from '../capabilities/knowledge.ts';
+import { systemPrompt } from '../prompt/assemble.ts';
+import { historyBytes, historyMessages, userMessage } from '../prompt/messages.ts';
+import { applyDecisions } from './decisions.ts';
+import { agentOfTurn, toolsetOf } from './prepareAgent.ts';
+import { readMessage } from './readMessage.ts';
+import { storeReply } from './storeReply.ts';
+import { takeConversation, uncountTurn } from './takeConversation.ts';
+import type { Turn, TurnEvents, TurnReply } from './types.ts';
+
+const MODEL_MISSING = 'The AI model of the published version is no longer available. Choose another and publish.';
+
+/**
+ * Runs a planned turn within its time, once, and stores its reply. Throws the error that `planTurn` returned, ATTACHMENT_TOO_LARGE,
+ * UNSUPPORTED_ATTACHMENT, OPERATION_LIMIT_REACHED, AGENT_TIMEOUT, MODEL_PROVIDER_ERROR, UNAVAILABLE, and the errors of the
+ * conversation's state when that changed since (CONVERSATION_NOT_FOUND, CONVERSATION_ENDED, CONVERSATION_PAUSED). Once the user's
+ * message is stored it stays, and the conversation is free again, whatever happens.
+ */
+export async function runTurn(planned: Turn | ApiError, events: TurnEvents = {}): Promise<TurnReply> {
+  if (planned instanceof ApiError) throw planned;
+  const { runtime, controller, request } = planned;
+  return runtime.turns.run(controller, async () => {
+    const seconds = Math.round(request.timeoutMs / 1000);
+    const timer = setTimeout(
+      () => controller.abort(fault('AGENT_TIMEOUT', `The agent did not finish within ${seconds} s.`)),
+      request.timeoutMs,
+    );
+    try {
+      return await answer(planned, events);
+    } catch (error) {
+      await uncountTurn(planned);
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+  });
+}
+
+/** The whole turn, step by step. */
+async function answer(turn: Turn, events: TurnEvents): Promise<TurnReply> {
+  const scope = await agentOfTurn(turn);
+  const message = await readMessage(turn, scope);
+  // Knowledge is searched while the statement runs that takes the conversation: neither needs the other.
+  const knowledge = turn.kind === 'message' ? retrieve(scope, message.text) : Promise.resolve([]);
+  knowledge.catch(() => {});
+  const { model } = scope.resources;
+  const { history, waiting, release } = await takeConversation(turn, message.stored, historyBytes(model));
+  return holding(turn, release, async () => {
+    if (turn.kind === 'message') events.onConversation?.(turn.conversationId);
+    if (!model) throw fault('MODEL_PROVIDER_ERROR', MODEL_MISSING);
+    const paused = (waiting?.paused ?? null) as PausedRun | null;
+    const [hits, toolset, resumption] = await Promise.all([
+      knowledge,
+      toolsetOf(turn, scope),
+      paused && applyDecisions(turn, paused),
+    ]);
+    const { instructions, memories } = turn;
+    const system = systemPrompt(scope, { instructions, memories, knowledge: hits, talksToPeople: true });
+    const earlier = await historyMessages(history, message, { model, system, tools: toolset.definitions });
+    const before = [...earlier, userMessage(message.text, message.attachments)];
+    const run: AgentRun = { turn, scope, task: '', model, system, toolset, before, onText: events.onText };
+    const outcome = paused && resumption ? await resumeAgent(run, paused, resumption) : await runAgent(run);
+    return storeReply(run, outcome, waiting);
+  });
+}
+
+/** Keeps the turn's conversation while the work is done, and then frees it. When the work fails, the turn is stored as failed. */
+async function holding<T>(turn: Turn, release: () => void, work: () => Promise<T>): Promise<T> {
+  try {
+    return await turn.runtime.turns.holding(turn, turn.controller, async () => {
+      try {
+        return await work();
+      } catch (error) {
+        await storeFailure(turn, error);
+        throw error;
+      }
+    });
+  } finally {
+    release();
+  }
+}
+
+async function storeFailure(turn: Turn, error: unknown): Promise<void> {
+  const { db, steps, runtime } = turn;
+  const { code, message } = error instanceof ApiError ? error : fault('INTERNAL_ERROR');
+  const unstored = await steps.settle().catch(() => []);
+  // When the database is out of reach, the lease runs out by itself, and the turn is later marked as interrupted.
+  await failTurn(db, turn, { code, message, usage: steps.usage, steps: unstored, now: runtime.clock.now() }).catch(
+    () => {},
+  );
+}

@@ -1,0 +1,99 @@
+import { fault } from '../../core/errors.ts';
+import { newId } from '../../core/ids.ts';
+import { findConversation } from '../../db/queries/conversations/conversations.ts';
+import { finishTurn } from '../../db/queries/turns/finishTurn.ts';
+import type { WaitingTurn } from '../../db/queries/turns/turns.ts';
+import type { AgentRun, RunOutcome } from '../agent/agentRun.ts';
+import { type PendingApproval, waitingCalls } from '../agent/paused.ts';
+import { speak } from '../audio/speak.ts';
+import { nextFollowUp } from '../followUps/schedule.ts';
+import { transcriptOf } from '../prompt/messages.ts';
+import { replyDelays } from '../replies/delay.ts';
+import { splitReply } from '../replies/split.ts';
+import { snippetOf } from './snippet.ts';
+import type { TurnReply } from './types.ts';
+
+const MAX_INPUT_SHOWN = 300;
+
+/** The text by which the agent asks for approvals. */
+function approvalNotice(pending: readonly PendingApproval[]): string {
+  const lines = pending.map(({ toolName, input }) => {
+    const json = JSON.stringify(input);
+    return `- ${toolName} ${json.length <= MAX_INPUT_SHOWN ? json : `${json.slice(0, MAX_INPUT_SHOWN).toWellFormed()}…`}`;
+  });
+  return `Before I go on, a person has to approve:\n${lines.join('\n')}\n\nReply “approve” or “reject”.`;
+}
+
+/**
+ * Stores what the agent of the conversation came to: its reply, split and spoken as the agent is set, or the paused run with a reply
+ * that asks for approvals. `resumed` is the turn that waited until now. Throws CONVERSATION_NOT_FOUND or UNAVAILABLE when the turn no
+ * longer holds its conversation; nothing is stored then.
+ */
+export async function storeReply(
+  { turn, model, onText }: AgentRun,
+  { text, messages, paused }: RunOutcome,
+  resumed: WaitingTurn | null,
+): Promise<TurnReply> {
+  const { db, workspaceId, runtime, snapshot, kind, steps, approvals, ui, timeZone } = turn;
+  const pendingApprovals = paused ? waitingCalls(paused) : [];
+  let content = text;
+  if (paused) {
+    const notice = approvalNotice(pendingApprovals);
+    const addition = content === '' ? notice : `\n\n${notice}`;
+    onText?.(addition);
+    content += addition;
+  }
+  const parts = snapshot.messageSplittingEnabled && !paused ? splitReply(content) : [content];
+  const replies = (parts.length > 0 ? parts : ['']).map((part) => ({ id: newId(), content: part }));
+  const audio =
+    snapshot.audioResponseEnabled && !paused
+      ? await speak(runtime, {
+          workspaceId,
+          text: content,
+          voice: snapshot.ttsVoice,
+          model,
+          signal: turn.controller.signal,
+        })
+      : null;
+  const now = runtime.clock.now();
+  const isFollowUp = kind === 'follow_up';
+  const sent = turn.followUpsSent + (isFollowUp ? 1 : 0);
+  const stored = await finishTurn(db, turn, {
+    replies,
+    ui,
+    isFollowUp,
+    now,
+    snippet: snippetOf(replies.at(-1)?.content ?? ''),
+    audioKey: audio?.key ?? null,
+    model: model.modelId,
+    provider: model.provider,
+    usage: steps.usage,
+    // A continuation completes a turn that was counted.
+    costOps: kind === 'continuation' ? 0 : 1,
+    steps: await steps.settle(),
+    transcript: paused ? null : transcriptOf(messages),
+    paused: paused && { state: paused, approvals },
+    // Calls that a removed sub-agent asked for can no longer be decided.
+    resumed: resumed && { turnId: resumed.id, waiting: pendingApprovals.map(({ id }) => id) },
+    followUpAt: paused ? null : nextFollowUp(snapshot, { from: now, after: kind, sent, timeZone }),
+  });
+  if (!stored) {
+    if (audio) await runtime.files.delete(audio.key).catch(() => {});
+    // It was deleted, or this process had no database for so long that another turn took the conversation.
+    if (await findConversation(db, workspaceId, turn.conversationId)) throw fault('UNAVAILABLE');
+    throw fault('CONVERSATION_NOT_FOUND');
+  }
+  const last = stored.messages.at(-1);
+  if (!last) throw new Error('A turn was stored without a reply.');
+  const contents = replies.map((reply) => reply.content);
+  return {
+    ...stored,
+    last,
+    model,
+    usage: steps.usage,
+    toolCalls: steps.toolCalls,
+    pendingApprovals,
+    delaysMs: replyDelays(snapshot, contents, Math.random),
+    durationMs: Math.round(performance.now() - turn.startedAt),
+  };
+}

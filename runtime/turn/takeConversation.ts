@@ -1,0 +1,140 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type ApiError, fault } from '../../core/errors.ts';
+import { findConversation } from '../../db/queries/conversations/conversations.ts';
+import { failTurn } from '../../db/queries/turns/finishTurn.ts';
+import {
+  beginConversation,
+  type Claim,
+  claimConversation,
+  storeUnanswered,
+  type UserMessage,
+} from '../../db/queries/turns/turns.ts';
+import { returnOperation, takeOperation } from '../../db/queries/workspaces/operations.ts';
+import { abortable } from './turnRegistry.ts';
+import type { Turn } from './types.ts';
+
+const FIRST_WAIT_MS = 25;
+const MAX_WAIT_MS = 250;
+const NO_USAGE = { inputTokens: 0, outputTokens: 0, costUsd: 0 };
+
+/** Thrown for a turn without a message that is not needed: another one has done its work, or is about to. */
+export class TurnNotDue extends Error {}
+
+/**
+ * Begins the conversation, or waits until no other turn holds it; stores the turn and the user's message. `message` is null for turns
+ * without one. Throws OPERATION_LIMIT_REACHED, CONVERSATION_NOT_FOUND, CONVERSATION_ENDED, CONVERSATION_PAUSED, TurnNotDue, or the
+ * reason of the turn's signal. When the time runs out while the turn waits, the user's message is stored all the same. `release` lets
+ * the next turn that waits in this process take the conversation.
+ */
+export async function takeConversation(
+  turn: Turn,
+  message: UserMessage | null,
+  maxHistoryBytes: number,
+): Promise<Pick<Claim, 'history' | 'waiting'> & { release: () => void }> {
+  if (turn.request.conversationId === undefined && message) {
+    await begin(turn, message);
+    return { history: [], waiting: null, release: () => {} };
+  }
+  let release = () => {};
+  try {
+    release = await waitForEarlierTurns(turn);
+    const { history, waiting } = await claim(turn, message, maxHistoryBytes);
+    return { history, waiting, release };
+  } catch (error) {
+    release();
+    if (message && isTimeout(turn, error)) await storeTimedOut(turn, message);
+    throw error;
+  }
+}
+
+/** Whether the error says that the turn's time has run out. */
+export function isTimeout({ controller: { signal } }: Turn, error: unknown): boolean {
+  return signal.aborted && (error as ApiError).code === 'AGENT_TIMEOUT';
+}
+
+/** Stores the user's message of a turn whose time ran out before it took its conversation. */
+export async function storeTimedOut(turn: Turn, message: UserMessage): Promise<void> {
+  const { db, workspaceId, conversationId, turnId, request, runtime } = turn;
+  const now = runtime.clock.now();
+  if (request.conversationId !== undefined) {
+    return storeUnanswered(db, { workspaceId, conversationId, turnId, now, message });
+  }
+  await begin(turn, message);
+  const { code, message: reason } = fault('AGENT_TIMEOUT');
+  await failTurn(db, turn, { code, message: reason, usage: NO_USAGE, steps: [], now });
+}
+
+/**
+ * Counts the turn against the workspace's monthly limit, once, before the statement that takes the conversation does it. Throws
+ * OPERATION_LIMIT_REACHED.
+ */
+export async function countTurn(turn: Turn): Promise<void> {
+  if (!turn.isLimited || turn.countedAt) return;
+  const { db, workspaceId, runtime } = turn;
+  const now = runtime.clock.now();
+  noteCount(turn, { now, takeOperation: true }, await takeOperation(db, workspaceId, now));
+}
+
+/** Gives back what a failed turn was counted. When the database is out of reach it stays counted: never more than the limit allows. */
+export async function uncountTurn({ db, workspaceId, turnId, countedAt }: Turn): Promise<void> {
+  if (countedAt) await returnOperation(db, workspaceId, turnId, countedAt).catch(() => {});
+}
+
+function noteCount(turn: Turn, start: { now: Date; takeOperation: boolean }, taken: boolean): void {
+  if (!start.takeOperation) return;
+  if (!taken) throw fault('OPERATION_LIMIT_REACHED');
+  turn.countedAt = start.now;
+}
+
+/** The turn as the statement that begins it needs it. */
+function startOf<Message extends UserMessage | null>(turn: Turn, message: Message) {
+  const { workspaceId, conversationId, turnId, request, versionNumber, kind, command } = turn;
+  return {
+    workspaceId,
+    conversationId,
+    turnId,
+    agentId: request.agentId,
+    versionNumber,
+    kind,
+    message,
+    now: turn.runtime.clock.now(),
+    commandId: command?.id ?? null,
+    takeOperation: turn.isLimited && !turn.countedAt,
+  };
+}
+
+async function begin(turn: Turn, message: UserMessage): Promise<void> {
+  const { db, externalUserId, request } = turn;
+  const { isTest, metadata = {} } = request;
+  const start = startOf(turn, message);
+  const conversation = await beginConversation(db, start, { externalUserId, isTest, metadata });
+  noteCount(turn, start, conversation !== undefined);
+}
+
+/** Waits for earlier turns of the conversation in this process. Returns the function that lets the next one go. */
+async function waitForEarlierTurns(turn: Turn): Promise<() => void> {
+  const { runtime, conversationId, controller } = turn;
+  // A limit that is reached must be reported at once, and not after the wait.
+  if (runtime.turns.isQueued(conversationId)) await countTurn(turn);
+  return runtime.turns.queue(conversationId, controller.signal);
+}
+
+/** Takes the conversation as soon as no turn of another replica holds it. */
+async function claim(turn: Turn, message: UserMessage | null, maxHistoryBytes: number): Promise<Claim> {
+  const { db, workspaceId, conversationId, kind, controller } = turn;
+  for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, MAX_WAIT_MS)) {
+    controller.signal.throwIfAborted();
+    const start = startOf(turn, message);
+    const attempt = await claimConversation(db, start, { historyBytes: maxHistoryBytes });
+    noteCount(turn, start, attempt.operationTaken);
+    if (attempt.conversation) return attempt;
+    const conversation = await findConversation(db, workspaceId, conversationId);
+    if (!conversation) throw fault('CONVERSATION_NOT_FOUND');
+    if (conversation.is_ended) throw fault('CONVERSATION_ENDED');
+    if (conversation.is_paused) throw fault('CONVERSATION_PAUSED');
+    // The turn that runs may leave a decision that came meanwhile to this one. Only its end shows whether it does.
+    const mayComeDue = kind === 'continuation' && attempt.held;
+    if (kind !== 'message' && !mayComeDue) throw new TurnNotDue();
+    await abortable(sleep(waitMs), controller.signal);
+  }
+}
