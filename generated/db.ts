@@ -5,6 +5,8 @@
 
 import type { StoredAgentSnapshot } from "../db/stored/agentSnapshot.ts";
 import type { StoredDefaultValue, StoredVariableOption } from "../db/stored/agentVariable.ts";
+import type { ImportedEndpoint } from "../db/stored/importedEndpoint.ts";
+import type { StoredMcpSchemas, StoredMcpTool } from "../db/stored/mcpTool.ts";
 import type { ColumnType } from "kysely";
 
 export type Generated<T> = T extends ColumnType<infer S, infer I, infer U>
@@ -294,14 +296,14 @@ export interface ExternalMcps {
   /**
    * JSON Schema by tool id; apart from tools, so that lists need not read it
    */
-  input_schemas: Generated<Json>;
+  input_schemas: ColumnType<StoredMcpSchemas, string | undefined, string>;
   last_discovered_at: Timestamp | null;
   name: string;
   status: Generated<"PENDING" | "CONNECTED" | "ERROR" | "PENDING_AUTHORIZATION" | "EXPIRED">;
   /**
    * Array of {id, name, description, enabled}: what the API shows
    */
-  tools: Generated<Json>;
+  tools: ColumnType<StoredMcpTool[], string | undefined, string>;
   updated_at: Generated<Timestamp>;
   url: string;
   workspace_id: string;
@@ -311,7 +313,7 @@ export interface HttpTools {
   /**
    * As it was sent, secret values replaced by ********. json and not jsonb: models read an inputSchema in its order
    */
-  configuration: Json;
+  configuration: ColumnType<Record<string, unknown>, string, string>;
   created_at: Generated<Timestamp>;
   deleted_at: Timestamp | null;
   description: string | null;
@@ -320,7 +322,7 @@ export interface HttpTools {
   /**
    * What was imported from the OpenAPI document of a CUSTOM_INTEGRATION when the configuration was written
    */
-  operations: Json | null;
+  operations: ColumnType<ImportedEndpoint[] | null, string | null, string | null>;
   requires_approval: Generated<boolean>;
   /**
    * The secret values of the configuration, {JSON Pointer: text}, encrypted for this row; null when it has none
@@ -516,7 +518,7 @@ export interface Skills {
   /**
    * metadata of the front matter; SQL null = it has none
    */
-  metadata: Json | null;
+  metadata: ColumnType<Record<string, unknown> | null, string | null, string | null>;
   name: string;
   updated_at: Generated<Timestamp>;
   workspace_id: string;
@@ -530,7 +532,7 @@ export interface ToolVariables {
   id: string;
   tool_id: string;
   updated_at: Generated<Timestamp>;
-  value: Json;
+  value: ColumnType<unknown, string, string>;
   workspace_id: string;
 }
 

@@ -1,11 +1,7 @@
 import { newId } from '../../core/ids.ts';
 import { SecretUnreadable } from '../../core/secrets.ts';
-import {
-  type ExternalMcpRow,
-  lockExternalMcp,
-  type StoredTool,
-  updateExternalMcpRow,
-} from '../../db/queries/tools/externalMcps.ts';
+import { type ExternalMcpRow, lockExternalMcp, updateExternalMcpRow } from '../../db/queries/tools/externalMcps.ts';
+import type { StoredMcpSchemas, StoredMcpTool } from '../../db/stored/mcpTool.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { credentialHeaders, credentialValues, openCredential } from '../../runtime/mcp/credential.ts';
 import { type Discovery, discoverTools, type FoundTool } from '../../runtime/mcp/discover.ts';
@@ -61,7 +57,7 @@ export function settleDiscovery(
       status: 'CONNECTED',
       error_message: null,
       description: outcome.description,
-      ...toolColumns(present.tools as unknown as StoredTool[], outcome.tools),
+      ...toolColumns(present.tools, outcome.tools),
       last_discovered_at: now,
     });
   });
@@ -76,12 +72,12 @@ export async function discover(
 }
 
 /** The tools as they are stored: one that was there under its name keeps its id and whether it is enabled. */
-function toolColumns(present: StoredTool[], found: FoundTool[]): { tools: string; input_schemas: string } {
+function toolColumns(present: StoredMcpTool[], found: FoundTool[]): { tools: string; input_schemas: string } {
   const before = new Map(present.map((tool) => [tool.name, tool]));
-  const tools = found.map(({ name, description }): StoredTool => {
+  const tools = found.map(({ name, description }): StoredMcpTool => {
     const { id, enabled } = before.get(name) ?? { id: newId(), enabled: true };
     return { id, name, description, enabled };
   });
-  const schemas = Object.fromEntries(tools.map(({ id }, index) => [id, found[index]?.inputSchema]));
+  const schemas: StoredMcpSchemas = Object.fromEntries(tools.map(({ id }, index) => [id, found[index]?.inputSchema]));
   return { tools: JSON.stringify(tools), input_schemas: JSON.stringify(schemas) };
 }

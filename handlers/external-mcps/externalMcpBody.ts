@@ -14,7 +14,7 @@ export function externalMcpBody(row: ShownExternalMcp): ExternalMcp {
     status: row.status,
     errorMessage: row.error_message,
     lastDiscoveredAt: row.last_discovered_at?.toISOString() ?? null,
-    tools: row.tools as unknown as ExternalMcp['tools'],
+    tools: row.tools,
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),
   };

@@ -11,7 +11,7 @@ export function toolBody(row: ListedTool): HttpTool {
     description: row.description,
     toolType: row.tool_type,
     requiresApproval: row.requires_approval,
-    configuration: row.configuration as HttpTool['configuration'],
+    configuration: row.configuration,
     // Nobody but the holder of a key makes tools.
     createdBy: { publicId: null, name: 'API Key' },
     createdAt: row.created_at.toISOString(),

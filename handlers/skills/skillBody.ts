@@ -12,7 +12,7 @@ export function skillBody(row: SkillRow): Skill {
     license: row.license,
     compatibility: row.compatibility,
     allowedTools: row.allowed_tools,
-    metadata: row.metadata as Skill['metadata'],
+    metadata: row.metadata,
     files: row.files.map(({ path, size_bytes, binary }) => ({ path, sizeBytes: size_bytes, binary })),
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),

@@ -1,11 +1,9 @@
 import { SecretUnreadable } from '../../core/secrets.ts';
-import type { StoredTool } from '../../db/queries/tools/externalMcps.ts';
 import type { AgentScope, AgentTool, ToolOutput } from '../agent/tool.ts';
 import { credentialHeaders, credentialValues, type McpCredential, openCredential } from '../mcp/credential.ts';
 import { McpFailed } from '../mcp/failures.ts';
 import type { LinkedExternalMcp } from '../resources/resources.ts';
 import { hideSecrets } from '../tools/secrets/redact.ts';
-import type { JsonSchema } from '../tools/tool.ts';
 import type { Capability } from './capability.ts';
 
 type Row = LinkedExternalMcp['row'];
@@ -36,14 +34,13 @@ function serverTools(scope: AgentScope): AgentTool[] {
 function tools(row: Row): Described[] {
   const known = described.get(row);
   if (known) return known;
-  const schemas = row.input_schemas as Record<string, JsonSchema | undefined>;
-  const fresh = (row.tools as unknown as StoredTool[])
+  const fresh = row.tools
     .filter(({ enabled }) => enabled)
     .map(({ id, name, description }) => ({
       name,
       owner: row.name,
       description: description ?? `The tool “${name}” of the server “${row.name}”.`,
-      inputSchema: schemas[id] ?? { type: 'object' },
+      inputSchema: row.input_schemas[id] ?? { type: 'object' },
     }));
   described.set(row, fresh);
   return fresh;

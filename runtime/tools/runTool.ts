@@ -1,7 +1,6 @@
 import { ToolFailure } from './failure.ts';
 import type { ToolFunction } from './kinds/kind.ts';
 import { TOOL_KINDS } from './kinds/kinds.ts';
-import type { ImportedEndpoint } from './openapi/endpoint.ts';
 import { isTooDeep } from './request/response.ts';
 import { HIDE_LIMIT_MS, redactor } from './secrets/redact.ts';
 import { joinSecrets, openSecrets, type Secrets } from './secrets/secrets.ts';
@@ -16,21 +15,12 @@ export interface ToolRunResult extends ToolOutcome {
   executedAt: Date;
 }
 
-function configurationOf({ configuration }: Pick<RunnableTool, 'configuration'>): Record<string, unknown> {
-  return configuration as Record<string, unknown>;
-}
-
-/** The column is named after the OpenAPI document's own word for an endpoint. */
-function endpointsOf({ operations }: Pick<RunnableTool, 'operations'>): ImportedEndpoint[] {
-  return (operations ?? []) as unknown as ImportedEndpoint[];
-}
-
 /** What a model can call of a tool, each with the schema of its inputs. */
 export function functionsOf(
   tool: Pick<RunnableTool, 'tool_type' | 'configuration' | 'operations'> & { name: string },
 ): ToolFunction[] {
-  const { name, tool_type: type } = tool;
-  return TOOL_KINDS[type].functions({ name, configuration: configurationOf(tool), endpoints: endpointsOf(tool) });
+  const { name, tool_type: type, configuration, operations } = tool;
+  return TOOL_KINDS[type].functions({ name, configuration, endpoints: operations ?? [] });
 }
 
 /** The outcome without secrets. */
@@ -72,8 +62,8 @@ export async function runHttpTool(
     secrets = openSecrets(context.runtime.secrets, context.workspaceId, tool);
     if (isTooDeep(inputs)) throw new ToolFailure('The inputs nest too deeply.');
     const kind = TOOL_KINDS[tool.tool_type];
-    const configuration = joinSecrets(kind.secretPaths, configurationOf(tool), secrets);
-    outcome = await kind.run({ context, tool, configuration, endpoints: endpointsOf(tool), inputs, signal });
+    const configuration = joinSecrets(kind.secretPaths, tool.configuration, secrets);
+    outcome = await kind.run({ context, tool, configuration, endpoints: tool.operations ?? [], inputs, signal });
   } catch (error) {
     if (!(error instanceof ToolFailure) && signal?.aborted !== true) throw error;
     const errorMessage = error instanceof ToolFailure ? error.message : 'The run was stopped.';

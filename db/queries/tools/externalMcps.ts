@@ -10,14 +10,6 @@ export type ExternalMcpRow = Selectable<ExternalMcps>;
 /** State of the connection to a server. */
 export type ExternalMcpStatus = ExternalMcpRow['status'];
 
-/** A tool as it is stored in `tools`; its schema is in `input_schemas` by its id. */
-export interface StoredTool {
-  id: string;
-  name: string;
-  description: string | null;
-  enabled: boolean;
-}
-
 const SHOWN = [
   'id',
   'name',

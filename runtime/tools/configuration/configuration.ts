@@ -1,6 +1,6 @@
 import { type ErrorDetail, fault } from '../../../core/errors.ts';
+import type { ImportedEndpoint } from '../../../db/stored/importedEndpoint.ts';
 import { TOOL_KINDS } from '../kinds/kinds.ts';
-import type { ImportedEndpoint } from '../openapi/endpoint.ts';
 import { type Secrets, type SeparatedConfiguration, separateSecrets } from '../secrets/secrets.ts';
 import type { ToolType } from '../tool.ts';
 import { CONFIGURATION, distinct, faultAt } from './faults.ts';

@@ -1,9 +1,9 @@
 import type { ErrorDetail } from '../../../core/errors.ts';
+import type { ImportedEndpoint } from '../../../db/stored/importedEndpoint.ts';
 import { below, checkShape, faultAt } from '../configuration/faults.ts';
 import { fitInputs } from '../configuration/inputSchema.ts';
 import { ToolFailure } from '../failure.ts';
 import { requestOf } from '../openapi/call.ts';
-import type { ImportedEndpoint } from '../openapi/endpoint.ts';
 import { importDocument } from '../openapi/importDocument.ts';
 import { serverFault } from '../openapi/servers.ts';
 import { headerNameFault, headerValue, isHeaderValue } from '../request/headers.ts';

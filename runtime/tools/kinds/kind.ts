@@ -1,5 +1,5 @@
 import type { ErrorDetail } from '../../../core/errors.ts';
-import type { ImportedEndpoint } from '../openapi/endpoint.ts';
+import type { ImportedEndpoint } from '../../../db/stored/importedEndpoint.ts';
 import type { JsonSchema, RunnableTool, ToolOutcome, ToolRunContext } from '../tool.ts';
 
 /** One thing that a model can call: most tools are one, a CUSTOM_INTEGRATION is one for each endpoint that it imported. */

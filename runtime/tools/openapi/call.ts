@@ -1,8 +1,8 @@
+import type { ImportedEndpoint, ImportedParameter } from '../../../db/stored/importedEndpoint.ts';
 import { ToolFailure } from '../failure.ts';
 import { hasDotSegment } from '../request/address.ts';
 import { headerValue, isHeaderValue } from '../request/headers.ts';
 import { asText, percentEncode } from '../request/placeholders.ts';
-import type { ImportedEndpoint, ImportedParameter } from './endpoint.ts';
 
 type Encode = (text: string) => string;
 

@@ -1,4 +1,4 @@
-import type { DocumentFault } from './endpoint.ts';
+import type { DocumentFault } from './importRequest.ts';
 
 /** A JSON object. */
 export type Fields = Record<string, unknown>;

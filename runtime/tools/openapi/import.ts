@@ -1,7 +1,8 @@
+import type { ImportedEndpoint, ImportedParameter } from '../../../db/stored/importedEndpoint.ts';
 import { inputSchemaFaults, MAX_SCHEMA_CHARS } from '../configuration/inputSchema.ts';
 import type { JsonSchema } from '../tool.ts';
 import { BadDocument, type Fields, isFields, type Located, objectAt } from './document.ts';
-import type { DocumentFault, ImportedEndpoint, ImportedParameter, ImportRequest, ImportResult } from './endpoint.ts';
+import type { DocumentFault, ImportRequest, ImportResult } from './importRequest.ts';
 import { type DocumentParameter, parametersOf } from './parameters.ts';
 import { SchemaCollector } from './schemas.ts';
 import { serverOf } from './servers.ts';

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { guardedFetch, OutgoingFailed, OutgoingRefused } from '../../../core/outgoing.ts';
-import type { ImportRequest, ImportResult } from './endpoint.ts';
+import type { ImportRequest, ImportResult } from './importRequest.ts';
 
 const FETCH_LIMITS = { timeoutMs: 20_000, maxBytes: 5 * 1024 * 1024 };
 const IMPORT_LIMIT_MS = 15_000;

@@ -1,7 +1,7 @@
 import { isOwnedByHttp } from '../../../core/outgoing.ts';
+import type { ImportedParameter, ParameterStyle } from '../../../db/stored/importedEndpoint.ts';
 import { isHeaderName } from '../request/headers.ts';
 import { BadDocument, type Fields, isFields, type Located, objectAt } from './document.ts';
-import type { ImportedParameter, ParameterStyle } from './endpoint.ts';
 
 /** A parameter as the document describes it. */
 export interface DocumentParameter extends Omit<ImportedParameter, 'input'> {

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import type { ImportRequest, ImportResult } from './endpoint.ts';
 import { importEndpoints } from './import.ts';
+import type { ImportRequest, ImportResult } from './importRequest.ts';
 
 /** A document's text as a value; undefined when it is neither JSON nor YAML. */
 async function read(text: string): Promise<unknown> {

@@ -29,7 +29,7 @@ function toolOf(
   return {
     id: newId(),
     tool_type: type,
-    configuration: configuration as never,
+    configuration: { ...configuration },
     secrets: null,
     operations: null,
     ...more,
@@ -66,8 +66,10 @@ describe('what a model can call of a tool', () => {
       method: 'GET',
       server: 'https://a',
       path: '/ping',
+      parameters: [],
+      bodyType: null,
     };
-    expect(functions({}, 'CUSTOM_INTEGRATION', { operations: [endpoint] as never })).toEqual([
+    expect(functions({}, 'CUSTOM_INTEGRATION', { operations: [endpoint] })).toEqual([
       {
         operationId: 'ping',
         description: 'Is it there?',

@@ -1,5 +1,5 @@
-import type { ImportRequest } from '../../../runtime/tools/openapi/endpoint.ts';
 import { importEndpoints } from '../../../runtime/tools/openapi/import.ts';
+import type { ImportRequest } from '../../../runtime/tools/openapi/importRequest.ts';
 
 const ADDRESS = 'https://api.example.com/v1/openapi.json';
 

@@ -1,5 +1,5 @@
-import type { ImportResult } from '../../../../runtime/tools/openapi/endpoint.ts';
 import { importDocument } from '../../../../runtime/tools/openapi/importDocument.ts';
+import type { ImportResult } from '../../../../runtime/tools/openapi/importRequest.ts';
 import { trustedCertificate } from '../../../support/servers/tls.ts';
 import { answering, startToolServer, type ToolServer } from '../../../support/tools/httpTools.ts';
 

@@ -1,6 +1,6 @@
+import type { ImportedEndpoint, ImportedParameter } from '../../../../db/stored/importedEndpoint.ts';
 import { ToolFailure } from '../../../../runtime/tools/failure.ts';
 import { requestOf } from '../../../../runtime/tools/openapi/call.ts';
-import type { ImportedEndpoint, ImportedParameter } from '../../../../runtime/tools/openapi/endpoint.ts';
 
 function operationOf(parameters: Partial<ImportedParameter>[], more: Partial<ImportedEndpoint> = {}): ImportedEndpoint {
   return {

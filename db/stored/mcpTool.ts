@@ -1,0 +1,10 @@
+/** One item of the JSON list in external_mcps.tools: a tool as the last discovery found it. */
+export interface StoredMcpTool {
+  id: string;
+  name: string;
+  description: string | null;
+  enabled: boolean;
+}
+
+/** The JSON of external_mcps.input_schemas: the JSON Schema of each tool's arguments by the tool's id. */
+export type StoredMcpSchemas = Record<string, Record<string, unknown> | undefined>;
