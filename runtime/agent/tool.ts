@@ -15,6 +15,8 @@ export interface AgentScope extends WorkspaceRuntime {
   path: readonly string[];
   /** The published version that runs. */
   snapshot: Snapshot;
+  /** The agent's own prompt, its variables filled in. */
+  instructions: string;
   /** What its links refer to now, without what is deleted, inactive or unusable. */
   resources: Resources;
 }

@@ -11,13 +11,8 @@ export interface PromptContext {
   memories: readonly { id: string; fact: string }[];
 }
 
-/** How an agent delegates in this turn. */
-export interface Delegation {
-  /** Ids of the agents that delegated down to this one, itself last: none of them is delegated to again. */
-  path: readonly string[];
-  /** Makes a sub-agent ready to work on a task. Throws what `runAgent` throws, AGENT_NOT_PUBLISHED and MISSING_VARIABLE. */
-  prepare(linked: LinkedSubAgent, task: string): Promise<AgentRun>;
-}
+/** Makes a sub-agent ready to work on a task in this turn. Throws what `runAgent` throws, AGENT_NOT_PUBLISHED and MISSING_VARIABLE. */
+export type SubAgentFactory = (linked: LinkedSubAgent, task: string) => Promise<AgentRun>;
 
 /** Something that an agent can have: tools, a section of the system prompt, or both. */
 export interface Capability {
@@ -27,7 +22,7 @@ export interface Capability {
   /** Whether this agent has it: by its published version, or because something is linked. */
   isActive(scope: AgentScope): boolean;
   /** The tools of an agent that has it. */
-  tools?(scope: AgentScope, delegation: Delegation): readonly AgentTool[] | Promise<readonly AgentTool[]>;
+  tools?(scope: AgentScope, subAgent: SubAgentFactory): readonly AgentTool[] | Promise<readonly AgentTool[]>;
   /** The section of the system prompt of an agent that has it: a Markdown heading and paragraphs. */
   section?(context: PromptContext, scope: AgentScope): string;
 }

@@ -2,7 +2,7 @@ import { ApiError } from '../../core/errors.ts';
 import type { AgentRun, RunOutcome } from '../agent/agentRun.ts';
 import { resumeAgent, runAgent } from '../agent/run.ts';
 import type { AgentScope, AgentTool, Suspension, ToolOutput } from '../agent/tool.ts';
-import type { Capability, Delegation } from './capability.ts';
+import type { Capability, SubAgentFactory } from './capability.ts';
 
 /** Agents that stand above one another in a turn, the agent of the conversation included. */
 const MAX_AGENTS_DEEP = 4;
@@ -35,13 +35,13 @@ export const subAgentsCapability = {
  * One tool for each sub-agent. An agent above it in the turn is left out, and so are all at the greatest depth: published versions
  * can form a ring, since links are checked when they are made.
  */
-function delegateTools({ resources }: AgentScope, { path, prepare }: Delegation): AgentTool[] {
+function delegateTools({ resources, path }: AgentScope, subAgent: SubAgentFactory): AgentTool[] {
   if (path.length >= MAX_AGENTS_DEEP) return [];
   return resources.subAgents
     .filter(({ id }) => !path.includes(id))
     .map((linked) => {
       const delegate = (task: string, work: (run: AgentRun) => Promise<RunOutcome>) =>
-        survive(async () => outputOf(await work(await prepare(linked, task))));
+        survive(async () => outputOf(await work(await subAgent(linked, task))));
       return {
         name: `delegate_to_${linked.name}`,
         owner: null,

@@ -1,5 +1,5 @@
 import type { AgentScope, AgentTool } from '../agent/tool.ts';
-import type { Capability, Delegation, PromptContext } from './capability.ts';
+import type { Capability, PromptContext, SubAgentFactory } from './capability.ts';
 import { externalMcpsCapability } from './externalMcps.ts';
 import { generativeUiCapability } from './generativeUi.ts';
 import { httpToolsCapability } from './httpTools.ts';
@@ -36,24 +36,20 @@ export const CAPABILITIES: readonly Capability[] = [
 const TOOLS_FIRST: readonly Capability[] = [knowledgeCapability, skillsCapability, memoryCapability];
 const BY_TOOLS = [...TOOLS_FIRST, ...CAPABILITIES.filter((one) => !TOOLS_FIRST.includes(one))];
 
-/** An agent, and whether people read its replies: they do not read those of a sub-agent. */
-export interface CapabilityHolder {
-  scope: AgentScope;
-  talksToPeople: boolean;
-}
-
-function isHeldBy({ scope, talksToPeople }: CapabilityHolder): (capability: Capability) => boolean {
+function isHeldBy(scope: AgentScope): (capability: Capability) => boolean {
+  // People read the replies of the agent of the conversation, and not those of the agents that work for it.
+  const talksToPeople = scope.path.length === 1;
   return ({ forPeopleOnly = false, isActive }) => (talksToPeople || !forPeopleOnly) && isActive(scope);
 }
 
 /** The tools of all capabilities that the agent has. */
-export async function capabilityTools(holder: CapabilityHolder, delegation: Delegation): Promise<AgentTool[]> {
-  const held = BY_TOOLS.filter(isHeldBy(holder));
-  const tools = await Promise.all(held.map(async (one) => one.tools?.(holder.scope, delegation) ?? []));
+export async function capabilityTools(scope: AgentScope, subAgent: SubAgentFactory): Promise<AgentTool[]> {
+  const held = BY_TOOLS.filter(isHeldBy(scope));
+  const tools = await Promise.all(held.map(async (one) => one.tools?.(scope, subAgent) ?? []));
   return tools.flat();
 }
 
 /** The sections of the system prompt of all capabilities that the agent has. */
-export function capabilitySections(holder: CapabilityHolder, context: PromptContext): string[] {
-  return CAPABILITIES.filter(isHeldBy(holder)).flatMap((one) => one.section?.(context, holder.scope) ?? []);
+export function capabilitySections(scope: AgentScope, context: PromptContext): string[] {
+  return CAPABILITIES.filter(isHeldBy(scope)).flatMap((one) => one.section?.(context, scope) ?? []);
 }

@@ -26,17 +26,14 @@ export async function agentOfTurn(turn: Turn): Promise<AgentScope> {
     externalUserId,
     path: [agentId],
     snapshot,
+    instructions: turn.instructions,
     resources,
   };
 }
 
 /** Everything that the agent's model can call. */
 export async function toolsetOf(turn: Turn, scope: AgentScope): Promise<Toolset> {
-  const { path } = scope;
-  const tools = await capabilityTools(
-    { scope, talksToPeople: path.length === 1 },
-    { path, prepare: (linked, task) => prepareSubAgent(turn, scope, linked, task) },
-  );
+  const tools = await capabilityTools(scope, (linked, task) => prepareSubAgent(turn, scope, linked, task));
   return makeToolset(tools, { logger: scope.logger });
 }
 
@@ -54,17 +51,17 @@ async function prepareSubAgent(
   if (!snapshot) throw fault('AGENT_NOT_PUBLISHED');
   const subject = { agentId, versionNumber, snapshot, revision };
   const resources = await runtime.resources.get(db, workspaceId, runtime, subject);
-  const scope = { ...parent, agentId, path: [...parent.path, agentId], snapshot, resources };
   const model = aiModelPublicId === null ? resources.model : await runtime.findModel(db, workspaceId, aiModelPublicId);
   if (!model) throw fault('MODEL_PROVIDER_ERROR', 'Its AI model is no longer available.');
+  // The values were meant for the agent of the conversation. One that does not fit this agent's variable counts as not given.
+  const instructions = renderInstructions(snapshot, undefined, { variables });
+  const scope = { ...parent, agentId, path: [...parent.path, agentId], snapshot, instructions, resources };
   const [knowledge, memories, toolset] = await Promise.all([
     retrieve(scope, task),
     snapshot.longTermMemoryEnabled ? listUserMemories(db, workspaceId, { agentId, externalUserId }) : [],
     toolsetOf(turn, scope),
   ]);
-  // The values were meant for the agent of the conversation. One that does not fit this agent's variable counts as not given.
-  const instructions = renderInstructions(snapshot, undefined, { variables });
-  const system = systemPrompt(scope, { instructions, knowledge, memories, talksToPeople: false });
+  const system = systemPrompt(scope, { knowledge, memories });
   const before = [{ role: 'user' as const, content: task }];
   return { turn, scope, task, model, system, toolset, before };
 }

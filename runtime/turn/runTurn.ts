@@ -59,8 +59,7 @@ async function answer(turn: Turn, events: TurnEvents): Promise<TurnReply> {
       toolsetOf(turn, scope),
       paused && applyDecisions(turn, paused),
     ]);
-    const { instructions, memories } = turn;
-    const system = systemPrompt(scope, { instructions, memories, knowledge: hits, talksToPeople: true });
+    const system = systemPrompt(scope, { knowledge: hits, memories: turn.memories });
     const earlier = await historyMessages(history, message, { model, system, tools: toolset.definitions });
     const before = [...earlier, userMessage(message.text, message.attachments)];
     const run: AgentRun = { turn, scope, task: '', model, system, toolset, before, onText: events.onText };

@@ -24,8 +24,8 @@ const LINKED = {
   skills: [{ id: 'skill', name: 'Forms', description: '' }],
   subAgents: [{ id: 'other', name: 'Other', description: '', publishedVersionNumber: 1, aiModelPublicId: null }],
 };
-const delegation = { path: ['self'], prepare: () => Promise.reject(new Error('Nobody delegates here.')) };
-const fullScope = () => newScope(app, { snapshot: FEATURES, resources: LINKED });
+const noSubAgent = () => Promise.reject(new Error('Nobody delegates here.'));
+const fullScope = (path?: string[]) => newScope(app, { snapshot: FEATURES, resources: LINKED, ...(path && { path }) });
 const namesOf = (tools: readonly { name: string }[]) => tools.map(({ name }) => name);
 
 test('every capability has a name of its own, and gives an agent a tool or a section', () => {
@@ -35,8 +35,8 @@ test('every capability has a name of its own, and gives an agent a tool or a sec
 });
 
 test('tools and sections come in their order, each of a capability that is active', async () => {
-  const holder = { scope: await fullScope(), talksToPeople: true };
-  expect(namesOf(await capabilityTools(holder, delegation))).toEqual([
+  const scope = await fullScope();
+  expect(namesOf(await capabilityTools(scope, noSubAgent))).toEqual([
     'search_knowledge',
     'read_skill',
     'remember',
@@ -47,7 +47,7 @@ test('tools and sections come in their order, each of a capability that is activ
     'show_ui',
     'delegate_to_Other',
   ]);
-  expect(capabilitySections(holder, { knowledge: [], memories: [] }).map((text) => text.split('\n')[0])).toEqual([
+  expect(capabilitySections(scope, { knowledge: [], memories: [] }).map((text) => text.split('\n')[0])).toEqual([
     '# Messages',
     '# Voice',
     '# Web search',
@@ -60,17 +60,17 @@ test('tools and sections come in their order, each of a capability that is activ
 });
 
 test('an agent that works for another one has nothing that shapes what people read', async () => {
-  const holder = { scope: await fullScope(), talksToPeople: false };
-  expect(namesOf(await capabilityTools(holder, delegation))).not.toContain('show_ui');
-  const sections = capabilitySections(holder, { knowledge: [], memories: [] }).join('\n');
+  const scope = await fullScope(['above', 'itself']);
+  expect(namesOf(await capabilityTools(scope, noSubAgent))).not.toContain('show_ui');
+  const sections = capabilitySections(scope, { knowledge: [], memories: [] }).join('\n');
   expect(sections).not.toMatch(/^# (Messages|Voice|Generative UI)/m);
   expect(sections).toMatch(/^# Web search/m);
 });
 
 test('an agent with nothing has no tool and no section', async () => {
-  const holder = { scope: await newScope(app), talksToPeople: true };
-  expect(await capabilityTools(holder, delegation)).toEqual([]);
-  expect(capabilitySections(holder, { knowledge: [], memories: [] })).toEqual([]);
+  const scope = await newScope(app);
+  expect(await capabilityTools(scope, noSubAgent)).toEqual([]);
+  expect(capabilitySections(scope, { knowledge: [], memories: [] })).toEqual([]);
 });
 
 test('the model is told to write as in a chat when replies are split, and as people speak when they are read aloud', () => {

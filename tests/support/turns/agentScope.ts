@@ -25,6 +25,8 @@ export interface ScopeParts {
   /** A published agent. */
   agentId: string;
   resources?: Partial<Resources>;
+  /** The agents that delegated down to it, itself last; when left out, it is the agent of the conversation. */
+  path?: string[];
   /** Fields in place of those of the published version. */
   snapshot?: Partial<Snapshot>;
   externalUserId?: string;
@@ -55,8 +57,9 @@ export async function scopeOf(app: TestApp, parts: ScopeParts): Promise<AgentSco
     agentId,
     conversationId: parts.conversationId ?? newId(),
     externalUserId: parts.externalUserId ?? newId(),
-    path: [agentId],
+    path: parts.path ?? [agentId],
     snapshot: { ...(version.snapshot as unknown as Snapshot), ...parts.snapshot },
+    instructions: version.snapshot.systemPrompt ?? '',
     resources: { ...NO_RESOURCES, ...parts.resources },
   };
 }
