@@ -29,7 +29,12 @@ export const EXTRACT_LIMITS: ExtractLimits = {
 const ROOT = join(import.meta.dirname, '../..');
 const CHILD = join(import.meta.dirname, 'extract/child.ts');
 /** The reader's own code. Not all of ROOT: by default that has the data folder in it, with the secret key and everybody's files. */
-const READABLE = [join(ROOT, 'package.json'), import.meta.dirname, realpathSync(join(ROOT, 'node_modules'))];
+const READABLE = [
+  join(ROOT, 'package.json'),
+  join(ROOT, 'core/markdown.ts'),
+  import.meta.dirname,
+  realpathSync(join(ROOT, 'node_modules')),
+];
 const LOOK_MS = 50;
 /** The kernel ends a process that outlives this one and still computes, so long after its time. */
 const CPU_GRACE_SECONDS = 10;

@@ -1,71 +1,42 @@
+import { type MarkdownBlock, markdownBlocks, markdownLines } from '../../core/markdown.ts';
+
 /** A stretch of a text in Markdown, by its offsets; `end` is behind its last character. */
 export interface ReplyBlock {
-  kind: 'paragraph' | 'heading' | 'list' | 'table' | 'quote' | 'code';
+  kind: Exclude<MarkdownBlock['kind'], 'rule'>;
   start: number;
   end: number;
   /** A blank line stands before it. */
   apart: boolean;
 }
 
-// All for lines without the space around them.
-const FENCE = /^(?:(?:[-*+•]|\d{1,9}[.)])\s+)*(`{3,}(?=[^`]*$)|~{3,})/;
-const ATX_HEADING = /^#{1,6}(?:\s|$)/;
-const SETEXT_UNDERLINE = /^(?:=+|-{2,})$/;
-const LIST_ITEM = /^(?:[-*+•]|\d{1,9}[.)])\s+\S/;
-const TABLE_DELIMITER = /^\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)+\|?$/;
-/** Behind a blank line it goes on with what stands above: with an item of a list, or with code. */
-const INDENTED = /^(?: {2}|\t)/;
+/** Not Markdown, but models write lists with it. */
+const BULLET = /^\s*•\s+\S/;
 
-/** The blocks of a text, in order: CommonMark and its tables, as far as it matters for where a text can be cut. */
+/** Returns the outermost blocks of a text, in order. Indented code belongs to the block above it, as models often only indent text. */
 export function replyBlocks(text: string): ReplyBlock[] {
+  const lines = markdownLines(text);
+  const starts = lineStarts(text);
   const blocks: ReplyBlock[] = [];
-  let fence: string | undefined;
-  let blank = false;
-  for (const { 0: line, index: start } of text.matchAll(/[^\n]+/g)) {
-    const end = start + line.length;
+  for (const block of markdownBlocks(lines)) {
+    const { firstLine, endLine } = block;
     const last = blocks.at(-1);
-    // Two line ends on end: the expression above skips the empty lines themselves.
-    blank ||= last !== undefined && text.slice(last.end, start).length > 1;
-    if (fence !== undefined && last) {
+    const end = (starts[endLine - 1] ?? 0) + (lines[endLine - 1]?.length ?? 0);
+    if (last && block.kind === 'code' && block.fences.length === 0) {
       last.end = end;
-      blank = false;
-      if (closes(line.trim(), fence)) fence = undefined;
       continue;
     }
-    const content = line.trim();
-    if (content === '') {
-      blank = true;
-      continue;
-    }
-    fence = FENCE.exec(content)?.[1];
-    const kind = kindOf(content);
-    if (last && goesOn(last, line, kind, blank)) {
-      last.end = end;
-      if (last.kind === 'paragraph' && SETEXT_UNDERLINE.test(content)) last.kind = 'heading';
-      if (last.kind === 'paragraph' && TABLE_DELIMITER.test(content)) last.kind = 'table';
-    } else {
-      blocks.push({ kind, start, end, apart: blank });
-    }
-    blank = false;
+    const apart = firstLine > 0 && lines[firstLine - 1]?.trim() === '';
+    blocks.push({ kind: kindOf(block, lines[firstLine] ?? ''), start: starts[firstLine] ?? 0, end, apart });
   }
   return blocks;
 }
 
-function closes(content: string, fence: string): boolean {
-  return content.startsWith(fence) && content.replaceAll(fence[0] ?? '', '') === '';
+function kindOf({ kind }: MarkdownBlock, firstLine: string): ReplyBlock['kind'] {
+  if (kind === 'rule') return 'paragraph';
+  return kind === 'paragraph' && BULLET.test(firstLine) ? 'list' : kind;
 }
 
-function kindOf(content: string): ReplyBlock['kind'] {
-  if (content.startsWith('>')) return 'quote';
-  if (content.startsWith('|')) return 'table';
-  if (ATX_HEADING.test(content)) return 'heading';
-  if (LIST_ITEM.test(content)) return 'list';
-  return FENCE.test(content) ? 'code' : 'paragraph';
-}
-
-/** Whether a line belongs to the block above it. */
-function goesOn(block: ReplyBlock, line: string, kind: ReplyBlock['kind'], blank: boolean): boolean {
-  if (blank) return INDENTED.test(line);
-  if (block.kind === 'heading' || block.kind === 'code') return false;
-  return kind === block.kind || kind === 'paragraph' || (block.kind === 'list' && INDENTED.test(line));
+/** The offset of each line of markdownLines. */
+function lineStarts(text: string): number[] {
+  return [0, ...Array.from(text.matchAll(/\r\n?|\n/g), ({ 0: lineEnd, index }) => index + lineEnd.length)];
 }

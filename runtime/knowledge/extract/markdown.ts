@@ -1,61 +1,77 @@
+import { inlineText, type MarkdownBlock, markdownBlocks, markdownLines } from '../../../core/markdown.ts';
 import type { Block } from './blocks.ts';
 import { decodeText } from './encoding.ts';
 
-const FENCE = /^ {0,3}(`{3,}|~{3,})/;
-const ATX_HEADING = /^ {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$/;
-const SETEXT_UNDERLINE = /^ {0,3}(=+|-+)[ \t]*$/;
-const RULE = /^ {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*$/;
+/** Characters that are parsed at once. The tokens of a text take seventy times its memory. */
+const PIECE_CHARS = 64 * 1024;
+/** A block with more characters, such as a list of thousands of items, is read in several parts. */
+const MAX_PIECE_CHARS = 4 * PIECE_CHARS;
+/** More of a heading is not shown anywhere. */
+const MAX_HEADING_CHARS = 300;
 
-/** Markdown (CommonMark) as far as its structure goes: headings, tables, and paragraphs, which keep their marks. */
+/** Reads the structure of Markdown: headings, tables, and paragraphs with their marks. */
 export function* readMarkdown(content: Uint8Array): Generator<Block> {
-  yield* markdownBlocks(decodeText(content));
-}
-
-/** The blocks of a text in Markdown. */
-export function* markdownBlocks(text: string): Generator<Block> {
-  let paragraph: string[] = [];
-  let fence: string | undefined;
-  function* flush(): Generator<Block> {
-    if (paragraph.some((line) => line.trim() !== '')) yield { type: 'paragraph', text: paragraph.join('\n') };
-    paragraph = [];
-  }
-  const lines = text.split(/\r\n?|\n/);
-  for (const line of lines.slice(yield* frontMatter(lines))) {
-    if (fence !== undefined) {
-      paragraph.push(line);
-      if (line.trim().startsWith(fence) && line.trim().replaceAll(fence[0] ?? '', '') === '') {
-        fence = undefined;
-        yield* flush();
-      }
-      continue;
-    }
-    fence = FENCE.exec(line)?.[1];
-    if (fence !== undefined) {
-      yield* flush();
-      paragraph.push(line);
-      continue;
-    }
-    const heading = ATX_HEADING.exec(line);
-    const underline = SETEXT_UNDERLINE.exec(line)?.[1];
-    if (heading) {
-      yield* flush();
-      yield { type: 'heading', level: heading[1]?.length ?? 1, text: plain(heading[2] ?? '') };
-    } else if (underline !== undefined && paragraph.length === 1 && paragraph[0]?.trim()) {
-      yield { type: 'heading', level: underline.startsWith('=') ? 1 : 2, text: plain(paragraph[0]) };
-      paragraph = [];
-    } else if (line.trim() === '' || RULE.test(line)) {
-      yield* flush();
-    } else if (/^\s*\|.*\|\s*$/.test(line)) {
-      yield* flush();
-      yield { type: 'row', text: line.trim() };
+  const lines = markdownLines(decodeText(content));
+  let from = yield* frontMatter(lines);
+  let pieceChars = PIECE_CHARS;
+  while (from < lines.length) {
+    const piece = linesFrom(lines, from, pieceChars);
+    const blocks = markdownBlocks(piece);
+    const isLastPiece = from + piece.length === lines.length;
+    const last = blocks.at(-1);
+    if (isLastPiece || last === undefined || (blocks.length === 1 && pieceChars >= MAX_PIECE_CHARS)) {
+      yield* blocks.flatMap((block) => passageBlocks(block, piece));
+      from += piece.length;
+    } else if (blocks.length === 1) {
+      pieceChars *= 2;
     } else {
-      paragraph.push(line);
+      // The last block may not be complete: it is read again with the next piece.
+      yield* blocks.slice(0, -1).flatMap((block) => passageBlocks(block, piece));
+      from += last.firstLine;
+      pieceChars = PIECE_CHARS;
     }
   }
-  yield* flush();
 }
 
-/** A block of settings between two `---` at the very beginning: no Markdown. Answers with the number of its lines. */
+/** The lines from `from` on that have about so many characters together; at least one. */
+function linesFrom(lines: readonly string[], from: number, chars: number): string[] {
+  let end = from;
+  for (let left = chars; end < lines.length && left > 0; end += 1) left -= (lines[end]?.length ?? 0) + 1;
+  return lines.slice(from, end);
+}
+
+/** A block as passages are made of: a table becomes its rows, lists and quotations are cut at blank lines outside of code. */
+function passageBlocks(block: MarkdownBlock, allLines: readonly string[]): Block[] {
+  const lines = allLines.slice(block.firstLine, block.endLine);
+  switch (block.kind) {
+    case 'rule':
+      return [];
+    case 'heading': {
+      const text = inlineText((block.content ?? '').slice(0, MAX_HEADING_CHARS)).trim();
+      return [{ type: 'heading', level: block.level ?? 1, text }];
+    }
+    case 'table':
+      return lines.map((line) => ({ type: 'row', text: line.trim() }));
+    case 'list':
+    case 'quote': {
+      const inCode = (line: number) => block.fences.some(([start, end]) => line >= start && line < end);
+      return paragraphs(lines, (line) => inCode(line + block.firstLine));
+    }
+    default:
+      return [{ type: 'paragraph', text: lines.join('\n') }];
+  }
+}
+
+function paragraphs(lines: readonly string[], keepsBlank: (line: number) => boolean): Block[] {
+  const found: string[][] = [[]];
+  for (const [index, line] of lines.entries()) {
+    if (line.trim() === '' && !keepsBlank(index)) found.push([]);
+    else found.at(-1)?.push(line);
+  }
+  return found.filter((each) => each.length > 0).map((each) => ({ type: 'paragraph', text: each.join('\n') }));
+}
+
+/** A block of settings between two `---` at the very beginning, which is no Markdown. Returns the number of its lines. */
 function* frontMatter(lines: readonly string[]): Generator<Block, number> {
   if (lines[0]?.trimEnd() !== '---') return 0;
   const end = lines.findIndex((line, index) => index > 0 && /^(---|\.\.\.)\s*$/.test(line));
@@ -63,12 +79,4 @@ function* frontMatter(lines: readonly string[]): Generator<Block, number> {
   const text = lines.slice(1, end).join('\n');
   if (text.trim() !== '') yield { type: 'paragraph', text };
   return end + 1;
-}
-
-/** A heading without marks and addresses of links. */
-function plain(heading: string): string {
-  return heading
-    .replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
-    .replace(/(\*\*|__|`)/g, '')
-    .trim();
 }

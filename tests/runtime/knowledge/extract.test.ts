@@ -1,4 +1,5 @@
 import { Unreadable } from '../../../runtime/knowledge/extract/blocks.ts';
+import { readMarkdown } from '../../../runtime/knowledge/extract/markdown.ts';
 import type { SourceKind } from '../../../runtime/knowledge/kinds.ts';
 import { extract, makeBook, makeDocx, makePdf, makeZip } from '../../support/knowledge/knowledge.ts';
 
@@ -142,7 +143,7 @@ describe('CSV', () => {
 
 describe('Markdown', () => {
   test('headings, fences, tables and front matter are told apart', async () => {
-    const markdown = `---\ntitle: Handbook\n---\nIntro.\n\n# Shipping #\nBy **air**.\n\n\`\`\`sh\n# no heading\n\`\`\`\n\nReturns & [refunds](https://x.test)\n---\n| Day | Fee |\n|---|---|\n| 1 | 2 |\n#hashtag\n`;
+    const markdown = `---\ntitle: Handbook\n---\nIntro.\n\n# Shipping #\nBy **air**.\n\n\`\`\`sh\n# no heading\n\`\`\`\n\nReturns & [refunds](https://x.test)\n---\n| Day | Fee |\n|---|---|\n| 1 | 2 |\n\n#hashtag\n`;
     const passages = await extract(markdown, 'markdown');
     expect(passages.map(({ heading, content }) => [heading, content])).toEqual([
       [null, 'title: Handbook\n\nIntro.'],
@@ -153,6 +154,40 @@ describe('Markdown', () => {
       ],
     ]);
   });
+
+  test('headings lose their marks, rules are no text, and code in a list stays in one paragraph', async () => {
+    const markdown =
+      '# *A* `b` [c](https://x.test) \\* &amp; <d>\n\n---\n\n- one\n\n  ```\n  two\n\n  # three\n  ```\n\n> # four\n';
+    expect(await extract(markdown, 'markdown')).toEqual([
+      {
+        seq: 0,
+        heading: 'A b c * & <d>',
+        page: null,
+        content: '- one\n\n```\n  two\n\n  # three\n  ```\n\n> # four',
+      },
+    ]);
+  });
+
+  const read = (markdown: string) => [...readMarkdown(Buffer.from(markdown))];
+
+  test('a document larger than what is parsed at once loses no line, wherever it is cut', () => {
+    const fence = `\`\`\`\n# code\n\n${'x y\n'.repeat(20_000)}\`\`\``;
+    const items = Array.from({ length: 24_000 }, (_, n) => `- item ${n}`);
+    const blocks = read(`# Start\n\n${fence}\n\n# Middle\n${items.join('\n')}\n\n# End\nLast words.\n`);
+    expect(blocks.filter(({ type }) => type === 'heading').map(({ text }) => text)).toEqual(['Start', 'Middle', 'End']);
+    expect(blocks[1]?.text).toBe(fence);
+    expect(blocks.slice(3, -2).flatMap(({ text }) => text.split('\n'))).toEqual(items);
+    expect(blocks.at(-1)?.text).toBe('Last words.');
+  });
+
+  test.each(['# [[[[\n', '> - ', '* a\n  ', '<![CDATA[', '|a|\n|-|\n', '- a\n\n'])(
+    '150,000 characters of %j are read in time',
+    (piece) => {
+      const before = process.cpuUsage();
+      expect(read(`${piece.repeat(150_000 / piece.length)}\n\nend`).at(-1)?.text).toMatch(/end$/);
+      expect(process.cpuUsage(before).user / 1000).toBeLessThan(5_000);
+    },
+  );
 });
 
 describe('plain text', () => {

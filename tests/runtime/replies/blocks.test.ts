@@ -19,7 +19,14 @@ test.each([
   ],
   ['- one\n  > two\n  | three\n\n\tfour', ['list: - one\n  > two\n  | three\n\n\tfour']],
   ['- one\n# two', ['list: - one', '+heading: # two']],
-  ['1) one\n10. two\n3.no item', ['list: 1) one\n10. two\n3.no item']],
+  ['1. one\n10. two\n3.no item', ['list: 1. one\n10. two\n3.no item']],
+  ['1) one\n10. two', ['list: 1) one', '+list: 10. two']],
+  ['• one\n• two\n\nthree', ['list: • one\n• two', 'paragraph: three']],
+  ['one\n\n    two\n\nthree', ['paragraph: one\n\n    two', 'paragraph: three']],
+  [
+    '[one]: https://a.example\n\n<b>\n\ntwo',
+    ['paragraph: [one]: https://a.example', 'paragraph: <b>', 'paragraph: two'],
+  ],
   ['-one\n**two** three', ['paragraph: -one\n**two** three']],
   ['> one\nlazy\n\n> two\n> ```', ['quote: > one\nlazy', 'quote: > two\n> ```']],
   ['one\n| a |\n|---|\nb\n\nc', ['paragraph: one', '+table: | a |\n|---|\nb', 'paragraph: c']],
@@ -30,7 +37,7 @@ test.each([
   ['```\none\n``` two\n\nthree', ['code: ```\none\n``` two\n\nthree']],
   ['```one``` two\n\nthree', ['paragraph: ```one``` two', 'paragraph: three']],
   ['- ```\n  one\n\n  two\n  ```\n\nthree', ['list: - ```\n  one\n\n  two\n  ```', 'paragraph: three']],
-  ['one\r\n\r\n- two\r\n- three\r\n', ['paragraph: one\r', 'list: - two\r\n- three\r']],
+  ['one\r\n\r\n- two\r\n- three\r\n', ['paragraph: one', 'list: - two\r\n- three']],
 ])('%j', (text, blocks) => {
   expect(blocksOf(text)).toEqual(blocks);
 });
