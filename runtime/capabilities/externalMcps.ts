@@ -5,13 +5,15 @@ import { McpFailed } from '../mcp/failures.ts';
 import type { LinkedExternalMcp } from '../resources/resources.ts';
 import { hideSecrets } from '../tools/secrets/redact.ts';
 import type { Capability } from './capability.ts';
+import { errorOutput, nonEmpty } from './output.ts';
 
 type Row = LinkedExternalMcp['row'];
-type Described = Pick<AgentTool, 'name' | 'owner' | 'description' | 'inputSchema'>;
+/** The parts of a tool that are the same in every turn. */
+type ToolDescription = Pick<AgentTool, 'name' | 'owner' | 'description' | 'inputSchema'>;
 
-const described = new WeakMap<Row, Described[]>();
+const descriptions = new WeakMap<Row, ToolDescription[]>();
 
-/** The tools of the linked MCP servers, as the last discovery found them. No server is asked before one is called. */
+/** The tools of the linked MCP servers, as the last discovery found them. A server gets no request before a tool is called. */
 export const externalMcpsCapability = {
   name: 'externalMcps',
   isActive: ({ resources }) => resources.externalMcps.length > 0,
@@ -20,7 +22,7 @@ export const externalMcpsCapability = {
 
 function serverTools(scope: AgentScope): AgentTool[] {
   return scope.resources.externalMcps.flatMap((linked) =>
-    tools(linked.row).map(
+    descriptionsOf(linked.row).map(
       (tool): AgentTool => ({
         ...tool,
         origin: { kind: 'external_mcp', id: linked.row.id, operation: tool.name },
@@ -31,8 +33,8 @@ function serverTools(scope: AgentScope): AgentTool[] {
   );
 }
 
-function tools(row: Row): Described[] {
-  const known = described.get(row);
+function descriptionsOf(row: Row): ToolDescription[] {
+  const known = descriptions.get(row);
   if (known) return known;
   const fresh = row.tools
     .filter(({ enabled }) => enabled)
@@ -42,7 +44,7 @@ function tools(row: Row): Described[] {
       description: description ?? `The tool “${name}” of the server “${row.name}”.`,
       inputSchema: row.input_schemas[id] ?? { type: 'object' },
     }));
-  described.set(row, fresh);
+  descriptions.set(row, fresh);
   return fresh;
 }
 
@@ -58,7 +60,7 @@ async function call(
     credential = openCredential(runtime.secrets, row);
   } catch (error) {
     if (!(error instanceof SecretUnreadable)) throw error;
-    return { text: `The credential of the server “${row.name}” cannot be read any more.`, isError: true };
+    return errorOutput(`The credential of the server “${row.name}” cannot be read any more.`);
   }
   const headers = credentialHeaders(runtime.secrets, row);
   const server = { workspaceId, id: row.id, configVersion: row.config_version, url: row.url, headers };
@@ -66,12 +68,12 @@ async function call(
     const { text, isError } = await runtime.mcp.call(server, { instanceMode, tool, arguments: input, signal });
     const shown = hideSecrets(text, credentialValues(credential));
     if (shown === undefined) {
-      return { text: 'It takes too long to hide the credential of the server in its answer.', isError: true };
+      return errorOutput('It takes too long to hide the credential of the server in its answer.');
     }
-    return { text: shown === '' ? 'Done. The answer is empty.' : shown, isError };
+    return { text: nonEmpty(shown), isError };
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof McpFailed)) throw error;
-    return { text: `The server “${row.name}” could not be used: ${error.message}`, isError: true };
+    return errorOutput(`The server “${row.name}” could not be used: ${error.message}`);
   }
 }

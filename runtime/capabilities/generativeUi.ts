@@ -1,21 +1,23 @@
-import type { AgentTool } from '../agent/tool.ts';
 import { catalogueText } from '../generativeUi/catalogue.ts';
 import { COMPONENT_TYPES } from '../generativeUi/schema.ts';
-import { checkUi, MAX_DEPTH, MAX_NODES } from '../generativeUi/validate.ts';
+import { checkUi, MAX_UI_DEPTH, MAX_UI_NODES } from '../generativeUi/validate.ts';
 import type { JsonSchema } from '../tools/tool.ts';
 import type { Capability } from './capability.ts';
+import { errorOutput, textOutput } from './output.ts';
+import { ownTool } from './ownTool.ts';
 
 /**
- * What models are told of a tree: its root loosely, with the catalogue in words. A schema of all components would refer to itself,
- * which not every provider takes (Google: ai.google.dev/gemini-api/docs/structured-output, recursion only to a limited depth), and
- * unrolled it is thousands of tokens in each request. The whole tree is checked by `checkUi`.
+ * The schema that models see: only the root of the tree is typed, and the description lists all components. A full schema would refer
+ * to itself. Not every provider accepts that (Google allows recursion only to a limited depth:
+ * ai.google.dev/gemini-api/docs/structured-output), and without recursion it would cost thousands of tokens in each request. `checkUi`
+ * checks the whole tree.
  */
 const SCHEMA: JsonSchema = {
   type: 'object',
   properties: {
     ui: {
       type: 'object',
-      description: `The component to show: mostly a stack or a card with others in it. At most ${MAX_NODES} components, ${MAX_DEPTH} above one another. Each is an object with its type and these fields (? = may be left out), and no others:\n${catalogueText()}`,
+      description: `The component to show: mostly a stack or a card with others in it. At most ${MAX_UI_NODES} components, ${MAX_UI_DEPTH} above one another. Each is an object with its type and these fields (? = may be left out), and no others:\n${catalogueText()}`,
       properties: { type: { type: 'string', enum: [...COMPONENT_TYPES] } },
       required: ['type'],
       additionalProperties: true,
@@ -39,21 +41,17 @@ export const generativeUiCapability = {
 } satisfies Capability;
 
 /** Shows a tree of components, or says what is wrong with it. */
-const SHOW_UI: AgentTool = {
+const SHOW_UI = ownTool({
   name: 'show_ui',
-  owner: null,
   description: 'Shows components with your reply, in place of those shown before it. Answer in text afterwards.',
   inputSchema: SCHEMA,
-  origin: { kind: 'capability', name: 'show_ui' },
-  requiresApproval: false,
-  async run({ ui }, call) {
-    call.signal.throwIfAborted();
+  run({ ui }, { showUi }) {
     const checked = checkUi(ui);
     if ('problems' in checked) {
       const problems = checked.problems.map((problem) => `- ${problem}`).join('\n');
-      return { text: `Nothing is shown, because of mistakes in ui:\n${problems}`, isError: true };
+      return errorOutput(`Nothing is shown, because of mistakes in ui:\n${problems}`);
     }
-    call.showUi(checked.ui);
-    return { text: 'Shown with your reply. Do not repeat in the text what it shows.', isError: false };
+    showUi(checked.ui);
+    return textOutput('Shown with your reply. Do not repeat in the text what it shows.');
   },
-};
+});

@@ -2,26 +2,28 @@ import { databaseFault } from '../../db/errors.ts';
 import type { AgentScope, AgentTool } from '../agent/tool.ts';
 import { type KnowledgeHit, searchKnowledge } from '../knowledge/search.ts';
 import type { Capability, PromptContext } from './capability.ts';
+import { errorOutput, textOutput } from './output.ts';
+import { ownTool } from './ownTool.ts';
 import { attribute, oneLine, quoted } from './quoting.ts';
 
-/** Passages that a prompt shows at most. */
-const PROMPT_PASSAGES = 6;
-/** Characters (UTF-16 units) of their headings and contents together. */
-const PROMPT_CHARS = 6_000;
-/** Passages of a search by the model, when it does not say. */
-const FOUND_PASSAGES = 5;
-const MOST_FOUND = 10;
+/** Passages in a prompt. */
+const MAX_PROMPT_PASSAGES = 6;
+/** UTF-16 units of their headings and contents together. */
+const MAX_PROMPT_CHARS = 6_000;
+/** Passages that a search by the model returns when it names no limit. */
+const DEFAULT_FOUND = 5;
+const MAX_FOUND = 10;
 
 /**
- * The passages that go into the prompt of a turn, best first: at most 6, of at most 6,000 characters together. One that would
- * go beyond is left out; the first is cut instead. Without sources or a question nothing is asked of the database. Throws when
- * the database is out of reach; any other failure is logged, and there are none.
+ * Finds the passages for the prompt of a turn, best first: at most 6, with at most 6,000 characters together. A passage that would
+ * exceed that is left out; the first one is cut instead. Without sources or a question the database is not queried. Throws when the
+ * database is out of reach. Logs any other failure and returns no passages.
  */
 export async function retrieve(scope: AgentScope, question: string): Promise<KnowledgeHit[]> {
   try {
-    return fitting(await search(scope, question, PROMPT_PASSAGES));
+    return fitting(await search(scope, question, MAX_PROMPT_PASSAGES));
   } catch (error) {
-    hearOf(scope, error);
+    logSearchFailure(scope, error);
     return [];
   }
 }
@@ -30,8 +32,8 @@ function search(scope: AgentScope, query: string, limit: number): Promise<Knowle
   return searchKnowledge(scope, { query, sourceIds: scope.resources.knowledgeSourceIds, limit });
 }
 
-/** Rethrows what no turn can go on after: a search that took too long is not that. */
-function hearOf(scope: AgentScope, error: unknown): void {
+/** Logs why a search failed. Rethrows an outage of the database, which the turn cannot survive; a statement timeout is no outage. */
+function logSearchFailure(scope: AgentScope, error: unknown): void {
   const isTimeout = (error as { code?: unknown } | null)?.code === '57014';
   if (!isTimeout && databaseFault(error)?.code === 'UNAVAILABLE') throw error;
   scope.logger?.warn({ err: error, agentId: scope.agentId }, 'knowledge could not be searched');
@@ -39,7 +41,7 @@ function hearOf(scope: AgentScope, error: unknown): void {
 
 function fitting(hits: readonly KnowledgeHit[]): KnowledgeHit[] {
   const kept: KnowledgeHit[] = [];
-  let room = PROMPT_CHARS;
+  let room = MAX_PROMPT_CHARS;
   for (const hit of hits) {
     const left = room - (hit.heading?.length ?? 0);
     if (hit.content.length > left && kept.length > 0) continue;
@@ -50,7 +52,7 @@ function fitting(hits: readonly KnowledgeHit[]): KnowledgeHit[] {
   return kept;
 }
 
-/** At the end of a sentence within `max` characters, or else of a word; in the first half of them neither is looked for. */
+/** Cuts a text to `max` characters: after a sentence, or else after a word, if one ends in the second half. */
 function cut(text: string, max: number): string {
   if (text.length <= max) return text;
   const window = text.slice(0, max - 2);
@@ -77,9 +79,8 @@ export const knowledgeCapability = {
  *     TEXT
  *     </passage>
  *
- * NAME has `&amp;`, `&lt;`, `&gt;` and `&quot;` for these characters and no line breaks. TEXT begins with a line
- * `[HEADINGS, page N]` where the source has such, and is as `quoted` leaves it: it neither opens nor closes a passage, and
- * no line of it is a heading.
+ * NAME is escaped as XML and has no line breaks. TEXT begins with a line `[HEADINGS, page N]` where the source has headings or pages.
+ * It went through `quoted`: it neither opens nor closes a passage, and no line of it is a heading.
  */
 function section(hits: readonly KnowledgeHit[]): string {
   const found =
@@ -98,9 +99,8 @@ function passage({ sourceName, heading, page, content }: KnowledgeHit): string {
 }
 
 function searchTool(scope: AgentScope): AgentTool {
-  return {
+  return ownTool({
     name: 'search_knowledge',
-    owner: null,
     description:
       "Searches the workspace's knowledge sources. Answers with the passages that fit best and the names of their sources.",
     inputSchema: {
@@ -110,33 +110,27 @@ function searchTool(scope: AgentScope): AgentTool {
         limit: {
           type: 'integer',
           minimum: 1,
-          maximum: MOST_FOUND,
-          default: FOUND_PASSAGES,
+          maximum: MAX_FOUND,
+          default: DEFAULT_FOUND,
           description: 'Most passages to answer with.',
         },
       },
       required: ['query'],
       additionalProperties: false,
     },
-    origin: { kind: 'capability', name: 'search_knowledge' },
-    requiresApproval: false,
-    async run({ query, limit = FOUND_PASSAGES }, { signal }) {
-      signal.throwIfAborted();
+    async run({ query, limit = DEFAULT_FOUND }) {
       if (typeof query !== 'string' || query.trim() === '') {
-        return { text: 'Give a query: a question, or the words to look for.', isError: true };
+        return errorOutput('Give a query: a question, or the words to look for.');
       }
-      const most = Math.round(Number(limit)) || FOUND_PASSAGES;
+      const most = Math.round(Number(limit)) || DEFAULT_FOUND;
       try {
-        const hits = await search(scope, query, Math.min(Math.max(most, 1), MOST_FOUND));
+        const hits = await search(scope, query, Math.min(Math.max(most, 1), MAX_FOUND));
         const nothing = `Nothing is found for "${oneLine(query, 200)}". Try other words, or say that the knowledge does not answer this.`;
-        return { text: hits.length === 0 ? nothing : hits.map(passage).join('\n\n'), isError: false };
+        return textOutput(hits.length === 0 ? nothing : hits.map(passage).join('\n\n'));
       } catch (error) {
-        hearOf(scope, error);
-        return {
-          text: 'The knowledge could not be searched this time. Try again, or answer without it.',
-          isError: true,
-        };
+        logSearchFailure(scope, error);
+        return errorOutput('The knowledge could not be searched this time. Try again, or answer without it.');
       }
     },
-  };
+  });
 }

@@ -4,16 +4,17 @@ import type { AgentScope, AgentTool, ToolCallContext, ToolOutput } from '../agen
 import { searchKnowledge } from '../knowledge/search.ts';
 import type { LinkedNativeMcp } from '../resources/resources.ts';
 import type { Capability } from './capability.ts';
-import { searchTools, TOOLS_SHOWN } from './toolSearch.ts';
+import { errorOutput, nonEmpty, textOutput } from './output.ts';
+import { MAX_TOOLS_SHOWN, searchTools } from './toolSearch.ts';
 
 type Row = LinkedNativeMcp['row'];
 
-/** Failures that were logged: one is thrown to every turn for some seconds. */
+/** Failures that were logged already: the registry's client throws the same one to every turn for some seconds. */
 const logged = new WeakSet<object>();
 
 /**
- * The tools of an agent's connections to toolkits. Of a STATIC connection each is a tool; of a DYNAMIC one there are two, which find
- * and call the others. A registry that does not answer costs the tools of its STATIC connections, which is logged, and no turn.
+ * The tools of the linked connections to toolkits. A STATIC connection gives all its tools; a DYNAMIC one gives two, which find and call
+ * the others. When the registry does not answer, STATIC connections have no tools; that is logged, and the turn goes on without them.
  */
 export const nativeMcpsCapability = {
   name: 'nativeMcps',
@@ -24,9 +25,9 @@ export const nativeMcpsCapability = {
 async function connectionTools(scope: AgentScope): Promise<AgentTool[]> {
   const lists = await Promise.all(
     scope.resources.nativeMcps.map(async ({ row, instanceMode }) => {
-      if (instanceMode === 'DYNAMIC') return onDemand(scope, row);
+      if (instanceMode === 'DYNAMIC') return dynamicTools(scope, row);
       try {
-        return (await scope.runtime.toolkits.knownTools(row)).map((tool) => upFront(scope, row, tool));
+        return (await scope.runtime.toolkits.knownTools(row)).map((tool) => staticTool(scope, row, tool));
       } catch (error) {
         if (!isUnavailable(error)) throw error;
         if (!logged.has(error))
@@ -46,12 +47,12 @@ function isUnavailable(error: unknown): error is ApiError {
 function toolOf(row: Row, operation: string) {
   return {
     origin: { kind: 'native_mcp', id: row.id, operation },
-    // Links of connections have no such flag.
+    // Links to connections have no flag for it.
     requiresApproval: false,
   } as const;
 }
 
-function upFront(scope: AgentScope, row: Row, { name, description, inputSchema }: ToolkitTool): AgentTool {
+function staticTool(scope: AgentScope, row: Row, { name, description, inputSchema }: ToolkitTool): AgentTool {
   return {
     ...toolOf(row, name),
     name,
@@ -75,25 +76,25 @@ async function callTool(
     workspaceId,
     clock: runtime.clock,
     signal,
-    // The agent's own sources, as its other tools search them.
+    // A toolkit searches the sources of this agent, as `search_knowledge` does.
     searchKnowledge: async (query: string, limit: number) => {
       const hits = await searchKnowledge(scope, { query, limit, sourceIds: resources.knowledgeSourceIds });
       return hits.map(({ sourceName, content }) => ({ source: sourceName, text: content }));
     },
   };
-  return orUnavailable(signal, async () => {
+  return whileReachable(signal, async () => {
     const { text, isError } = await runtime.toolkits.callTool(row, { name, arguments: input }, context);
-    return { text: text === '' ? 'Done. The answer is empty.' : text, isError };
+    return { text: nonEmpty(text), isError };
   });
 }
 
-async function orUnavailable(signal: AbortSignal, work: () => Promise<ToolOutput>): Promise<ToolOutput> {
+async function whileReachable(signal: AbortSignal, work: () => Promise<ToolOutput>): Promise<ToolOutput> {
   try {
     return await work();
   } catch (error) {
     signal.throwIfAborted();
     if (!isUnavailable(error)) throw error;
-    return { text: 'The registry of these tools cannot be reached at the moment. It may work later.', isError: true };
+    return errorOutput('The registry of these tools cannot be reached at the moment. It may work later.');
   }
 }
 
@@ -114,19 +115,19 @@ const CALL_SCHEMA = {
   required: ['tool'],
 };
 
-/** The two tools that stand for all of a connection. */
-function onDemand(scope: AgentScope, row: Row): AgentTool[] {
+/** The two tools that stand for all tools of a DYNAMIC connection. */
+function dynamicTools(scope: AgentScope, row: Row): AgentTool[] {
   return [
     {
       ...toolOf(row, 'find_tools'),
       name: `${row.name}__find_tools`,
       owner: null,
-      description: `Lists the tools of “${row.name}” (${row.toolkit_slug}); with their inputSchema where there are at most ${TOOLS_SHOWN}.`,
+      description: `Lists the tools of “${row.name}” (${row.toolkit_slug}); with their inputSchema where there are at most ${MAX_TOOLS_SHOWN}.`,
       inputSchema: FIND_SCHEMA,
       run: ({ search }, { signal }) =>
-        orUnavailable(signal, async () => {
+        whileReachable(signal, async () => {
           const tools = await scope.runtime.toolkits.knownTools(row);
-          return { text: searchTools(tools, typeof search === 'string' ? search : ''), isError: false };
+          return textOutput(searchTools(tools, typeof search === 'string' ? search : ''));
         }),
     },
     {
@@ -138,7 +139,7 @@ function onDemand(scope: AgentScope, row: Row): AgentTool[] {
       run: async (input, call) => {
         const { tool, arguments: given = {} } = input;
         if (typeof tool !== 'string' || typeof given !== 'object' || given === null || Array.isArray(given)) {
-          return { text: 'tool must be the name of a tool, and arguments an object.', isError: true };
+          return errorOutput('tool must be the name of a tool, and arguments an object.');
         }
         return callTool(scope, row, tool, given as Record<string, unknown>, call);
       },

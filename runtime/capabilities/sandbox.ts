@@ -1,13 +1,15 @@
 import { ThreadStopped } from '../../core/thread.ts';
 import { PoolBusy } from '../../core/threadPool.ts';
 import type { AgentScope, AgentTool, ToolOutput } from '../agent/tool.ts';
-import { LIMITS, type SandboxAnswer } from '../sandbox/limits.ts';
+import { SANDBOX_LIMITS, type SandboxResult } from '../sandbox/limits.ts';
 import { sandbox } from '../sandbox/pool.ts';
 import type { JsonSchema } from '../tools/tool.ts';
 import type { Capability } from './capability.ts';
+import { errorOutput, textOutput } from './output.ts';
+import { ownTool } from './ownTool.ts';
 
-const SECONDS = LIMITS.timeMs / 1000;
-const MEGABYTES = LIMITS.memoryBytes / 1024 / 1024;
+const SECONDS = SANDBOX_LIMITS.timeMs / 1000;
+const MEGABYTES = SANDBOX_LIMITS.memoryBytes / 1024 / 1024;
 
 const SCHEMA: JsonSchema = {
   type: 'object',
@@ -32,49 +34,42 @@ export const sandboxCapability = {
       '# Sandbox',
       'Use `run_javascript` for what is better calculated than guessed: arithmetic, dates, counting, sorting, text and data that must be exact. Put the data into the code: it reaches nothing outside, and nothing is kept from one call to the next. When it fails, mend the code by the error and run it again.',
     ].join('\n\n'),
-  tools: (scope) => [runTool(scope)],
+  tools: (scope) => [javascriptTool(scope)],
 } satisfies Capability;
 
-function runTool(scope: AgentScope): AgentTool {
-  return {
+function javascriptTool(scope: AgentScope): AgentTool {
+  return ownTool({
     name: 'run_javascript',
-    owner: null,
     description: `Runs JavaScript (ECMAScript 2023) in a sandbox and answers with its result. There is no network, no file, no module, no DOM, nothing of Node.js, and no Intl. At most ${SECONDS} s and ${MEGABYTES} MiB; timers do not wait.`,
     inputSchema: SCHEMA,
-    origin: { kind: 'capability', name: 'run_javascript' },
-    requiresApproval: false,
     async run({ code }, { signal }) {
-      signal.throwIfAborted();
-      if (typeof code !== 'string' || code.trim() === '') return failure('There is no code to run.');
+      if (typeof code !== 'string' || code.trim() === '') return errorOutput('There is no code to run.');
       const bytes = Buffer.byteLength(code);
-      if (bytes > LIMITS.codeBytes) return failure(`The code has ${bytes} bytes: at most ${LIMITS.codeBytes}.`);
+      if (bytes > SANDBOX_LIMITS.codeBytes)
+        return errorOutput(`The code has ${bytes} bytes: at most ${SANDBOX_LIMITS.codeBytes}.`);
       try {
         return outputOf(await sandbox.run(scope.workspaceId, code, signal));
       } catch (error) {
-        if (error instanceof PoolBusy) return failure(`The sandbox is busy: ${error.message}`);
-        if (error instanceof ThreadStopped) return stopped(error, scope);
+        if (error instanceof PoolBusy) return errorOutput(`The sandbox is busy: ${error.message}`);
+        if (error instanceof ThreadStopped) return stoppedOutput(error, scope);
         throw error;
       }
     },
-  };
+  });
 }
 
-function failure(text: string): ToolOutput {
-  return { text, isError: true };
-}
-
-/** The thread had to be ended from outside, and with it went what was logged. */
-function stopped(error: ThreadStopped, { logger }: AgentScope): ToolOutput {
-  if (error.reason === 'late') return failure(`The code ran longer than ${SECONDS} s and was stopped.`);
-  if (error.reason === 'memory') return failure('The code took too much memory and was stopped.');
+/** The output when the thread was ended from outside: what the code had logged is lost with it. */
+function stoppedOutput(error: ThreadStopped, { logger }: AgentScope): ToolOutput {
+  if (error.reason === 'late') return errorOutput(`The code ran longer than ${SECONDS} s and was stopped.`);
+  if (error.reason === 'memory') return errorOutput('The code took too much memory and was stopped.');
   logger?.warn({ err: error }, 'the sandbox ended by itself');
-  return failure('The sandbox ended before the code did. It may work when it is run again.');
+  return errorOutput('The sandbox ended before the code did. It may work when it is run again.');
 }
 
-function outputOf({ logs, result, error }: SandboxAnswer): ToolOutput {
+function outputOf({ logs, result, error }: SandboxResult): ToolOutput {
   const logged = logs.length > 0 ? `Logged:\n${logs.join('\n')}\n\n` : '';
-  if (error !== undefined) return failure(`${logged}${error}`);
+  if (error !== undefined) return errorOutput(`${logged}${error}`);
   const nothing =
     result === 'undefined' && logs.length === 0 ? ' (the code ends with no expression and logs nothing)' : '';
-  return { text: `${logged}Result: ${result}${nothing}`, isError: false };
+  return textOutput(`${logged}Result: ${result}${nothing}`);
 }

@@ -2,23 +2,25 @@ import { extname } from 'node:path';
 import { listSkillFiles, readSkillText, type SkillFileRow, type SkillTextRow } from '../../db/queries/tools/skills.ts';
 import type { AgentScope, AgentTool, ToolOutput } from '../agent/tool.ts';
 import type { LinkedSkill, Resources } from '../resources/resources.ts';
-import { LIMITS } from '../skills/limits.ts';
+import { SKILL_LIMITS } from '../skills/limits.ts';
 import type { Capability } from './capability.ts';
+import { errorOutput, textOutput } from './output.ts';
+import { ownTool } from './ownTool.ts';
 import { oneLine } from './quoting.ts';
 
 const SKILL_FILE = 'SKILL.md';
-/** Characters of a description in the index: the rest is in the skill. */
-const DESCRIPTION_CHARS = 500;
-/** Bytes of a text that one call reads. */
-const READ_BYTES = 24_000;
-/** Front matter, its two fences and a mark of the byte order in front of them. */
-const FRONT_MATTER_BYTES = LIMITS.frontMatterBytes + 1_024;
-/** Characters that a list of files or skills in an answer may have. */
-const LIST_CHARS = 4_000;
-/** No file is so large; PostgreSQL counts bytes with this type. */
-const MOST_BYTES = 2 ** 30;
+/** Characters of a description in the index; the skill itself has the whole description. */
+const MAX_DESCRIPTION_CHARS = 500;
+/** Bytes of a text that one call returns. */
+const MAX_READ_BYTES = 24_000;
+/** Front matter with its two fences and a byte order mark. */
+const MAX_FRONT_MATTER_BYTES = SKILL_LIMITS.frontMatterBytes + 1_024;
+/** Characters of a list of files or skills in an output. */
+const MAX_LIST_CHARS = 4_000;
+/** An offset beyond every file that still fits PostgreSQL's integer. */
+const MAX_OFFSET = 2 ** 30;
 
-/** As much of an agent as its section on skills depends on. */
+/** The part of the scope that the section on skills reads. */
 interface SkillHolder {
   resources: Pick<Resources, 'skills'>;
 }
@@ -34,7 +36,7 @@ export const skillsCapability = {
 /** An index of the skills, by which the model decides which to read. */
 function section(skills: readonly LinkedSkill[]): string {
   const lines = skills.map(({ name, description }) => {
-    const about = oneLine(description, DESCRIPTION_CHARS);
+    const about = oneLine(description, MAX_DESCRIPTION_CHARS);
     return about === '' ? `- ${oneLine(name)}` : `- ${oneLine(name)}: ${about}`;
   });
   const use =
@@ -44,9 +46,8 @@ function section(skills: readonly LinkedSkill[]): string {
 
 function readTool(scope: AgentScope): AgentTool {
   const { skills } = scope.resources;
-  return {
+  return ownTool({
     name: 'read_skill',
-    owner: null,
     description: 'Reads the instructions of a skill with the list of its files, or one of its files.',
     inputSchema: {
       type: 'object',
@@ -58,63 +59,63 @@ function readTool(scope: AgentScope): AgentTool {
       required: ['skill'],
       additionalProperties: false,
     },
-    origin: { kind: 'capability', name: 'read_skill' },
-    requiresApproval: false,
-    async run({ skill: name, path, offset }, { signal }) {
-      signal.throwIfAborted();
+    async run({ skill: name, path, offset }) {
       const skill = typeof name === 'string' ? findSkill(skills, name) : undefined;
       if (!skill) {
         const names = listed(skills.map((one) => oneLine(one.name)));
-        return failure(`There is no skill ${shown(name)}. These are there:\n${names}`);
+        return errorOutput(`There is no skill ${shown(name)}. These are there:\n${names}`);
       }
       const file = typeof path === 'string' ? path.replace(/^(?:\.?\/)+/, '') : '';
       return await read(scope, skill, file === '' ? SKILL_FILE : file, offsetOf(offset));
     },
-  };
+  });
 }
 
-/** By the very name; or else as the index writes it, in any case. */
+/** Finds a skill by its exact name, or else by the name as the index writes it, in any case. */
 function findSkill(skills: readonly LinkedSkill[], name: string): LinkedSkill | undefined {
   const plain = (text: string) => oneLine(text).toLowerCase();
   return skills.find((one) => one.name === name) ?? skills.find((one) => plain(one.name) === plain(name));
 }
 
 function offsetOf(value: unknown): number {
-  return typeof value === 'number' && value > 0 ? Math.min(Math.floor(value), MOST_BYTES) : 0;
+  return typeof value === 'number' && value > 0 ? Math.min(Math.floor(value), MAX_OFFSET) : 0;
 }
 
 async function read(scope: AgentScope, skill: LinkedSkill, path: string, offset: number): Promise<ToolOutput> {
   const { db, workspaceId } = scope;
   const isStart = path === SKILL_FILE && offset === 0;
-  const part = { from: offset, bytes: READ_BYTES + (isStart ? FRONT_MATTER_BYTES : 0) };
+  const part = { from: offset, bytes: MAX_READ_BYTES + (isStart ? MAX_FRONT_MATTER_BYTES : 0) };
   const [file, files] = await Promise.all([
     path.includes('\0') ? undefined : readSkillText(db, workspaceId, skill.id, path.toWellFormed(), part),
     isStart ? listSkillFiles(db, workspaceId, skill.id) : undefined,
   ]);
-  if (!file) return await notThere(scope, skill, path, files);
+  if (!file) return await missingFile(scope, skill, path, files);
   const title = `${path} of the skill "${oneLine(skill.name)}"`;
   if (file.binary) {
     const kind = extname(path).slice(1).toUpperCase();
-    return answer(
+    return textOutput(
       `${title} is a binary file${kind && ` (${kind})`} of ${file.size_bytes} bytes. It cannot be read as text.`,
     );
   }
   if (offset > 0 && offset >= file.size_bytes)
-    return failure(`${title} ends at ${file.size_bytes}, before this offset.`);
+    return errorOutput(`${title} ends at ${file.size_bytes}, before this offset.`);
   const start = isStart ? bodyStart(file.content) : 0;
   const { text, end } = partOf({ ...file, content: file.content.subarray(start) }, offset + start);
   const more = end < file.size_bytes ? ` (up to ${end} of ${file.size_bytes} bytes; read on with offset ${end})` : '';
   const others = (files ?? []).filter((one) => one.path !== SKILL_FILE);
   const list = others.length === 0 ? '' : `\n\nIts files:\n${listed(others.map(fileLine))}`;
-  return answer(`${title}${more}:\n\n${list === '' ? text : text.trimEnd()}${list}`);
+  return textOutput(`${title}${more}:\n\n${list === '' ? text : text.trimEnd()}${list}`);
 }
 
-/** Whole characters, and whole lines where there are any, of a part of a file; `end` is the byte of the file behind them. */
+/**
+ * Cuts what was read to whole characters, and to whole lines where that keeps more than half of it. `end` is the offset in the file at
+ * which to read on.
+ */
 function partOf({ content, size_bytes: size }: SkillTextRow, offset: number): { text: string; end: number } {
   const start = content.findIndex((byte) => (byte & 0xc0) !== 0x80);
-  const window = content.subarray(Math.max(start, 0), Math.max(start, 0) + READ_BYTES);
+  const window = content.subarray(Math.max(start, 0), Math.max(start, 0) + MAX_READ_BYTES);
   const from = offset + Math.max(start, 0);
-  // A stream's decoder waits for the rest of a character that the window cuts.
+  // With `stream`, the decoder leaves out a character that the window cuts in two.
   let text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(window, { stream: true });
   const lines = text.lastIndexOf('\n') + 1;
   if (from + window.length < size && lines > text.length / 2) text = text.slice(0, lines);
@@ -123,13 +124,13 @@ function partOf({ content, size_bytes: size }: SkillTextRow, offset: number): { 
   return { text: end < size ? text : text.trimEnd(), end };
 }
 
-/** Where the instructions begin behind the front matter, which the index has told already. */
+/** The offset of the instructions behind the front matter. The model knows the front matter from the index. */
 function bodyStart(bytes: Buffer): number {
-  const head = bytes.subarray(0, FRONT_MATTER_BYTES).toString('latin1');
+  const head = bytes.subarray(0, MAX_FRONT_MATTER_BYTES).toString('latin1');
   return /^(?:\xEF\xBB\xBF)?---[ \t]*\r?\n(?:[\s\S]*?\n)??---[ \t]*\r?(?:\n\s*|$)/.exec(head)?.[0].length ?? 0;
 }
 
-async function notThere(
+async function missingFile(
   { db, workspaceId }: AgentScope,
   skill: LinkedSkill,
   path: string,
@@ -137,22 +138,22 @@ async function notThere(
 ): Promise<ToolOutput> {
   const files = known ?? (await listSkillFiles(db, workspaceId, skill.id));
   const name = oneLine(skill.name);
-  if (files.length === 0) return failure(`The skill "${name}" is no longer there.`);
+  if (files.length === 0) return errorOutput(`The skill "${name}" is no longer there.`);
   const folder = `${path.replace(/\/+$/, '')}/`;
   const inside = files.filter((file) => file.path.startsWith(folder));
   const lines = listed((inside.length > 0 ? inside : files).map(fileLine));
   if (inside.length > 0)
-    return answer(`${oneLine(folder)} is a folder of the skill "${name}" with these files:\n${lines}`);
-  return failure(`The skill "${name}" has no file ${shown(path)}. These are there:\n${lines}`);
+    return textOutput(`${oneLine(folder)} is a folder of the skill "${name}" with these files:\n${lines}`);
+  return errorOutput(`The skill "${name}" has no file ${shown(path)}. These are there:\n${lines}`);
 }
 
 function fileLine({ path, size_bytes: size, binary }: SkillFileRow): string {
   return `${path} (${binary ? 'binary, ' : ''}${size} bytes)`;
 }
 
-/** As many lines as an answer has room for, and how many more there are. */
+/** The lines that fit into an output, and how many are left out. */
 function listed(lines: readonly string[]): string {
-  let room = LIST_CHARS;
+  let room = MAX_LIST_CHARS;
   const shownLines = lines.filter((line) => {
     room -= line.length + 3;
     return room >= 0;
@@ -162,5 +163,3 @@ function listed(lines: readonly string[]): string {
 }
 
 const shown = (value: unknown): string => JSON.stringify(oneLine(String(value), 300));
-const answer = (text: string): ToolOutput => ({ text, isError: false });
-const failure = (text: string): ToolOutput => ({ text, isError: true });

@@ -1,17 +1,22 @@
 import type { ToolkitTool } from '../../integrations/toolkits/toolkits.ts';
 
-/** Tools that are shown with their schemas. */
-export const TOOLS_SHOWN = 15;
-const MOST_NAMED = 300;
-const SHORT = 160;
-/** Each is looked for in every tool. */
-const MOST_WORDS = 20;
+/** Tools that a result shows with their schemas. */
+export const MAX_TOOLS_SHOWN = 15;
+/** Tools that a result names without their schemas. */
+const MAX_NAMED = 300;
+/** Characters of a description beside a name. */
+const MAX_DESCRIPTION = 160;
+/** Words of a search; each of them is searched for in every tool. */
+const MAX_WORDS = 20;
 
 const wordsOf = (text: string) => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 
-/** Tools that have words of the search (its first 20), those with most of them first, as text for a model; all tools when there are no words. */
+/**
+ * Searches the tools of a connection and returns text for a model. A tool matches when it has one of the first 20 words of the search;
+ * those with the most words come first. Without words, all tools match.
+ */
 export function searchTools(tools: readonly ToolkitTool[], search: string): string {
-  const words = [...new Set(wordsOf(search))].slice(0, MOST_WORDS);
+  const words = [...new Set(wordsOf(search))].slice(0, MAX_WORDS);
   const scored = tools.map((tool) => {
     const text = `${tool.name} ${tool.description}`.toLowerCase();
     return { tool, score: words.filter((word) => text.includes(word)).length };
@@ -22,11 +27,11 @@ export function searchTools(tools: readonly ToolkitTool[], search: string): stri
     .map(({ tool }) => tool);
   if (found.length === 0)
     return tools.length === 0 ? 'There are no tools.' : 'No tool has these words. Search for others.';
-  const full = words.length > 0 || found.length <= TOOLS_SHOWN;
-  const shown = found.slice(0, full ? TOOLS_SHOWN : MOST_NAMED);
+  const full = words.length > 0 || found.length <= MAX_TOOLS_SHOWN;
+  const shown = found.slice(0, full ? MAX_TOOLS_SHOWN : MAX_NAMED);
   const more = found.length - shown.length;
   const lines = shown.map((tool) =>
-    full ? JSON.stringify(tool) : `${tool.name}: ${tool.description.replace(/\s+/g, ' ').slice(0, SHORT)}`,
+    full ? JSON.stringify(tool) : `${tool.name}: ${tool.description.replace(/\s+/g, ' ').slice(0, MAX_DESCRIPTION)}`,
   );
   return [...lines, ...(more > 0 ? [`(${more} more: search with other words)`] : [])].join('\n');
 }

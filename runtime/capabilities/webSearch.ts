@@ -3,20 +3,22 @@ import { canSearchWeb, SEARCH_VARIABLES, type WebSearchSettings } from '../../in
 import type { AgentScope, AgentTool, ToolOutput } from '../agent/tool.ts';
 import type { JsonSchema } from '../tools/tool.ts';
 import type { Capability } from './capability.ts';
+import { errorOutput, textOutput } from './output.ts';
+import { ownTool } from './ownTool.ts';
 import { oneLine } from './quoting.ts';
 
-/** Tavily and Brave take no longer query. */
-const QUERY_CHARS = 400;
-const MOST_RESULTS = 10;
-const USUAL_RESULTS = 5;
-const TITLE_CHARS = 200;
-const SNIPPET_CHARS = 800;
-/** Longer addresses cannot be given as a source. */
-const URL_CHARS = 2_000;
+/** The limit of Tavily and Brave. */
+const MAX_QUERY_CHARS = 400;
+const MAX_RESULTS = 10;
+const DEFAULT_RESULTS = 5;
+const MAX_TITLE_CHARS = 200;
+const MAX_SNIPPET_CHARS = 800;
+/** A model cannot cite a longer address. */
+const MAX_URL_CHARS = 2_000;
 
 const NOT_CONFIGURED = `Web search is not configured on this server: whoever operates it sets ${SEARCH_VARIABLES}.`;
 
-/** As much of an agent as its section on web search depends on. */
+/** The part of the scope that the section on web search reads. */
 interface WebSearchHolder {
   runtime: { webSearch: WebSearchSettings };
 }
@@ -44,35 +46,33 @@ function section(settings: WebSearchSettings): string {
 const SCHEMA: JsonSchema = {
   type: 'object',
   properties: {
-    query: { type: 'string', minLength: 1, maxLength: QUERY_CHARS, description: 'What to search for, in key words.' },
-    limit: { type: 'integer', minimum: 1, maximum: MOST_RESULTS, description: `Results; ${USUAL_RESULTS} if absent.` },
+    query: {
+      type: 'string',
+      minLength: 1,
+      maxLength: MAX_QUERY_CHARS,
+      description: 'What to search for, in key words.',
+    },
+    limit: { type: 'integer', minimum: 1, maximum: MAX_RESULTS, description: `Results; ${DEFAULT_RESULTS} if absent.` },
   },
   required: ['query'],
   additionalProperties: false,
 };
 
 function searchTool(scope: AgentScope): AgentTool {
-  return {
+  return ownTool({
     name: 'web_search',
-    owner: null,
     description: 'Searches the web and answers with titles, addresses and short extracts of pages.',
     inputSchema: SCHEMA,
-    origin: { kind: 'capability', name: 'web_search' },
-    requiresApproval: false,
     async run({ query, limit }, { signal }) {
-      signal.throwIfAborted();
-      if (!canSearchWeb(scope.runtime.webSearch)) return failure(NOT_CONFIGURED);
+      if (!canSearchWeb(scope.runtime.webSearch)) return errorOutput(NOT_CONFIGURED);
       const wanted = typeof query === 'string' ? oneLine(query) : '';
-      if (wanted === '') return failure('The query is empty. Say what to search for.');
-      if (wanted.length > QUERY_CHARS) return failure(`The query must not be longer than ${QUERY_CHARS} characters.`);
-      const number = typeof limit === 'number' ? Math.trunc(limit) : USUAL_RESULTS;
-      return await search(scope, wanted, Math.min(Math.max(number, 1), MOST_RESULTS), signal);
+      if (wanted === '') return errorOutput('The query is empty. Say what to search for.');
+      if (wanted.length > MAX_QUERY_CHARS)
+        return errorOutput(`The query must not be longer than ${MAX_QUERY_CHARS} characters.`);
+      const number = typeof limit === 'number' ? Math.trunc(limit) : DEFAULT_RESULTS;
+      return await search(scope, wanted, Math.min(Math.max(number, 1), MAX_RESULTS), signal);
     },
-  };
-}
-
-function failure(text: string): ToolOutput {
-  return { text, isError: true };
+  });
 }
 
 async function search(scope: AgentScope, query: string, limit: number, signal: AbortSignal): Promise<ToolOutput> {
@@ -82,38 +82,38 @@ async function search(scope: AgentScope, query: string, limit: number, signal: A
   const failures: string[] = [];
   for (const service of searchServices(scope.runtime.webSearch)) {
     try {
-      const found = shown(await service.search(query, limit, signal), htmlText).slice(0, limit);
-      if (found.length === 0) return { text: `Nothing was found on the web for “${query}”.`, isError: false };
+      const found = resultTexts(await service.search(query, limit, signal), htmlText).slice(0, limit);
+      if (found.length === 0) return textOutput(`Nothing was found on the web for “${query}”.`);
       const lines = found.map((one, index) => `${index + 1}. ${one}`);
-      return { text: [`Found on the web for “${query}”:`, ...lines].join('\n\n'), isError: false };
+      return textOutput([`Found on the web for “${query}”:`, ...lines].join('\n\n'));
     } catch (error) {
       if (!(error instanceof SearchFailed)) throw error;
       scope.logger?.warn({ err: error, service: service.name }, 'a web search failed');
       failures.push(`${service.name} ${error.message}`);
     }
   }
-  return failure(`The web could not be searched: ${failures.join('; ')}. Try again later, or answer without it.`);
+  return errorOutput(`The web could not be searched: ${failures.join('; ')}. Try again later, or answer without it.`);
 }
 
-/** Results as the model reads them: each page once, texts without markup and on one line, within bounds. */
-function shown(results: readonly RawResult[], htmlText: (html: string) => string): string[] {
+/** Results as the model reads them: each page once, texts without markup, on one line and of bounded length. */
+function resultTexts(results: readonly RawResult[], htmlText: (html: string) => string): string[] {
   const plain = (text: string, max: number) => oneLine(htmlText(withoutLooseBrackets(text, max)), max);
   const pages = new Map<string, string>();
   for (const { title, url, snippet, date } of results) {
     const address = URL.parse(url);
-    if (!/^https?:$/.test(address?.protocol ?? '') || url.length > URL_CHARS || pages.has(url)) continue;
+    if (!/^https?:$/.test(address?.protocol ?? '') || url.length > MAX_URL_CHARS || pages.has(url)) continue;
     const lines = [
-      plain(title, TITLE_CHARS) || address?.host,
+      plain(title, MAX_TITLE_CHARS) || address?.host,
       address?.href,
       dayOf(date),
-      plain(snippet, SNIPPET_CHARS),
+      plain(snippet, MAX_SNIPPET_CHARS),
     ];
     pages.set(url, lines.filter((line) => line).join('\n   '));
   }
   return [...pages.values()];
 }
 
-/** A `<` that begins neither a whole tag nor a comment. */
+/** A `<` that begins neither a complete tag nor a comment. */
 const NO_TAG = /<(?!!|\/?[a-z][a-z0-9-]*(?:\s+[a-z_:@][^<>]*|\s*\/?)>)/gi;
 
 /** A text that may or may not be HTML, in which only whole tags and comments begin with `<`. */
@@ -121,7 +121,7 @@ function withoutLooseBrackets(text: string, max: number): string {
   return text.slice(0, 10 * max).replace(NO_TAG, '&lt;');
 }
 
-/** The day of a date in any form that has one. */
+/** The day of a date in any format that JavaScript reads; empty for other text. */
 function dayOf(date: string | null): string {
   const time = Date.parse(date ?? '');
   return Number.isNaN(time) ? '' : new Date(time).toISOString().slice(0, 10);

@@ -3,13 +3,13 @@ import { decisionIn } from '../turn/decisions.ts';
 import { COMPONENT_TYPES, isHttpsAddress, UI_SCHEMA } from './schema.ts';
 
 /** Components above one another. */
-export const MAX_DEPTH = 8;
+export const MAX_UI_DEPTH = 8;
 /** Components of a tree. */
-export const MAX_NODES = 200;
+export const MAX_UI_NODES = 200;
 /** Bytes of a tree as JSON. */
-export const MAX_BYTES = 65_536;
-/** Levels of objects and lists that a tree within MAX_DEPTH can have: two a component, four in a chart. */
-const MAX_LEVELS = 2 * MAX_DEPTH + 4;
+export const MAX_UI_BYTES = 65_536;
+/** Levels of objects and lists that a tree within MAX_UI_DEPTH can have: two a component, four in a chart. */
+const MAX_LEVELS = 2 * MAX_UI_DEPTH + 4;
 /** Errors that are named at once: the rest often follows from them. */
 const SHOWN = 5;
 
@@ -35,17 +35,17 @@ function validator(): ValidateFunction {
 
 /** Checks a tree of components. What comes out has no character that PostgreSQL could not store, and nothing in common with `given`. */
 export function checkUi(given: unknown): CheckedUi {
-  if (isDeeper(given, MAX_LEVELS)) return { problems: [`ui nests too deeply: at most ${MAX_DEPTH} components`] };
+  if (isDeeper(given, MAX_LEVELS)) return { problems: [`ui nests too deeply: at most ${MAX_UI_DEPTH} components`] };
   const ui = cleaned(given) as Record<string, unknown>;
   // Before the validator, whose errors grow with the tree.
   const bytes = Buffer.byteLength(JSON.stringify(ui) ?? '');
-  if (bytes > MAX_BYTES) return { problems: [`ui has ${bytes} bytes as JSON: at most ${MAX_BYTES}`] };
+  if (bytes > MAX_UI_BYTES) return { problems: [`ui has ${bytes} bytes as JSON: at most ${MAX_UI_BYTES}`] };
   const check = validator();
   if (!check(ui)) return { problems: problemsOf(check.errors ?? []) };
   const { depth, nodes } = sizeOf(ui, 1);
   const problems = [
-    ...(depth > MAX_DEPTH ? [`ui has ${depth} components above one another: at most ${MAX_DEPTH}`] : []),
-    ...(nodes > MAX_NODES ? [`ui has ${nodes} components: at most ${MAX_NODES}`] : []),
+    ...(depth > MAX_UI_DEPTH ? [`ui has ${depth} components above one another: at most ${MAX_UI_DEPTH}`] : []),
+    ...(nodes > MAX_UI_NODES ? [`ui has ${nodes} components: at most ${MAX_UI_NODES}`] : []),
     ...mismatches(ui, 'ui'),
   ];
   return problems.length > 0 ? { problems: problems.slice(0, SHOWN) } : { ui };

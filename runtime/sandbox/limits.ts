@@ -1,5 +1,5 @@
 /** What code in the sandbox may take. */
-export const LIMITS = {
+export const SANDBOX_LIMITS = {
   /** Bytes of the code as UTF-8. */
   codeBytes: 100_000,
   timeMs: 5_000,
@@ -10,7 +10,7 @@ export const LIMITS = {
 } as const;
 
 /** What came of running code. */
-export interface SandboxAnswer {
+export interface SandboxResult {
   /** What was logged, a text for each call. */
   logs: string[];
   /** The result as text; undefined when it failed. */

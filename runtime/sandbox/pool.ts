@@ -1,9 +1,9 @@
 import { availableParallelism } from 'node:os';
 import { ThreadPool, type ThreadPoolOptions } from '../../core/threadPool.ts';
-import { LIMITS, type SandboxAnswer } from './limits.ts';
+import { SANDBOX_LIMITS, type SandboxResult } from './limits.ts';
 
 /** What the service runs code with; tests have fewer threads. */
-export const SANDBOX: ThreadPoolOptions<SandboxAnswer> = {
+export const SANDBOX: ThreadPoolOptions<SandboxResult> = {
   script: new URL('./worker.ts', import.meta.url),
   // Megabytes of the thread's own; the memory of WebAssembly is beside it.
   limits: { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 16, stackSizeMb: 8 },
@@ -14,9 +14,9 @@ export const SANDBOX: ThreadPoolOptions<SandboxAnswer> = {
   waitingOfOne: 16,
   waitingOfAll: 128,
   // For a thread that takes no notice of its own limit.
-  limitMs: LIMITS.timeMs + 2_000,
+  limitMs: SANDBOX_LIMITS.timeMs + 2_000,
   isSpent: ({ spent }) => spent,
 };
 
 /** Runs code; the one of this process. */
-export const sandbox = new ThreadPool<string, SandboxAnswer>(SANDBOX);
+export const sandbox = new ThreadPool<string, SandboxResult>(SANDBOX);

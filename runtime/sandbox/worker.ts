@@ -8,7 +8,7 @@ import {
   type QuickJSRuntime,
   RELEASE_SYNC,
 } from 'quickjs-emscripten';
-import { LIMITS, type SandboxAnswer } from './limits.ts';
+import { SANDBOX_LIMITS, type SandboxResult } from './limits.ts';
 
 /*
  * Runs code in QuickJS in a thread of its own, so that what never ends can be stopped. Each run has an instance of the WebAssembly
@@ -35,8 +35,8 @@ const FIRST_PAGES = 256;
 /** Beside the values: code, stack, and some room to say what went wrong. QuickJS's own limit alone does not hold (issue 255 there). */
 const SPARE_BYTES = 16 * 1024 * 1024;
 
-const TOO_LONG = `The code ran longer than ${LIMITS.timeMs / 1000} s and was stopped. Look for a loop without an end, or do less at once.`;
-const TOO_MUCH = `The code took more than ${LIMITS.memoryBytes / 1024 / 1024} MiB of memory and was stopped. Keep less at a time.`;
+const TOO_LONG = `The code ran longer than ${SANDBOX_LIMITS.timeMs / 1000} s and was stopped. Look for a loop without an end, or do less at once.`;
+const TOO_MUCH = `The code took more than ${SANDBOX_LIMITS.memoryBytes / 1024 / 1024} MiB of memory and was stopped. Keep less at a time.`;
 const TOO_DEEP =
   'The code is nested too deeply, or calls itself too often: the stack overflowed. Use a loop, or less nesting.';
 const BROKEN = 'The interpreter gave up on this code, mostly a sign that it took too much memory. Do less at once.';
@@ -56,20 +56,23 @@ interface Machine {
 }
 
 async function start(): Promise<Machine> {
-  const maximum = (LIMITS.memoryBytes + SPARE_BYTES) / PAGE;
+  const maximum = (SANDBOX_LIMITS.memoryBytes + SPARE_BYTES) / PAGE;
   const memory = new WebAssembly.Memory({ initial: FIRST_PAGES, maximum });
   const quickjs = await newQuickJSWASMModuleFromVariant(newVariant(RELEASE_SYNC, { wasmMemory: memory }));
-  const runtime = quickjs.newRuntime({ memoryLimitBytes: LIMITS.memoryBytes, maxStackSizeBytes: LIMITS.stackBytes });
+  const runtime = quickjs.newRuntime({
+    memoryLimitBytes: SANDBOX_LIMITS.memoryBytes,
+    maxStackSizeBytes: SANDBOX_LIMITS.stackBytes,
+  });
   const context = runtime.newContext();
   const logs: string[] = [];
   const write = context.newFunction('write', (line) => {
     if (context.typeof(line) === 'string') logs.push(context.getString(line));
   });
   const prelude = context.unwrapResult(context.evalCode(PRELUDE, 'prelude.js'));
-  const mostLogged = context.newNumber(LIMITS.outputChars);
+  const mostLogged = context.newNumber(SANDBOX_LIMITS.outputChars);
   const tools = context.unwrapResult(context.callFunction(prelude, context.undefined, write, mostLogged));
   const machine: Machine = { runtime, context, memory, tools, logs, interrupted: false };
-  const deadline = performance.now() + LIMITS.timeMs;
+  const deadline = performance.now() + SANDBOX_LIMITS.timeMs;
   runtime.setInterruptHandler(() => {
     machine.interrupted = performance.now() > deadline;
     return machine.interrupted;
@@ -119,7 +122,7 @@ function evaluate(machine: Machine, code: string): string {
   drain(machine);
   const completion = settled(machine, evaluated.value);
   const value = settled(machine, context.getProp(completion, 'value'));
-  const text = call(machine, 'show', value, context.newNumber(LIMITS.outputChars));
+  const text = call(machine, 'show', value, context.newNumber(SANDBOX_LIMITS.outputChars));
   return context.getString(text);
 }
 
@@ -131,7 +134,7 @@ function explain(machine: Machine, code: string, error: unknown): string {
   if (error instanceof RangeError) return TOO_DEEP;
   if (!(error instanceof Thrown)) return BROKEN;
   // Where even the error found no room, it is null.
-  const full = memory.buffer.byteLength > LIMITS.memoryBytes;
+  const full = memory.buffer.byteLength > SANDBOX_LIMITS.memoryBytes;
   if (full && context.typeof(error.value) === 'object' && context.dump(error.value) === null) return TOO_MUCH;
   machine.runtime.setMemoryLimit(-1);
   const text = context.getString(call(machine, 'explain', error.value));
@@ -147,7 +150,7 @@ function explain(machine: Machine, code: string, error: unknown): string {
   return text;
 }
 
-async function run(code: string): Promise<SandboxAnswer> {
+async function run(code: string): Promise<SandboxResult> {
   const machine = await start();
   const { logs, memory } = machine;
   let answer: { result: string; error?: undefined } | { result?: undefined; error: string };

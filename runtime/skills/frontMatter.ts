@@ -1,5 +1,5 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type Scalar } from 'yaml';
-import { LIMITS } from './limits.ts';
+import { SKILL_LIMITS } from './limits.ts';
 import { badSkill, shown } from './refusal.ts';
 
 /** What the front matter of a SKILL.md says, within what can be stored; null = it does not say. */
@@ -30,7 +30,7 @@ const YAML_OPTIONS = {
 } as const;
 
 /**
- * Reads the front matter at the start of a SKILL.md; `head` is its first `LIMITS.frontMatterBytes` bytes and a little more, as text.
+ * Reads the front matter at the start of a SKILL.md; `head` is its first `SKILL_LIMITS.frontMatterBytes` bytes and a little more, as text.
  * Names need not follow the pattern of the specification (lower case and hyphens): a change of the skill may give it any other.
  * Throws INVALID_SKILL_ZIP with a sentence that says what is wrong and where.
  */
@@ -56,9 +56,9 @@ function yamlOf(head: string): string {
   if (!opening) throw badSkill('SKILL.md has no front matter: its first line must be ---.');
   const rest = head.slice(opening[0].length);
   const closing = /^---[ \t]*\r?$/m.exec(rest);
-  if (!closing || Buffer.byteLength(rest.slice(0, closing.index)) > LIMITS.frontMatterBytes) {
+  if (!closing || Buffer.byteLength(rest.slice(0, closing.index)) > SKILL_LIMITS.frontMatterBytes) {
     throw badSkill(
-      `The front matter of SKILL.md does not end with a line of --- within ${LIMITS.frontMatterBytes} bytes.`,
+      `The front matter of SKILL.md does not end with a line of --- within ${SKILL_LIMITS.frontMatterBytes} bytes.`,
     );
   }
   return rest.slice(0, closing.index);

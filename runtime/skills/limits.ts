@@ -1,5 +1,5 @@
 /** What a skill may hold. The skills that vendors publish stay far below all of it. */
-export const LIMITS = {
+export const SKILL_LIMITS = {
   /** Entries of an archive, folders and ignored ones included. */
   entries: 1_000,
   /** Bytes of one file, unpacked. */

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { type Entry, getFileNameLowLevel, validateFileName } from 'yauzl';
-import { LIMITS } from './limits.ts';
+import { SKILL_LIMITS } from './limits.ts';
 import { badSkill, shown } from './refusal.ts';
 
 /** Set in an entry's flags when its name is UTF-8. */
@@ -21,8 +21,8 @@ export function nameOf({ fileNameRaw, generalPurposeBitFlag, extraFields }: Entr
  */
 export function checkName(name: string): void {
   if (name === '') throw badSkill('The archive has an entry without a name.');
-  if (name.length > LIMITS.pathCharacters) {
-    throw badSkill(`The path ${shown(name)} has more than ${LIMITS.pathCharacters} characters.`);
+  if (name.length > SKILL_LIMITS.pathCharacters) {
+    throw badSkill(`The path ${shown(name)} has more than ${SKILL_LIMITS.pathCharacters} characters.`);
   }
   // U+FFFD stands for bytes that are not UTF-8.
   if (/[\p{Cc}\uFFFD]/u.test(name)) {
@@ -35,8 +35,8 @@ export function checkName(name: string): void {
   if (parts.some((part) => part.trim() === '' || part === '.')) {
     throw badSkill(`The path ${shown(name)} has an empty part.`);
   }
-  if (parts.length > LIMITS.pathDepth) {
-    throw badSkill(`The path ${shown(name)} has more than ${LIMITS.pathDepth} parts.`);
+  if (parts.length > SKILL_LIMITS.pathDepth) {
+    throw badSkill(`The path ${shown(name)} has more than ${SKILL_LIMITS.pathDepth} parts.`);
   }
 }
 

@@ -4,7 +4,7 @@ import { extname } from 'node:path';
 import { fault } from '../../core/errors.ts';
 import { readHead } from '../files/readHead.ts';
 import { type FrontMatter, readFrontMatter } from './frontMatter.ts';
-import { LIMITS } from './limits.ts';
+import { SKILL_LIMITS } from './limits.ts';
 import { skillFolder } from './paths.ts';
 import { badSkill, shown } from './refusal.ts';
 import { hasZipMagic, isArchive, TextCheck } from './sniff.ts';
@@ -32,7 +32,7 @@ export interface Skill {
 const SKILL_FILE = 'SKILL.md';
 const EXTENSIONS: readonly string[] = ['', '.zip', '.skill', '.md'];
 /** Enough of a file to find its front matter or its magic number in. */
-const HEAD_BYTES = LIMITS.frontMatterBytes + 1_024;
+const HEAD_BYTES = SKILL_LIMITS.frontMatterBytes + 1_024;
 
 /**
  * Reads an uploaded skill at `path` that the client calls `name`: an archive, or a lone Markdown file. Its bytes decide which of the two

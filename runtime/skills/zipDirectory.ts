@@ -1,6 +1,6 @@
 import type { Entry, ZipFile } from 'yauzl';
 import { openArchive } from '../files/archive.ts';
-import { LIMITS } from './limits.ts';
+import { SKILL_LIMITS } from './limits.ts';
 import { checkName, isJunk, nameOf, PathSet } from './paths.ts';
 import { badSkill, megabytes, shown } from './refusal.ts';
 
@@ -55,8 +55,8 @@ async function readable<T>(work: () => Promise<T>): Promise<T> {
 }
 
 async function filesOf(zip: ZipFile): Promise<ZipEntry[]> {
-  if (zip.entryCount > LIMITS.entries) {
-    throw badSkill(`The archive has ${zip.entryCount} entries; ${LIMITS.entries} are the most.`);
+  if (zip.entryCount > SKILL_LIMITS.entries) {
+    throw badSkill(`The archive has ${zip.entryCount} entries; ${SKILL_LIMITS.entries} are the most.`);
   }
   const directoryStart = Number(zip.readEntryCursor);
   const names = new PathSet();
@@ -128,17 +128,18 @@ function checkEnd(zip: ZipFile): void {
 function checkSizes(files: readonly ZipEntry[], archiveBytes: number): void {
   let total = 0;
   for (const { name, packedBytes, sizeBytes } of files) {
-    if (sizeBytes > LIMITS.fileBytes) {
-      throw badSkill(`${shown(name)} unpacks to more than ${megabytes(LIMITS.fileBytes)}.`);
+    if (sizeBytes > SKILL_LIMITS.fileBytes) {
+      throw badSkill(`${shown(name)} unpacks to more than ${megabytes(SKILL_LIMITS.fileBytes)}.`);
     }
     if (isBomb(sizeBytes, packedBytes))
-      throw badSkill(`${shown(name)} unpacks to over ${LIMITS.ratio} times its size.`);
+      throw badSkill(`${shown(name)} unpacks to over ${SKILL_LIMITS.ratio} times its size.`);
     total += sizeBytes;
   }
-  if (total > LIMITS.totalBytes) throw badSkill(`The archive unpacks to more than ${megabytes(LIMITS.totalBytes)}.`);
-  if (isBomb(total, archiveBytes)) throw badSkill(`The archive unpacks to over ${LIMITS.ratio} times its size.`);
+  if (total > SKILL_LIMITS.totalBytes)
+    throw badSkill(`The archive unpacks to more than ${megabytes(SKILL_LIMITS.totalBytes)}.`);
+  if (isBomb(total, archiveBytes)) throw badSkill(`The archive unpacks to over ${SKILL_LIMITS.ratio} times its size.`);
 }
 
 function isBomb(sizeBytes: number, packedBytes: number): boolean {
-  return sizeBytes > LIMITS.ratioFreeBytes && sizeBytes > LIMITS.ratio * packedBytes;
+  return sizeBytes > SKILL_LIMITS.ratioFreeBytes && sizeBytes > SKILL_LIMITS.ratio * packedBytes;
 }

@@ -1,16 +1,16 @@
 import { jest } from '@jest/globals';
 import { ThreadStopped } from '../../../core/thread.ts';
 import { PoolBusy, ThreadPool } from '../../../core/threadPool.ts';
-import type { SandboxAnswer } from '../../../runtime/sandbox/limits.ts';
+import type { SandboxResult } from '../../../runtime/sandbox/limits.ts';
 import { SANDBOX } from '../../../runtime/sandbox/pool.ts';
 
 jest.setTimeout(60_000); // some code runs until it is stopped, and each thread loads first
 
 const usual = { ...SANDBOX, threads: 1, waitingOfOne: 3, waitingOfAll: 5 };
 const never = new AbortController().signal;
-const pool = new ThreadPool<string, SandboxAnswer>({ ...usual, threads: 3, waitingOfOne: 20, waitingOfAll: 20 });
+const pool = new ThreadPool<string, SandboxResult>({ ...usual, threads: 3, waitingOfOne: 20, waitingOfAll: 20 });
 const run = (code: string) => pool.run('a', code, never);
-const failures = (answers: SandboxAnswer[]) => answers.map(({ error }) => error?.split('\n')[0]);
+const failures = (answers: SandboxResult[]) => answers.map(({ error }) => error?.split('\n')[0]);
 
 describe('limits', () => {
   test('code without an end is stopped after 5 s, whichever way it goes on', async () => {
@@ -34,7 +34,7 @@ describe('limits', () => {
   });
 
   test('code that takes no notice of its limit is ended with its thread', async () => {
-    const impatient = new ThreadPool<string, SandboxAnswer>({ ...usual, limitMs: 3_000 });
+    const impatient = new ThreadPool<string, SandboxResult>({ ...usual, limitMs: 3_000 });
     const error = await impatient.run('a', 'new Array(2 ** 32 - 1).join()', never).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(ThreadStopped);
     expect((error as ThreadStopped).reason).toBe('late');
@@ -87,7 +87,7 @@ describe('limits', () => {
 
 describe('runs that wait', () => {
   test('workspaces take turns', async () => {
-    const one = new ThreadPool<string, SandboxAnswer>(usual);
+    const one = new ThreadPool<string, SandboxResult>(usual);
     const order: string[] = [];
     const ask = (workspace: string, code = '1') => one.run(workspace, code, never).then(() => order.push(workspace));
     await Promise.all([ask('a', 'let i = 0; while (i < 1e5) i++'), ask('a'), ask('a'), ask('a'), ask('b'), ask('c')]);
@@ -95,7 +95,7 @@ describe('runs that wait', () => {
   });
 
   test('are bounded for a workspace and in all, and who comes too late is told so', async () => {
-    const one = new ThreadPool<string, SandboxAnswer>(usual);
+    const one = new ThreadPool<string, SandboxResult>(usual);
     const ask = (workspace: string) =>
       one.run(workspace, '1', never).then(
         ({ result }) => result,
@@ -111,7 +111,7 @@ describe('runs that wait', () => {
   });
 
   test('leave at once when they are aborted, and others move up', async () => {
-    const one = new ThreadPool<string, SandboxAnswer>(usual);
+    const one = new ThreadPool<string, SandboxResult>(usual);
     // Loaded, so that the code itself is what is aborted.
     await one.run('a', '1', never);
     const [first, second] = [new AbortController(), new AbortController()];
@@ -128,7 +128,7 @@ describe('runs that wait', () => {
 });
 
 test('the same thread serves the next run of another workspace, which sees nothing of the one before', async () => {
-  const one = new ThreadPool<string, SandboxAnswer>(usual);
+  const one = new ThreadPool<string, SandboxResult>(usual);
   await one.run(
     'a',
     'globalThis.mine = 1; Object.prototype.mine = 1; setTimeout(() => {}); Promise.resolve().then(() => {})',
