@@ -1,41 +1,7 @@
+import { Temporal } from 'temporal-polyfill';
 import { ToolRefusal } from './tool.ts';
 
-/** A date and time on a wall, without a zone. `millisecond` aside, as people write them. */
-interface WallTime {
-  year: number;
-  month: number;
-  day: number;
-  hour: number;
-  minute: number;
-  second: number;
-  millisecond: number;
-}
-
-const formats = new Map<string, Intl.DateTimeFormat>();
-
-function formatOf(zone: string): Intl.DateTimeFormat {
-  const kept = formats.get(zone);
-  if (kept) return kept;
-  const format = new Intl.DateTimeFormat('en-US', {
-    timeZone: zone,
-    calendar: 'iso8601',
-    hourCycle: 'h23',
-    year: 'numeric',
-    month: '2-digit',
-    day: '2-digit',
-    weekday: 'long',
-    hour: '2-digit',
-    minute: '2-digit',
-    second: '2-digit',
-    timeZoneName: 'longOffset',
-    era: 'short',
-  } as Intl.DateTimeFormatOptions);
-  // Zones are few, but their spellings are many: Intl ignores case.
-  if (formats.size < 1000) formats.set(zone, format);
-  return format;
-}
-
-/** The zone under its usual spelling. Throws ToolRefusal when the machine's tz database has no such zone. */
+/** Returns the zone under its usual spelling. Throws ToolRefusal when the machine's tz database has no such zone. */
 export function checkedZone(zone: string): string {
   try {
     return new Intl.DateTimeFormat('en-US', { timeZone: zone }).resolvedOptions().timeZone;
@@ -44,80 +10,53 @@ export function checkedZone(zone: string): string {
   }
 }
 
-function partsOf(instant: Date, zone: string): Record<string, string> {
-  return Object.fromEntries(
-    formatOf(zone)
-      .formatToParts(instant)
-      .map(({ type, value }) => [type, value]),
-  );
+/** An instant as the clocks of a zone show it. */
+export interface ShownTime {
+  /** ISO 8601 with the offset. */
+  time: string;
+  timeZone: string;
+  utcOffset: string;
+  /** In English. */
+  weekday: string;
+  unixSeconds: number;
 }
 
-/** How far the zone is ahead of UTC at an instant, in milliseconds. */
-export function offsetAt(instant: Date, zone: string): number {
-  const name = partsOf(instant, zone).timeZoneName ?? 'GMT';
-  const [, sign, hours = '0', minutes = '0', seconds = '0'] =
-    /^GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/.exec(name) ?? [];
-  const ahead = (Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)) * 1000;
-  return sign === '-' ? -ahead : ahead;
-}
-
-function offsetText(offset: number): string {
-  const seconds = Math.abs(offset) / 1000;
-  const two = (value: number) => String(Math.floor(value)).padStart(2, '0');
-  const rest = seconds % 60 === 0 ? '' : `:${two(seconds % 60)}`;
-  return `${offset < 0 ? '-' : '+'}${two(seconds / 3600)}:${two((seconds / 60) % 60)}${rest}`;
-}
-
-/** An instant as clocks in the zone show it: ISO 8601 with the offset, and what a reader wants beside it. */
-export function shownIn(instant: Date, zone: string) {
-  const offset = offsetAt(instant, zone);
-  const local = new Date(instant.getTime() + offset)
-    .toISOString()
-    .slice(0, -1)
-    .replace(/\.000$/, '');
+/** Shows an instant in a zone. */
+export function shownIn(instant: Date, zone: string): ShownTime {
+  const local = Temporal.Instant.fromEpochMilliseconds(instant.getTime()).toZonedDateTimeISO(zone);
+  const fractionalSecondDigits = local.millisecond === 0 ? 0 : 3;
   return {
-    time: local + offsetText(offset),
+    // ZonedDateTime's own text rounds old offsets to minutes.
+    time: local.toPlainDateTime().toString({ fractionalSecondDigits }) + local.offset,
     timeZone: zone,
-    utcOffset: offsetText(offset),
-    weekday: partsOf(instant, zone).weekday ?? '',
+    utcOffset: local.offset,
+    weekday: local.toLocaleString('en-US', { weekday: 'long' }),
     unixSeconds: Math.floor(instant.getTime() / 1000),
   };
 }
 
-const WRITTEN =
-  /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?)?\s*(Z|[+-]\d\d(?::?\d\d)?)?$/i;
+/** How people and models write times. Temporal itself takes more forms, such as weeks and years of six digits. */
+const WRITTEN_TIME =
+  /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?))?\s*(Z|[+-](?:[01]\d|2[0-3])(?::?[0-5]\d)?)?$/i;
 
-function readWallTime(text: string): { wall: WallTime; offset: string | undefined } {
-  const match = WRITTEN.exec(text.trim());
-  if (!match)
-    throw new ToolRefusal(`"${text}" is no time. Write it as 2026-03-29T02:30:00, with Z or +02:00 when known.`);
-  const [, year, month, day, hour, minute, second, fraction, offset] = match;
-  const number = (digits: string | undefined) => Number(digits ?? 0);
-  const wall: WallTime = {
-    year: number(year),
-    month: number(month),
-    day: number(day),
-    hour: number(hour),
-    minute: number(minute),
-    second: number(second),
-    millisecond: Number((fraction ?? '').padEnd(3, '0').slice(0, 3)),
-  };
-  const same = new Date(asUtc(wall));
-  const exists =
-    same.getUTCMonth() + 1 === wall.month &&
-    same.getUTCDate() === wall.day &&
-    same.getUTCHours() === wall.hour &&
-    same.getUTCMinutes() === wall.minute &&
-    same.getUTCSeconds() === wall.second;
-  if (!exists) throw new ToolRefusal(`"${text}" is no date and time of the calendar.`);
-  return { wall, offset };
+interface WrittenTime {
+  local: Temporal.PlainDateTime;
+  offset: string | undefined;
 }
 
-function asUtc({ year, month, day, hour, minute, second, millisecond }: WallTime): number {
-  // Date.UTC takes the years 0 to 99 for 1900 to 1999.
-  const date = new Date(0);
-  date.setUTCFullYear(year, month - 1, day);
-  return date.setUTCHours(hour, minute, second, millisecond);
+function parseTime(text: string): WrittenTime {
+  const match = WRITTEN_TIME.exec(text.trim());
+  if (!match)
+    throw new ToolRefusal(`"${text}" is no time. Write it as 2026-03-29T02:30:00, with Z or +02:00 when known.`);
+  const [, date, time = '00:00', offset] = match;
+  // Temporal takes the second 60 for 59.
+  if (/^..:..:60/.test(time)) throw new ToolRefusal(`"${text}" is no date and time of the calendar.`);
+  try {
+    const exact = Temporal.PlainDateTime.from(`${date}T${time.replace(',', '.')}`, { overflow: 'reject' });
+    return { local: exact.round({ smallestUnit: 'millisecond', roundingMode: 'trunc' }), offset };
+  } catch {
+    throw new ToolRefusal(`"${text}" is no date and time of the calendar.`);
+  }
 }
 
 /** A moment in time, and what is odd about how it was written. */
@@ -132,29 +71,19 @@ export interface Reading {
  * RFC 5545 and Temporal's `compatible` have it. Throws ToolRefusal.
  */
 export function readTime(text: string, zone: string): Reading {
-  const { wall, offset } = readWallTime(text);
-  const wanted = asUtc(wall);
-  if (offset !== undefined) return { instant: new Date(wanted - readOffset(offset)) };
-  // Offsets a day before and after: a change of clocks within lies between these two.
-  const before = offsetAt(new Date(wanted - 86_400_000), zone);
-  const after = offsetAt(new Date(wanted + 86_400_000), zone);
-  const fitting = [...new Set([before, after])].filter((ahead) => offsetAt(new Date(wanted - ahead), zone) === ahead);
-  const [first, second] = fitting.map((ahead) => wanted - ahead).sort((a, b) => a - b);
-  if (first === undefined) {
-    const note = `Clocks in ${zone} skip this time, as they are put forward then; the time after the change is meant.`;
-    return { instant: new Date(wanted - before), note };
+  const { local, offset } = parseTime(text);
+  if (offset !== undefined) {
+    return { instant: new Date(Temporal.Instant.from(`${local}${offset}`).epochMilliseconds) };
   }
-  if (second === undefined) return { instant: new Date(first) };
+  const read = local.toZonedDateTime(zone, { disambiguation: 'compatible' });
+  const instant = new Date(read.epochMilliseconds);
+  if (!read.toPlainDateTime().equals(local)) {
+    const note = `Clocks in ${zone} skip this time, as they are put forward then; the time after the change is meant.`;
+    return { instant, note };
+  }
+  if (read.equals(local.toZonedDateTime(zone, { disambiguation: 'later' }))) return { instant };
   return {
-    instant: new Date(first),
+    instant,
     note: `Clocks in ${zone} show this time twice, as they are put back then; the first of the two is meant.`,
   };
-}
-
-function readOffset(text: string): number {
-  if (text.toUpperCase() === 'Z') return 0;
-  const [, sign, hours, minutes = '0'] = /^([+-])(\d\d):?(\d\d)?$/.exec(text) ?? [];
-  if (Number(hours) > 23 || Number(minutes) > 59) throw new ToolRefusal(`"${text}" is no offset from UTC.`);
-  const ahead = (Number(hours) * 60 + Number(minutes)) * 60_000;
-  return sign === '-' ? -ahead : ahead;
 }
