@@ -1,6 +1,11 @@
 import { newId } from '../../core/ids.ts';
 import { SecretUnreadable } from '../../core/secrets.ts';
-import { type ExternalMcpRow, lockExternalMcp, updateExternalMcpRow } from '../../db/queries/tools/externalMcps.ts';
+import {
+  beginDiscovery,
+  type ExternalMcpRow,
+  lockExternalMcp,
+  updateExternalMcpRow,
+} from '../../db/queries/tools/externalMcps.ts';
 import type { StoredMcpSchemas, StoredMcpTool } from '../../db/stored/mcpTool.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { credentialHeaders, credentialValues, openCredential } from '../../runtime/mcp/credential.ts';
@@ -8,18 +13,18 @@ import { type Discovery, discoverTools, type FoundTool } from '../../runtime/mcp
 import { McpFailed } from '../../runtime/mcp/failures.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { hideSecrets } from '../../runtime/tools/secrets/redact.ts';
-import type { DraftContext } from '../agents/draft.ts';
+import type { WorkspaceContext } from '../context.ts';
 
-/** What a discovery found, or why it failed. */
+/** The result of a discovery, or why it failed. */
 export type DiscoveryOutcome = Discovery | McpFailed;
 
-/** Discovers the tools of a server, within ten seconds. Writes nothing, never throws for what the server does. */
+/** Discovers the tools of a server within ten seconds. Writes nothing. Whatever the server does is an outcome, not an exception. */
 export async function attemptDiscovery(runtime: Runtime, row: ExternalMcpRow): Promise<DiscoveryOutcome> {
   const { secrets, allowPrivateNetwork } = runtime;
   try {
     const headers = credentialHeaders(secrets, row);
     const found = await discoverTools({ url: row.url, headers, allowPrivateNetwork });
-    // What a server says of itself is listed by the API and told to models.
+    // The API lists these texts and models read them, so a server must not repeat its credential there.
     const shown = hideSecrets(found, credentialValues(openCredential(secrets, row)));
     return shown ?? new McpFailed('It takes too long to hide the credential in what the server says.');
   } catch (error) {
@@ -32,11 +37,11 @@ export async function attemptDiscovery(runtime: Runtime, row: ExternalMcpRow): P
 }
 
 /**
- * Stores the outcome of a discovery that began with `row`. It is dropped when the address or the credential changed meanwhile, or
- * when a discovery that began later has ended. Answers with the server as it is now; undefined when it was deleted.
+ * Stores the outcome of a discovery that began with `row`. The outcome is dropped when the address or the credential changed
+ * meanwhile, or when a later discovery has ended. Returns the server as it is now; undefined when it was deleted.
  */
 export function settleDiscovery(
-  { db, workspaceId, clock }: Pick<DraftContext, 'db' | 'workspaceId' | 'clock'>,
+  { db, workspaceId, clock }: WorkspaceContext,
   row: ExternalMcpRow,
   outcome: DiscoveryOutcome,
 ): Promise<ExternalMcpRow | undefined> {
@@ -63,15 +68,18 @@ export function settleDiscovery(
   });
 }
 
-/** Discovers the tools of a server and stores the outcome; answers as `settleDiscovery` does. */
-export async function discover(
-  context: Pick<DraftContext, 'db' | 'workspaceId' | 'clock'> & { runtime: Runtime },
-  row: ExternalMcpRow,
-): Promise<ExternalMcpRow | undefined> {
+/** Discovers the tools of a server again. Returns the server as it is now; undefined when it does not exist. */
+export async function rediscover(context: WorkspaceContext, id: string): Promise<ExternalMcpRow | undefined> {
+  const row = await beginDiscovery(context.db, context.workspaceId, id);
+  return row && discover(context, row);
+}
+
+/** Discovers the tools of a server and stores the outcome. Returns what `settleDiscovery` does. */
+export async function discover(context: WorkspaceContext, row: ExternalMcpRow): Promise<ExternalMcpRow | undefined> {
   return settleDiscovery(context, row, await attemptDiscovery(context.runtime, row));
 }
 
-/** The tools as they are stored: one that was there under its name keeps its id and whether it is enabled. */
+/** The columns of the tools. A tool that was listed before under the same name keeps its id and whether it is enabled. */
 function toolColumns(present: StoredMcpTool[], found: FoundTool[]): { tools: string; input_schemas: string } {
   const before = new Map(present.map((tool) => [tool.name, tool]));
   const tools = found.map(({ name, description }): StoredMcpTool => {

@@ -1,4 +1,4 @@
-import { listUnlinkedConnections } from '../../db/queries/tools/nativeConnections.ts';
+import { listLinkableConnections } from '../../db/queries/tools/nativeConnections.ts';
 import { draftAgent } from '../../domain/agents/links.ts';
 import { ACTIVE } from '../../integrations/toolkits/toolkits.ts';
 import type { Handler } from '../handler.ts';
@@ -7,7 +7,7 @@ import { connectionBody } from './connectionBody.ts';
 export const listAvailableNativeMcps: Handler<'listAvailableNativeMcps'> = async (context) => {
   const { path, db, workspaceId, runtime, reply } = context;
   const agent = await draftAgent(context, path.agentPublicId, 'native_mcp');
-  const rows = await listUnlinkedConnections(db, workspaceId, agent.id);
+  const rows = await listLinkableConnections(db, workspaceId, agent.id);
   const states = await runtime.toolkits.states(rows);
   const connections = rows.flatMap((row) => {
     const state = states.get(row.id);

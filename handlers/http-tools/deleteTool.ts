@@ -1,6 +1,6 @@
 import { fault } from '../../core/errors.ts';
 import { softDeleteHttpTool } from '../../db/queries/tools/httpTools.ts';
-import { deleteToolVariables } from '../../db/queries/tools/toolVariables.ts';
+import { removeToolVariables } from '../../db/queries/tools/toolVariables.ts';
 import { deleteTarget } from '../../domain/agents/links.ts';
 import type { Handler } from '../handler.ts';
 
@@ -10,7 +10,7 @@ export const deleteTool: Handler<'deleteTool'> = async (context) => {
   const id = path.httpToolPublicId;
   const deleted = await deleteTarget(context, 'http_tool', id, async ({ trx, now }) => {
     if (!(await softDeleteHttpTool(trx, workspaceId, id, now))) return false;
-    await deleteToolVariables(trx, workspaceId, id);
+    await removeToolVariables(trx, workspaceId, id);
     return true;
   });
   if (!deleted) throw fault('HTTP_TOOL_NOT_FOUND');

@@ -1,5 +1,10 @@
 import { extname } from 'node:path';
-import { listSkillFiles, readSkillText, type SkillFileRow, type SkillTextRow } from '../../db/queries/tools/skills.ts';
+import {
+  findSkillText,
+  type SkillFileRow,
+  type SkillTextRow,
+  selectSkillFiles,
+} from '../../db/queries/tools/skills.ts';
 import type { AgentScope, AgentTool, ToolOutput } from '../agent/tool.ts';
 import type { LinkedSkill, Resources } from '../resources/resources.ts';
 import { SKILL_LIMITS } from '../skills/limits.ts';
@@ -86,8 +91,8 @@ async function read(scope: AgentScope, skill: LinkedSkill, path: string, offset:
   const isStart = path === SKILL_FILE && offset === 0;
   const part = { from: offset, bytes: MAX_READ_BYTES + (isStart ? MAX_FRONT_MATTER_BYTES : 0) };
   const [file, files] = await Promise.all([
-    path.includes('\0') ? undefined : readSkillText(db, workspaceId, skill.id, path.toWellFormed(), part),
-    isStart ? listSkillFiles(db, workspaceId, skill.id) : undefined,
+    path.includes('\0') ? undefined : findSkillText(db, workspaceId, skill.id, path.toWellFormed(), part),
+    isStart ? selectSkillFiles(db, workspaceId, skill.id) : undefined,
   ]);
   if (!file) return await missingFile(scope, skill, path, files);
   const title = `${path} of the skill "${oneLine(skill.name)}"`;
@@ -136,7 +141,7 @@ async function missingFile(
   path: string,
   known: readonly SkillFileRow[] | undefined,
 ): Promise<ToolOutput> {
-  const files = known ?? (await listSkillFiles(db, workspaceId, skill.id));
+  const files = known ?? (await selectSkillFiles(db, workspaceId, skill.id));
   const name = oneLine(skill.name);
   if (files.length === 0) return errorOutput(`The skill "${name}" is no longer there.`);
   const folder = `${path.replace(/\/+$/, '')}/`;

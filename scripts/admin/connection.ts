@@ -1,5 +1,5 @@
 import { newId } from '../../core/ids.ts';
-import { insertConnection, listConnections, softDeleteConnection } from '../../db/queries/tools/nativeConnections.ts';
+import { insertConnection, selectConnections, softDeleteConnection } from '../../db/queries/tools/nativeConnections.ts';
 import { findWorkspace } from '../../db/queries/workspaces/workspaces.ts';
 import type { ModelNames } from '../../domain/agents/draft.ts';
 import { deleteTarget } from '../../domain/agents/links.ts';
@@ -83,7 +83,7 @@ export const connectionCommands: Record<string, Command> = {
     prepare(_words, options) {
       const workspaceId = uuid(options.workspace, '--workspace');
       return async (database) => {
-        const rows = await listConnections(database.forWorkspace(workspaceId), workspaceId);
+        const rows = await selectConnections(database.forWorkspace(workspaceId), workspaceId);
         return {
           json: rows.map((row) => ({ ...shown(row), createdAt: row.created_at })),
           text: table(

@@ -4,7 +4,7 @@ import { notLinked } from '../agents/agentLinks.ts';
 import { likeContains } from '../shared/like.ts';
 import { type Page, type PageOf, selectPage } from '../shared/page.ts';
 
-/** An external MCP server with everything that is stored of it. */
+/** An external MCP server with all its columns. */
 export type ExternalMcpRow = Selectable<ExternalMcps>;
 
 /** State of the connection to a server. */
@@ -24,7 +24,7 @@ const SHOWN = [
   'updated_at',
 ] as const;
 
-/** What the API shows of a server. */
+/** The columns that the API shows. */
 export type ShownExternalMcp = Pick<ExternalMcpRow, (typeof SHOWN)[number]>;
 
 function oneServer(db: Kysely<DB>, workspaceId: string, id: string) {
@@ -41,7 +41,7 @@ export function findExternalMcp(db: Kysely<DB>, workspaceId: string, id: string)
   return oneServer(db, workspaceId, id).executeTakeFirst();
 }
 
-/** As `findExternalMcp`, and nobody else changes it before the transaction ends. */
+/** As `findExternalMcp`, locked until the transaction ends: other changes wait. */
 export function lockExternalMcp(
   trx: Transaction<DB>,
   workspaceId: string,
@@ -51,7 +51,7 @@ export function lockExternalMcp(
 }
 
 /** A page of servers, newest first, and how many there are on all pages. */
-export function listExternalMcps(
+export function selectExternalMcps(
   db: Kysely<DB>,
   workspaceId: string,
   filter: { status: ExternalMcpStatus | undefined; search: string | undefined },
@@ -82,12 +82,12 @@ export function listLinkableExternalMcps(
     .execute();
 }
 
-/** Stores a new server and answers with it. Fails on `external_mcps_name_key` when the name is taken. */
+/** Stores a new server and returns it. Fails on `external_mcps_name_key` when the name is taken. */
 export function insertExternalMcp(db: Kysely<DB>, row: Insertable<ExternalMcps>): Promise<ExternalMcpRow> {
   return db.insertInto('external_mcps').values(row).returningAll().executeTakeFirstOrThrow();
 }
 
-/** Changes columns of a server and answers with it. Fails on `external_mcps_name_key` when the name is taken. */
+/** Changes columns of a server and returns it. Fails on `external_mcps_name_key` when the name is taken. */
 export function updateExternalMcpRow(
   db: Kysely<DB>,
   workspaceId: string,
@@ -103,7 +103,7 @@ export function updateExternalMcpRow(
     .executeTakeFirstOrThrow();
 }
 
-/** Takes the number of one more discovery; the row has it in `discoveries_begun`. */
+/** Counts one more discovery: `discoveries_begun` of the returned row is its number. Undefined when there is no such server. */
 export function beginDiscovery(db: Kysely<DB>, workspaceId: string, id: string): Promise<ExternalMcpRow | undefined> {
   return db
     .updateTable('external_mcps')
@@ -115,8 +115,8 @@ export function beginDiscovery(db: Kysely<DB>, workspaceId: string, id: string):
     .executeTakeFirst();
 }
 
-/** Removes a server that never was connected, without a trace. One that was changed since `configVersion` stays. */
-export async function discardExternalMcp(
+/** Removes the row of a server that was never connected, unless the server was changed since `configVersion`. */
+export async function removeUnconnectedExternalMcp(
   db: Kysely<DB>,
   workspaceId: string,
   id: string,
@@ -131,7 +131,7 @@ export async function discardExternalMcp(
     .execute();
 }
 
-/** Deletes the server for the API and erases its credential. Answers whether there was one. */
+/** Marks the server as deleted and erases its credential. Returns whether there was one. */
 export async function softDeleteExternalMcp(
   db: Kysely<DB>,
   workspaceId: string,

@@ -7,7 +7,7 @@ import { type Page, type PageOf, selectPage } from '../shared/page.ts';
 /** A tool of a workspace. */
 export type HttpToolRow = Selectable<HttpTools>;
 
-/** What lists show of a tool. */
+/** The columns that lists show. */
 export type ListedTool = Omit<HttpToolRow, 'workspace_id' | 'secrets' | 'operations' | 'deleted_at'>;
 
 const LISTED = [
@@ -21,7 +21,7 @@ const LISTED = [
   'updated_at',
 ] as const;
 
-/** What narrows a list of tools; absent = no restriction. A type that no tool has gives an empty list. */
+/** Filters of a list of tools; an absent one lets every tool pass. A type that no tool has gives an empty list. */
 export interface HttpToolFilter {
   toolType?: string | undefined;
   search?: string | undefined;
@@ -35,7 +35,7 @@ function matchingTools(db: Kysely<DB>, workspaceId: string, { toolType, search }
 }
 
 /** A page of tools, newest first, and how many there are on all pages. */
-export function listHttpTools(
+export function selectHttpTools(
   db: Kysely<DB>,
   workspaceId: string,
   filter: HttpToolFilter,
@@ -78,18 +78,18 @@ export function findHttpTool(db: Kysely<DB>, workspaceId: string, id: string): P
   return oneTool(db, workspaceId, id).executeTakeFirst();
 }
 
-/** The tool, locked until the transaction ends: changes of it take turns. */
+/** As `findHttpTool`, locked until the transaction ends: other changes wait. */
 export function lockHttpTool(trx: Transaction<DB>, workspaceId: string, id: string): Promise<HttpToolRow | undefined> {
   return oneTool(trx, workspaceId, id).forNoKeyUpdate().executeTakeFirst();
 }
 
-/** Stores a tool and answers with it. Fails on `http_tools_name_key` when the name is taken. */
+/** Stores a tool and returns it. Fails on `http_tools_name_key` when the name is taken. */
 export function insertHttpTool(db: Kysely<DB>, tool: Insertable<HttpTools>): Promise<HttpToolRow> {
   return db.insertInto('http_tools').values(tool).returningAll().executeTakeFirstOrThrow();
 }
 
-/** Changes a tool and answers with it; undefined when there is none. Fails on `http_tools_name_key` when the name is taken. */
-export function updateHttpTool(
+/** Changes columns of a tool and returns it; undefined when there is none. Fails on `http_tools_name_key` when the name is taken. */
+export function updateHttpToolRow(
   db: Kysely<DB>,
   workspaceId: string,
   id: string,
@@ -105,14 +105,14 @@ export function updateHttpTool(
     .executeTakeFirst();
 }
 
-/** Deletes the tool for the API, its secrets for good. Answers whether there was one. */
+/** Marks the tool as deleted and erases its secrets. Returns whether there was one. */
 export async function softDeleteHttpTool(db: Kysely<DB>, workspaceId: string, id: string, now: Date): Promise<boolean> {
-  return (await updateHttpTool(db, workspaceId, id, { deleted_at: now, secrets: null })) !== undefined;
+  return (await updateHttpToolRow(db, workspaceId, id, { deleted_at: now, secrets: null })) !== undefined;
 }
 
 /**
- * Takes a place for one more tool in the workspace until the transaction ends, so that two creations cannot both take the
- * last one. Answers false when the workspace's limit is reached.
+ * Reserves a place for one more tool in the workspace until the transaction ends, so that two requests cannot both take the last
+ * one. Returns false when the workspace's limit is reached.
  */
 export async function reserveToolPlace(trx: Transaction<DB>, workspaceId: string): Promise<boolean> {
   const { tool_limit: limit } = await trx

@@ -6,12 +6,12 @@ import { notLinked } from '../agents/agentLinks.ts';
 export type NativeConnectionRow = Selectable<NativeConnections>;
 
 /** The workspace's connections, newest first. */
-export function listConnections(db: Kysely<DB>, workspaceId: string): Promise<NativeConnectionRow[]> {
+export function selectConnections(db: Kysely<DB>, workspaceId: string): Promise<NativeConnectionRow[]> {
   return connections(db, workspaceId).execute();
 }
 
 /** The connections that the agent's draft is not linked to, newest first. */
-export function listUnlinkedConnections(
+export function listLinkableConnections(
   db: Kysely<DB>,
   workspaceId: string,
   agentId: string,
@@ -21,7 +21,7 @@ export function listUnlinkedConnections(
     .execute();
 }
 
-/** The connections with these ids that are there. */
+/** The connections with these ids that exist, in no particular order. */
 export async function findConnections(
   db: Kysely<DB>,
   workspaceId: string,
@@ -31,12 +31,12 @@ export async function findConnections(
   return connections(db, workspaceId).where(sql<boolean>`id = any (${ids}::uuid[])`).execute();
 }
 
-/** Adds a connection. Fails on `native_connections_account_key` when the workspace has it already. */
+/** Adds a connection. Fails on `native_connections_account_key` when the workspace has the account already. */
 export async function insertConnection(db: Kysely<DB>, row: Insertable<NativeConnections>): Promise<void> {
   await db.insertInto('native_connections').values(row).execute();
 }
 
-/** Deletes a connection for the API. Answers whether there was one. */
+/** Marks a connection as deleted. Returns whether there was one. */
 export async function softDeleteConnection(
   db: Kysely<DB>,
   workspaceId: string,

@@ -10,7 +10,7 @@ export type SkillFileRow = Pick<Selectable<SkillFiles>, 'path' | 'size_bytes' | 
 /** A skill with its files, by path. */
 export type SkillRow = Selectable<Skills> & { files: SkillFileRow[] };
 
-/** The files of the row of `skills` that goes by the alias `s`; byte order, so that it is the same on every server. */
+/** The files of the row of `skills` with the alias `s`. Sorted by bytes, so that the order is the same on every server. */
 const filesOfSkill = sql<SkillFileRow[]>`(
   select coalesce(json_agg(json_build_object('path', f.path, 'size_bytes', f.size_bytes, 'binary', f."binary")
                            order by f.path collate "C"), '[]')
@@ -28,8 +28,8 @@ export function findSkill(db: Kysely<DB>, workspaceId: string, id: string): Prom
     .executeTakeFirst();
 }
 
-/** A page of skills, newest first, and how many there are on all pages. One statement reads the page with all its files. */
-export async function listSkills(
+/** A page of skills, newest first, and the total number. One statement reads the page with all its files. */
+export async function selectSkills(
   db: Kysely<DB>,
   workspaceId: string,
   filter: { search: string | undefined },
@@ -43,7 +43,7 @@ export async function listSkills(
     .orderBy('id', 'desc')
     .limit(page.limit)
     .offset(page.offset);
-  // Files are looked up outside, so that only those of the page are.
+  // The files are joined outside the page's query, so that only those of the page are read.
   const rows = await db
     .selectFrom(onPage.as('s'))
     .selectAll()
@@ -55,7 +55,7 @@ export async function listSkills(
 }
 
 /** The skills of the workspace that are not linked to the agent, newest first. */
-export function listUnlinkedSkills(
+export function listLinkableSkills(
   db: Kysely<DB>,
   workspaceId: string,
   agentId: string,
@@ -88,7 +88,7 @@ export async function insertSkillFile(trx: Transaction<DB>, file: Insertable<Ski
   await trx.insertInto('skill_files').values(file).execute();
 }
 
-/** Changes columns of a skill. Fails on `skills_name_key` when the name is taken. Answers whether there is one. */
+/** Changes columns of a skill. Fails on `skills_name_key` when the name is taken. Returns whether there is such a skill. */
 export async function updateSkillRow(
   db: Kysely<DB>,
   workspaceId: string,
@@ -105,7 +105,7 @@ export async function updateSkillRow(
   return result.numUpdatedRows > 0n;
 }
 
-/** Deletes the skill for the API and erases its files. Answers whether there was one. */
+/** Marks the skill as deleted and erases its files. Returns whether there was one. */
 export async function softDeleteSkill(
   trx: Transaction<DB>,
   workspaceId: string,
@@ -118,7 +118,7 @@ export async function softDeleteSkill(
 }
 
 /** The files of a skill by path, without their contents; none when the skill is deleted. */
-export function listSkillFiles(db: Kysely<DB>, workspaceId: string, skillId: string): Promise<SkillFileRow[]> {
+export function selectSkillFiles(db: Kysely<DB>, workspaceId: string, skillId: string): Promise<SkillFileRow[]> {
   return db
     .selectFrom('skill_files')
     .select(['path', 'size_bytes', 'binary'])
@@ -128,7 +128,7 @@ export function listSkillFiles(db: Kysely<DB>, workspaceId: string, skillId: str
     .execute();
 }
 
-/** A part of a text file of a skill; of a binary one there is no content. */
+/** Part of a file of a skill. `content` is empty for a binary file. */
 export interface SkillTextRow {
   size_bytes: number;
   binary: boolean;
@@ -136,10 +136,10 @@ export interface SkillTextRow {
 }
 
 /**
- * At most `bytes` bytes of a file of a skill, from the byte `from` on: files have up to 20 MiB, of which nobody needs all at
- * once. Undefined when there is none at this path, or the skill is deleted.
+ * At most `bytes` bytes of a skill's file, starting at the byte `from`. Files have up to 20 MiB, so they are read in parts.
+ * Undefined when there is no file at this path, or the skill is deleted.
  */
-export async function readSkillText(
+export async function findSkillText(
   db: Kysely<DB>,
   workspaceId: string,
   skillId: string,

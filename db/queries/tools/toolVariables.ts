@@ -2,14 +2,14 @@ import { type Kysely, sql, type Transaction } from 'kysely';
 import { newId } from '../../../core/ids.ts';
 import type { DB } from '../../../generated/db.ts';
 
-/** Whose value a variable has: a tool's, in one conversation or, without one, in the whole workspace. */
+/** Where the value of a variable is stored: for a tool in one conversation, or (null) for the whole workspace. */
 export interface ToolVariablePlace {
   workspaceId: string;
   toolId: string;
   conversationId: string | null;
 }
 
-/** The value that was written last; undefined when none was. */
+/** The stored value; undefined when there is none. */
 export async function findToolVariable(
   db: Kysely<DB>,
   { workspaceId, toolId, conversationId }: ToolVariablePlace,
@@ -24,8 +24,8 @@ export async function findToolVariable(
   return row?.value;
 }
 
-/** Writes a value in the place of the one before. Answers false, nothing written, when the tool is not there any more. */
-export async function saveToolVariable(
+/** Stores a value, replacing the previous one. Returns false and writes nothing when the tool was deleted. */
+export async function upsertToolVariable(
   db: Kysely<DB>,
   { workspaceId, toolId, conversationId }: ToolVariablePlace,
   value: unknown,
@@ -48,7 +48,7 @@ export async function saveToolVariable(
         .where('workspace_id', '=', workspaceId)
         .where('id', '=', toolId)
         .where('deleted_at', 'is', null)
-        // A deletion waits for the writing, or the writing for the deletion.
+        // A concurrent deletion of the tool waits for this statement, or this statement for the deletion.
         .forShare(),
     )
     .onConflict((conflict) =>
@@ -58,8 +58,8 @@ export async function saveToolVariable(
   return numInsertedOrUpdatedRows === 1n;
 }
 
-/** Erases what a tool has written, in every conversation and the workspace. */
-export async function deleteToolVariables(trx: Transaction<DB>, workspaceId: string, toolId: string): Promise<void> {
+/** Removes the values of a tool's variable, of the workspace and of every conversation. */
+export async function removeToolVariables(trx: Transaction<DB>, workspaceId: string, toolId: string): Promise<void> {
   await trx
     .deleteFrom('tool_variables')
     .where('workspace_id', '=', workspaceId)

@@ -1,5 +1,9 @@
 import type { Kysely } from 'kysely';
-import { findToolVariable, saveToolVariable, type ToolVariablePlace } from '../../../db/queries/tools/toolVariables.ts';
+import {
+  findToolVariable,
+  type ToolVariablePlace,
+  upsertToolVariable,
+} from '../../../db/queries/tools/toolVariables.ts';
 import type { DB } from '../../../generated/db.ts';
 import { ToolFailure } from '../failure.ts';
 import { isTooDeep, MAX_DEPTH } from '../request/response.ts';
@@ -89,7 +93,7 @@ export async function writeVariable(context: VariableContext, tool: VariableTool
   }
   checkValue(configuration, value);
   const place = placeOf(context, tool);
-  if (place && !(await saveToolVariable(context.db, place, value))) {
+  if (place && !(await upsertToolVariable(context.db, place, value))) {
     throw notWritten(configuration.name, 'its tool does not exist any more');
   }
   return value;

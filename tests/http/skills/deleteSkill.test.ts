@@ -1,5 +1,5 @@
 import { newId } from '../../../core/ids.ts';
-import { listSkillFiles } from '../../../db/queries/tools/skills.ts';
+import { selectSkillFiles } from '../../../db/queries/tools/skills.ts';
 import { makeAgent, makeReadyAgent, publish, readAgent, withoutRequestId } from '../../support/agents/agents.ts';
 import { startTestApp, type TestApp } from '../../support/http/app.ts';
 import { linkSkill, makeSkill, storedSkillFile } from '../../support/tools/skills.ts';
@@ -18,14 +18,14 @@ describe('204', () => {
     const made = await makeSkill(app, { files: { 'a.md': 'x' } });
     const kept = await makeSkill(app);
     const { db, workspaceId } = app.workspace;
-    expect(await listSkillFiles(db, workspaceId, made.publicId)).toHaveLength(2);
+    expect(await selectSkillFiles(db, workspaceId, made.publicId)).toHaveLength(2);
     const { status, text } = await remove(made.publicId);
     expect([status, text]).toEqual([204, '']);
     expect((await app.api('get', `/skills/${made.publicId}`)).status).toBe(404);
-    expect(await listSkillFiles(db, workspaceId, made.publicId)).toEqual([]);
+    expect(await selectSkillFiles(db, workspaceId, made.publicId)).toEqual([]);
     expect(await storedSkillFile(app.workspace, made.publicId, 'SKILL.md')).toBeUndefined();
     expect((await app.api('get', '/skills')).body.items).toEqual([kept]);
-    expect(await listSkillFiles(db, workspaceId, kept.publicId)).toHaveLength(1);
+    expect(await selectSkillFiles(db, workspaceId, kept.publicId)).toHaveLength(1);
   });
 
   test('it leaves every draft that it is linked to, and only those change', async () => {
