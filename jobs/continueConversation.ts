@@ -15,7 +15,7 @@ export const continueConversation: Job<'continue-conversation'> = {
     retryDelay: 10,
     retryBackoff: true,
     expireInSeconds: 330,
-    concurrency: 4,
+    pool: 'turns',
     sweepMs: 30_000,
     again: true,
   },

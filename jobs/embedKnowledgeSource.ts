@@ -12,7 +12,14 @@ const SWEPT_AT_ONCE = 100;
  */
 export const embedKnowledgeSource: Job<'embed-knowledge-source'> = {
   name: 'embed-knowledge-source',
-  options: { retryLimit: 2, retryDelay: 30, retryBackoff: true, expireInSeconds: 900, concurrency: 1, sweepMs: 60_000 },
+  options: {
+    retryLimit: 2,
+    retryDelay: 30,
+    retryBackoff: true,
+    expireInSeconds: 900,
+    pool: 'embedding',
+    sweepMs: 60_000,
+  },
   key: ({ sourceId }) => sourceId,
   async run({ workspaceId, sourceId }, { database, runtime, logger, signal }) {
     // Queued by a process with another configuration.

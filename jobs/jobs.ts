@@ -14,6 +14,9 @@ export interface JobData {
 /** A kind of background work. */
 export type JobName = keyof JobData;
 
+/** Jobs of one pool share its places. `turns` wait for models, `reading` and `embedding` compute. */
+export type PoolName = 'turns' | 'reading' | 'embedding';
+
 /** Takes work that is to be done in the background. */
 export interface Jobs {
   /**
@@ -44,8 +47,8 @@ export interface Job<Name extends JobName> {
     retryBackoff: boolean;
     /** A run that takes longer counts as failed. */
     expireInSeconds: number;
-    /** Runs at a time in one process. */
-    concurrency: number;
+    /** Where it runs. */
+    pool: PoolName;
     /** Milliseconds between two sweeps of one process: how late work runs that was never queued. */
     sweepMs: number;
     /** A job that is sent while one of its key runs is run after it: for work that may have come too late for the one that runs. */

@@ -8,7 +8,7 @@ const SWEPT_AT_ONCE = 1000;
 /** Makes a new knowledge source searchable, and removes what is left of a deleted one. */
 export const processKnowledgeSource: Job<'process-knowledge-source'> = {
   name: 'process-knowledge-source',
-  options: { retryLimit: 8, retryDelay: 5, retryBackoff: true, expireInSeconds: 900, concurrency: 2, sweepMs: 60_000 },
+  options: { retryLimit: 8, retryDelay: 5, retryBackoff: true, expireInSeconds: 900, pool: 'reading', sweepMs: 60_000 },
   key: ({ sourceId }) => sourceId,
   run: ({ workspaceId, sourceId }, { database, runtime, logger, signal }) =>
     processSource({ db: database.forWorkspace(workspaceId), workspaceId, runtime, logger, signal }, sourceId),

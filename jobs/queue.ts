@@ -1,12 +1,12 @@
-import type { JobWithMetadata, PgBoss } from 'pg-boss';
-import type { Job, JobContext, JobData, JobName, Jobs } from './jobs.ts';
+import type { PgBoss } from 'pg-boss';
+import type { Job, JobContext, JobData, JobName, Jobs, PoolName } from './jobs.ts';
 import { type Sweeps, startSweeps } from './sweeps.ts';
+import { type ClaimedJob, startWorkerPool, type WorkerPool } from './workerPool.ts';
 
 /** Where the queue keeps its tables: beside ours, in the same database. */
 const SCHEMA = 'pgboss';
 /** A worker that is silent for so long is dead, and its job is run again; the least that pg-boss takes. */
 const HEARTBEAT_SECONDS = 10;
-const POLL_SECONDS = 0.5;
 /** After a start that failed, a process that does the work tries again. */
 const RESTART_MS = 2_000;
 
@@ -21,6 +21,8 @@ export interface QueueOptions {
   jobs: readonly AnyJob[];
   /** Whether this process does the work, or only takes it. */
   work: boolean;
+  /** Jobs at a time in this process, by pool. */
+  places: Readonly<Record<PoolName, number>>;
   context: Omit<JobContext, 'signal'>;
 }
 
@@ -38,10 +40,11 @@ export interface Queue extends Jobs {
  * The queue, pg-boss over the service's own database: jobs outlive the process, one of several workers gets each, and one whose
  * worker died is run again. A process that does no work connects when it has the first job to queue.
  */
-export function startQueue({ url, jobs, work, context }: QueueOptions): Queue {
+export function startQueue({ url, jobs, work, places, context }: QueueOptions): Queue {
   const { logger } = context;
   const ending = new AbortController();
   const jobContext: JobContext = { ...context, signal: ending.signal };
+  const pools = new Map<PoolName, WorkerPool>();
   let sweeps: Sweeps | undefined;
   let restarting: NodeJS.Timeout | undefined;
   let starting: Promise<PgBoss> | undefined;
@@ -99,21 +102,16 @@ export function startQueue({ url, jobs, work, context }: QueueOptions): Queue {
       await boss.updateQueue(job.name, options);
     }
     if (!work || stopping) return;
-    for (const job of jobs) {
-      await boss.work(
-        job.name,
-        {
-          includeMetadata: true,
-          pollingIntervalSeconds: POLL_SECONDS,
-          localConcurrency: job.options.concurrency,
-          // A workspace with many jobs, or slow ones, leaves a place to the others.
-          localGroupConcurrency: Math.max(1, job.options.concurrency - 1),
-          heartbeatRefreshSeconds: HEARTBEAT_SECONDS / 3,
-        },
-        async (fetched: JobWithMetadata<JobData[JobName]>[]) => {
-          for (const one of fetched) await run(job, one);
-        },
-      );
+    for (const pool of new Set(jobs.map((job) => job.options.pool))) {
+      const options = {
+        boss,
+        jobs: jobs.filter((job) => job.options.pool === pool),
+        places: places[pool],
+        heartbeatMs: (HEARTBEAT_SECONDS / 3) * 1000,
+        run,
+        logger,
+      };
+      pools.set(pool, startWorkerPool(options));
     }
     const targets = jobs.map((job) => ({
       name: job.name,
@@ -123,27 +121,29 @@ export function startQueue({ url, jobs, work, context }: QueueOptions): Queue {
     sweeps = startSweeps(targets, logger);
   }
 
-  async function run(job: AnyJob, one: JobWithMetadata<JobData[JobName]>): Promise<void> {
+  async function run(job: AnyJob, claimed: ClaimedJob, overtime: AbortSignal): Promise<void> {
     const startedAt = performance.now();
+    const signal = AbortSignal.any([ending.signal, overtime]);
     try {
-      await job.run(one.data, jobContext);
+      await job.run(claimed.data, { ...jobContext, signal });
       logger.info({ job: job.name, ms: Math.round(performance.now() - startedAt) }, 'job done');
     } catch (error) {
       if (ending.signal.aborted) throw error;
-      const last = one.retryCount >= one.retryLimit;
+      const last = claimed.retryCount >= claimed.retryLimit;
       logger.warn({ job: job.name, err: error, last }, 'job failed');
-      if (last) await job.failed?.(one.data, jobContext);
+      if (last) await job.failed?.(claimed.data, jobContext);
       throw error;
     }
   }
 
   async function sweep(boss: PgBoss, job: AnyJob): Promise<void> {
     const found = await job.sweep(jobContext);
-    if (found.length > 0)
-      await boss.insert(
-        job.name,
-        found.map((data) => ({ data, ...sendingOf(job, data) })),
-      );
+    if (found.length === 0) return;
+    await boss.insert(
+      job.name,
+      found.map((data) => ({ data, ...sendingOf(job, data) })),
+    );
+    pools.get(job.options.pool)?.wake();
   }
 
   async function stop(graceMs: number): Promise<void> {
@@ -151,8 +151,9 @@ export function startQueue({ url, jobs, work, context }: QueueOptions): Queue {
     const cut = setTimeout(() => ending.abort(new Error('The service is stopping.')), graceMs);
     const boss = await starting?.catch(() => undefined);
     await sweeps?.stop();
-    await boss?.stop({ graceful: true, timeout: graceMs + 1000 });
+    await Promise.all([...pools.values()].map((pool) => pool.stop(ending.signal)));
     clearTimeout(cut);
+    await boss?.stop({ graceful: false });
     ending.abort(new Error('The service is stopping.'));
   }
 
@@ -164,6 +165,7 @@ export function startQueue({ url, jobs, work, context }: QueueOptions): Queue {
         if (!job) throw new Error(`There is no job ${name}.`);
         const boss = await started();
         await boss.send(name, data, sendingOf(job, data));
+        pools.get(job.options.pool)?.wake();
       } catch (error) {
         logger.warn({ job: name, err: error }, 'job not queued; it will be swept up');
       }

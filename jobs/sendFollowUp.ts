@@ -15,7 +15,7 @@ const MOST_FAILURES = 3;
 export const sendFollowUp: Job<'send-follow-up'> = {
   name: 'send-follow-up',
   // Longer than a turn may take.
-  options: { retryLimit: 0, retryDelay: 1, retryBackoff: false, expireInSeconds: 330, concurrency: 4, sweepMs: 1_000 },
+  options: { retryLimit: 0, retryDelay: 1, retryBackoff: false, expireInSeconds: 330, pool: 'turns', sweepMs: 1_000 },
   key: ({ conversationId }) => conversationId,
   async run({ workspaceId, conversationId }, { database, runtime, clock }) {
     const db = database.forWorkspace(workspaceId);

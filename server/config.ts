@@ -15,6 +15,8 @@ export interface Config {
   dataDir: string;
   /** Connections a pool may open. */
   poolSize: number;
+  /** Background turns (follow-ups, continued conversations) at a time in this process. */
+  backgroundTurns: number;
   /** Requests a minute and key; 0 = no limit. */
   rateLimit: number;
   allowPrivateNetwork: boolean;
@@ -92,6 +94,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     databaseUrl: databaseUrlOf(env),
     dataDir: env.GUILDHALL_DATA_DIR || './data',
     poolSize: integer(env, 'GUILDHALL_POOL_SIZE', 16, 2, 500),
+    backgroundTurns: integer(env, 'GUILDHALL_BACKGROUND_TURNS', 64, 1, 1000),
     rateLimit: integer(env, 'GUILDHALL_RATE_LIMIT', 0, 0, 1_000_000),
     allowPrivateNetwork: flag(env, 'GUILDHALL_ALLOW_PRIVATE_NETWORK'),
     validateResponses: flag(env, 'GUILDHALL_VALIDATE_RESPONSES'),

@@ -12,7 +12,7 @@ import type { Handlers } from '../handlers/handler.ts';
 import { draftsOf, folderStore } from '../integrations/storage/folder.ts';
 import { s3Store } from '../integrations/storage/s3.ts';
 import { Toolkits } from '../integrations/toolkits/toolkits.ts';
-import { everyJob } from '../jobs/everyJob.ts';
+import { everyJob, poolPlaces } from '../jobs/everyJob.ts';
 import { type Queue, startQueue } from '../jobs/queue.ts';
 import { Runtime } from '../runtime/runtime.ts';
 import { Authenticator } from './api/auth.ts';
@@ -76,6 +76,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     url: databaseUrl,
     jobs: everyJob,
     work: config.role !== 'api',
+    places: poolPlaces(config.backgroundTurns),
     context: { database, runtime, clock, logger },
   });
   const authenticator = new Authenticator(database.system, clock);

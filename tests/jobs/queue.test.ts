@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { systemClock } from '../../core/clock.ts';
 import { newId } from '../../core/ids.ts';
+import { poolPlaces } from '../../jobs/everyJob.ts';
 import type { Job, JobContext, JobData, JobName } from '../../jobs/jobs.ts';
 import { type Queue, startQueue } from '../../jobs/queue.ts';
 import { adminQuery, createTestDatabase, type TestDatabase } from '../support/db/database.ts';
@@ -32,7 +33,7 @@ function jobWith(parts: Partial<TestJob>): TestJob {
       retryDelay: 0,
       retryBackoff: false,
       expireInSeconds: 60,
-      concurrency: 2,
+      pool: 'reading',
       sweepMs: 60_000,
     },
     key: ({ sourceId }) => sourceId,
@@ -48,7 +49,7 @@ function queueOf(job: TestJob, work: boolean, url = scratch.url): Queue {
 
 function queueOfJobs(jobs: readonly Job<JobName>[], work: boolean, url = scratch.url): Queue {
   const context = { database: scratch.database, runtime: {} as JobContext['runtime'], clock: systemClock, logger };
-  const queue = startQueue({ url, jobs, work, context });
+  const queue = startQueue({ url, jobs, work, places: poolPlaces(64), context });
   queues.push(queue);
   return queue;
 }
@@ -173,7 +174,7 @@ test('a job that is cut off by the stop is run by the next worker, and not count
         retryDelay: 0,
         retryBackoff: false,
         expireInSeconds: 60,
-        concurrency: 1,
+        pool: 'embedding',
         sweepMs: 60_000,
       },
       run: (_data, { signal }) =>

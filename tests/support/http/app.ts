@@ -44,6 +44,8 @@ export interface TestAppOptions {
   logger?: Logger;
   /** Runs background jobs too. Without it they are queued and stay so. */
   jobs?: boolean;
+  /** Background turns at a time; default 64. */
+  backgroundTurns?: number;
   clock?: Clock;
   /** Shares the database of another test application, as a second replica would. */
   database?: TestDatabase;
@@ -82,6 +84,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
       toolkits: options.toolkits ?? {},
       webSearch: options.webSearch ?? {},
       storage: undefined,
+      backgroundTurns: options.backgroundTurns ?? 64,
       rateLimit: options.rateLimit ?? 0,
       allowPrivateNetwork: options.allowPrivateNetwork ?? false,
       validateResponses: true,

@@ -1,0 +1,77 @@
+import { begun, publishedAgent } from '../http/messages/turns.ts';
+import { startTestApp, type TestApp, TestClock } from '../support/http/app.ts';
+import { until } from '../support/knowledge/knowledge.ts';
+import { type ModelServer, startModelServer } from '../support/servers/modelServer.ts';
+import { FOLLOWS_UP, HOUR_MS } from '../support/turns/followUps.ts';
+
+const PLACES = 64;
+/** One workspace may hold this many of the places, so that others find some. */
+const OF_ONE_WORKSPACE = 56;
+
+let server: ModelServer;
+let app: TestApp;
+let worker: TestApp;
+const clock = new TestClock();
+
+beforeAll(async () => {
+  server = await startModelServer();
+  app = await startTestApp({ models: server.settings(), clock });
+});
+afterAll(async () => {
+  await worker.close();
+  await app.close();
+  await server.close();
+});
+
+/** Begins conversations whose follow-ups are due in two hours; returns their ids. */
+async function conversations({ apiKey }: TestApp['workspace'], count: number): Promise<string[]> {
+  const agentId = await publishedAgent(app, FOLLOWS_UP, apiKey);
+  const ids: string[] = [];
+  for (let made = 0; made < count; made += 1) ids.push(await begun(app, agentId, 'Hello.', apiKey));
+  return ids;
+}
+
+const turnsThatRun = async (workspaceId: string) => {
+  const turns = await app.database.database.system
+    .selectFrom('turns')
+    .select('conversation_id')
+    .where('workspace_id', '=', workspaceId)
+    .where('kind', '=', 'follow_up')
+    .where('status', '=', 'running')
+    .execute();
+  return turns.length;
+};
+
+test('while a backlog of turns waits for models, requests are answered and the turn of another workspace begins at once', async () => {
+  await conversations(app.workspace, PLACES + 10);
+  const [other] = await conversations(app.stranger, 1);
+  clock.advance(2 * HOUR_MS);
+  await app.database.database.system
+    .updateTable('conversations')
+    .set({ follow_up_at: new Date(clock.now().getTime() + HOUR_MS) })
+    .where('id', '=', other ?? '')
+    .execute();
+  server.fallback = { silence: true };
+  const before = server.requests.length;
+  worker = await startTestApp({
+    database: app.database,
+    jobs: true,
+    models: server.settings(),
+    clock,
+    backgroundTurns: PLACES,
+  });
+  await server.received(before + OF_ONE_WORKSPACE);
+
+  // No turn holds a connection while it waits.
+  await until(
+    async () => app.database.database.usage(),
+    ({ total, idle, waiting }) => total === idle && waiting === 0,
+  );
+  await worker.api('get', '/agents', app.workspace.apiKey).expect(200);
+
+  // The other workspace's follow-up comes due behind the backlog, and is begun at once.
+  clock.advance(HOUR_MS);
+  await server.received(before + OF_ONE_WORKSPACE + 1);
+  expect(await turnsThatRun(app.stranger.workspaceId)).toBe(1);
+  expect(await turnsThatRun(app.workspace.workspaceId)).toBe(OF_ONE_WORKSPACE);
+});
