@@ -1,5 +1,6 @@
 import type { Kysely, Selectable } from 'kysely';
 import type { Clock } from '../../core/clock.ts';
+import { cutText, toStorable } from '../../core/text.ts';
 import type { DB, NativeConnections } from '../../generated/db.ts';
 
 /** A connection of a workspace to a toolkit, as far as using it needs. */
@@ -79,6 +80,6 @@ const MOST_CHARACTERS = 100_000;
 /** A result of bounded size that can be stored: without NUL, and without halves of the characters that a cut went through. */
 export function toolResult(text: string, isError = false): ToolResult {
   const note = text.length <= MOST_CHARACTERS ? '' : `\n[cut off: the result has ${text.length} characters]`;
-  const kept = text.slice(0, MOST_CHARACTERS).replaceAll('\0', '\uFFFD').toWellFormed();
+  const kept = toStorable(cutText(text, MOST_CHARACTERS), '\uFFFD');
   return { isError, text: kept + note };
 }

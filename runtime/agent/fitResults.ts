@@ -1,3 +1,4 @@
+import { cutText } from '../../core/text.ts';
 import type { ModelMessage, ToolResultPart } from '../models/prompt.ts';
 import { replyReserve } from '../prompt/messages.ts';
 import type { Toolset } from './toolset.ts';
@@ -14,9 +15,7 @@ const lengthOf = (results: readonly ToolResultPart[]): number =>
 
 const shortened = (results: readonly ToolResultPart[], kept: number): ToolResultPart[] =>
   results.map((result) =>
-    result.text.length <= kept + NOTE.length
-      ? result
-      : { ...result, text: result.text.slice(0, kept).toWellFormed() + NOTE },
+    result.text.length <= kept + NOTE.length ? result : { ...result, text: cutText(result.text, kept) + NOTE },
   );
 
 /**

@@ -1,9 +1,10 @@
 import type { Kysely } from 'kysely';
 import type { Clock } from '../../core/clock.ts';
+import { toStorableJson } from '../../core/json.ts';
+import { shorten, toStorable } from '../../core/text.ts';
 import type { TurnUsage } from '../../db/queries/turns/finishTurn.ts';
 import { endStep, insertSteps, type StepOutcome, type StepRow } from '../../db/queries/turns/turnSteps.ts';
 import type { DB } from '../../generated/db.ts';
-import { storableJson, storableText } from '../mcp/text.ts';
 
 /** A tool call of the turn, as its caller is told of it. */
 export interface CalledTool {
@@ -33,7 +34,7 @@ export interface ModelStep {
 const MAX_DEPTH = 100;
 const MAX_NAME = 200;
 
-const storable = (value: unknown): unknown => storableJson(value, MAX_DEPTH) ?? null;
+const storable = (value: unknown): unknown => toStorableJson(value, MAX_DEPTH) ?? null;
 
 /**
  * What a turn does, stored while it does it. Calls of tools are stored before they are made, with the model's step that asked for
@@ -114,7 +115,7 @@ export class StepLog {
       agent_id: agentId,
       depth,
       kind,
-      name: storableText(name, MAX_NAME),
+      name: shorten(toStorable(name), MAX_NAME),
       provider: null,
       output: null,
       duration_ms: null,

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { cutText, toStorable } from '../../core/text.ts';
 import type { ModelTool } from '../models/call.ts';
 import { checkInputs } from '../tools/configuration/inputSchema.ts';
 import { fromModel, schemaForModel } from './modelSchema.ts';
@@ -51,7 +52,7 @@ export function makeToolset(
   return {
     definitions: ordered.slice(0, MOST_TOOLS).map(({ name, tool }) => ({
       name,
-      description: cut(storable(tool.description), MAX_DESCRIPTION),
+      description: cutText(toStorable(tool.description), MAX_DESCRIPTION),
       inputSchema: schemaForModel(tool.inputSchema),
     })),
     byName: (name) => byName.get(name),
@@ -107,20 +108,8 @@ async function untilAborted<T>(signal: AbortSignal, work: () => Promise<T>): Pro
 }
 
 function bounded({ text, isError }: ToolOutput): ToolOutput {
-  const clean = storable(text);
+  const clean = toStorable(text);
   if (clean.length <= MAX_OUTPUT) return { text: clean, isError };
   const note = `\n[cut off here: the result has ${clean.length} characters]`;
-  return { text: cut(clean, MAX_OUTPUT - note.length) + note, isError };
-}
-
-/** Neither NUL nor half of a surrogate pair can be stored. */
-function storable(text: string): string {
-  return text.replaceAll('\0', '').toWellFormed();
-}
-
-/** The beginning of a well-formed text, which is well-formed too. */
-function cut(text: string, most: number): string {
-  if (text.length <= most) return text;
-  const insidePair = /[\uD800-\uDBFF]/.test(text.charAt(most - 1));
-  return text.slice(0, insidePair ? most - 1 : most);
+  return { text: cutText(clean, MAX_OUTPUT - note.length) + note, isError };
 }

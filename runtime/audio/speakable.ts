@@ -1,4 +1,5 @@
 import { parseMarkdown, type Token } from '../../core/markdown.ts';
+import { cutText } from '../../core/text.ts';
 import { sentenceEnds } from '../replies/sentences.ts';
 
 /** What a provider takes at once: OpenAI 4,096 characters, of its newer models 2,000 tokens, which have three bytes or more each. */
@@ -29,7 +30,7 @@ const TASK_BOX = /^\[[ x]\] /i;
  * where a sentence ends. Empty when it has no word.
  */
 export function speakable(reply: string): string {
-  const text = spokenText(parseMarkdown(reply.slice(0, MAX_PARSED_CHARACTERS).toWellFormed()));
+  const text = spokenText(parseMarkdown(cutText(reply, MAX_PARSED_CHARACTERS)));
   return /[\p{L}\p{N}]/u.test(text) ? shortened(text) : '';
 }
 
@@ -111,8 +112,7 @@ function shortened(text: string): string {
   let max = MAX_CHARACTERS;
   while (Buffer.byteLength(text.slice(0, max)) > MAX_BYTES) max -= 256;
   if (text.length <= max) return text;
-  // Not between the halves of a surrogate pair.
-  const head = text.slice(0, (text.charCodeAt(max) & 0xfc00) === 0xdc00 ? max - 1 : max);
+  const head = cutText(text, max);
   const end = sentenceEnds(head).at(-1) ?? head.lastIndexOf(' ');
   return (end > 0 ? head.slice(0, end) : head).trimEnd();
 }

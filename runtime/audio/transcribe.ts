@@ -1,5 +1,6 @@
 import { APICallError } from '@ai-sdk/provider';
 import { fault } from '../../core/errors.ts';
+import { cutText, toStorable } from '../../core/text.ts';
 import { type ResolvedAttachment, type StoredAttachment, toStored } from '../files/attachments.ts';
 import type { ModelDescriptor } from '../models/catalogue.ts';
 import { modelFault } from '../models/errors.ts';
@@ -60,9 +61,8 @@ export async function transcribe(
 
 /** As PostgreSQL can keep it, and of bounded length. */
 function clean(text: string): string {
-  const said = text.replaceAll('\u0000', '').toWellFormed().trim();
-  if (said.length <= LONGEST_TRANSCRIPT) return said;
-  return `${said.slice(0, LONGEST_TRANSCRIPT).toWellFormed()} [cut off]`;
+  const said = toStorable(text).trim();
+  return said.length <= LONGEST_TRANSCRIPT ? said : `${cutText(said, LONGEST_TRANSCRIPT)} [cut off]`;
 }
 
 function faultOf(error: unknown, settings: ModelSettings, model: AudioModelName, audio: Recording) {

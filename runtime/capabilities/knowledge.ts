@@ -1,3 +1,4 @@
+import { cutText } from '../../core/text.ts';
 import { databaseFault } from '../../db/errors.ts';
 import type { AgentScope, AgentTool } from '../agent/tool.ts';
 import { type KnowledgeHit, searchKnowledge } from '../knowledge/search.ts';
@@ -55,13 +56,13 @@ function fitting(hits: readonly KnowledgeHit[]): KnowledgeHit[] {
 /** Cuts a text to `max` characters: after a sentence, or else after a word, if one ends in the second half. */
 function cut(text: string, max: number): string {
   if (text.length <= max) return text;
-  const window = text.slice(0, max - 2);
+  const window = cutText(text, max - 2);
   const ends = [/[.!?…]["')\]”’»]*(?=\s)|[。！？]/g, /\s/g].map((end) => {
     const last = [...window.matchAll(end)].at(-1);
     return last ? last.index + last[0].trimEnd().length : 0;
   });
   const end = ends.find((place) => place > max / 2) ?? window.length;
-  return `${window.slice(0, end).replace(/[\uD800-\uDBFF]$/, '')} …`;
+  return `${window.slice(0, end)} …`;
 }
 
 /** Answers from the linked knowledge sources. */

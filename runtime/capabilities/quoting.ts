@@ -1,3 +1,5 @@
+import { escapeXml, shorten } from '../../core/text.ts';
+
 /** Text in a prompt that somebody else wrote: it must stay where it is put, and be nothing but text there. */
 
 /** The beginning of a tag of passages, opening or closing, also with invisible characters in it. */
@@ -18,21 +20,16 @@ export function quoted(text: string): string {
 
 /** A text as one line: each run of white space and control characters becomes a space, what is beyond `max` characters `…`. */
 export function oneLine(text: string, max: number = Number.POSITIVE_INFINITY): string {
-  const line = text
-    .toWellFormed()
-    .replace(/[\s\p{Cc}]+/gu, ' ')
-    .trim();
-  return line.length <= max
-    ? line
-    : `${line
-        .slice(0, max - 1)
-        .replace(/[\uD800-\uDBFF]$/, '')
-        .trimEnd()}…`;
+  return shorten(
+    text
+      .toWellFormed()
+      .replace(/[\s\p{Cc}]+/gu, ' ')
+      .trim(),
+    max,
+  );
 }
-
-const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
 /** A text as the value of an attribute in double quotes, on one line. */
 export function attribute(text: string): string {
-  return oneLine(text).replace(/[&<>"]/g, (character) => ENTITIES[character] ?? character);
+  return escapeXml(oneLine(text));
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type ApiError, fault, invalid } from '../../core/errors.ts';
 import { guardedFetch, type OutgoingClient, OutgoingFailed, OutgoingRefused } from '../../core/outgoing.ts';
+import { escapeXml } from '../../core/text.ts';
 import type { UserPart } from '../models/prompt.ts';
 import { type FileKind, fileKind, isDeclared } from './fileKinds.ts';
 
@@ -228,10 +229,6 @@ async function hasAudio(contents: readonly (Buffer | null)[]): Promise<boolean> 
   return false;
 }
 
-function escapeAttribute(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
-}
-
 /**
  * The attachments as content parts of the user message. Images and PDF go as files, which every provider of the AI SDK takes; text
  * kinds go as text between tags with the file's name, since of the providers only Anthropic and Google take them as files. Audio is
@@ -245,7 +242,7 @@ export function toModelParts(attachments: readonly ResolvedAttachment[]): UserPa
     const text = new TextDecoder('utf-8').decode(bytes);
     return {
       type: 'text',
-      text: `<attachment name="${escapeAttribute(filename)}" type="${mediaType}">\n${text}\n</attachment>`,
+      text: `<attachment name="${escapeXml(filename)}" type="${mediaType}">\n${text}\n</attachment>`,
     };
   });
 }

@@ -1,4 +1,6 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import { isDeeperThan } from '../../core/json.ts';
+import { toStorable } from '../../core/text.ts';
 import { decisionIn } from '../turn/decisions.ts';
 import { COMPONENT_TYPES, isHttpsAddress, UI_SCHEMA } from './schema.ts';
 
@@ -35,7 +37,7 @@ function validator(): ValidateFunction {
 
 /** Checks a tree of components. What comes out has no character that PostgreSQL could not store, and nothing in common with `given`. */
 export function checkUi(given: unknown): CheckedUi {
-  if (isDeeper(given, MAX_LEVELS)) return { problems: [`ui nests too deeply: at most ${MAX_UI_DEPTH} components`] };
+  if (isDeeperThan(given, MAX_LEVELS)) return { problems: [`ui nests too deeply: at most ${MAX_UI_DEPTH} components`] };
   const ui = cleaned(given) as Record<string, unknown>;
   // Before the validator, whose errors grow with the tree.
   const bytes = Buffer.byteLength(JSON.stringify(ui) ?? '');
@@ -51,18 +53,8 @@ export function checkUi(given: unknown): CheckedUi {
   return problems.length > 0 ? { problems: problems.slice(0, SHOWN) } : { ui };
 }
 
-/** Level by level, because recursion over what a model wrote has no bound. */
-function isDeeper(value: unknown, levels: number): boolean {
-  let level: unknown[] = [value];
-  for (let count = 0; count <= levels; count += 1) {
-    level = level.flatMap((each) => (typeof each === 'object' && each !== null ? Object.values(each) : []));
-    if (level.length === 0) return false;
-  }
-  return true;
-}
-
 function cleaned(value: unknown): unknown {
-  if (typeof value === 'string') return value.replaceAll('\0', '').toWellFormed();
+  if (typeof value === 'string') return toStorable(value);
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(cleaned);
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, cleaned(inner)]));

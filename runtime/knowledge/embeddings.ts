@@ -1,4 +1,5 @@
 import { type EmbeddingModelV4, InvalidResponseDataError } from '@ai-sdk/provider';
+import { cutText } from '../../core/text.ts';
 import { modelFault } from '../models/errors.ts';
 import { baseUrlOf } from '../models/providers.ts';
 import { withRetries } from '../models/retry.ts';
@@ -70,7 +71,7 @@ export function signsOf(vector: Vector): string {
 
 /** Providers refuse empty texts, and some refuse blank ones. */
 function presentable(text: string): string {
-  return text.slice(0, LONGEST_TEXT).toWellFormed().trim() || '-';
+  return cutText(text, LONGEST_TEXT).trim() || '-';
 }
 
 function batchesOf(texts: readonly string[]): string[][] {

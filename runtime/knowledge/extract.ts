@@ -28,10 +28,14 @@ export const EXTRACT_LIMITS: ExtractLimits = {
 
 const ROOT = join(import.meta.dirname, '../..');
 const CHILD = join(import.meta.dirname, 'extract/child.ts');
-/** The reader's own code. Not all of ROOT: by default that has the data folder in it, with the secret key and everybody's files. */
+/**
+ * The reader's own code and what it imports. Not all of ROOT: by default that has the data folder in it, with the secret key and
+ * everybody's files.
+ */
 const READABLE = [
   join(ROOT, 'package.json'),
   join(ROOT, 'core/markdown.ts'),
+  join(ROOT, 'core/text.ts'),
   import.meta.dirname,
   realpathSync(join(ROOT, 'node_modules')),
 ];

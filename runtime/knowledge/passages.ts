@@ -2,6 +2,7 @@ import { setImmediate as breathe } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Kysely, Transaction } from 'kysely';
 import type { Logger } from 'pino';
+import { toStorable } from '../../core/text.ts';
 import {
   countWords,
   insertEmbeddings,
@@ -103,7 +104,7 @@ async function index(db: Kysely<DB>, passages: readonly Passage[]) {
     const cut = [];
     for (const [place, passage] of some.entries()) {
       if (place % CUT_AT_ONCE === 0) await breathe();
-      const [heading, content] = [passage.heading && storable(passage.heading), storable(passage.content)];
+      const [heading, content] = [passage.heading && toStorable(passage.heading), toStorable(passage.content)];
       const terms = { heading: termsOf(heading ?? ''), content: termsOf(content) };
       cut.push({ ...passage, heading, content, terms });
     }
@@ -122,11 +123,6 @@ async function index(db: Kysely<DB>, passages: readonly Passage[]) {
     }
   }
   return { rows, counts };
-}
-
-/** PostgreSQL stores no NUL, and half a surrogate pair not as it is. */
-function storable(text: string): string {
-  return text.replaceAll('\0', '').toWellFormed();
 }
 
 /** What a passage means depends on what it stands under. */

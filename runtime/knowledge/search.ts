@@ -1,3 +1,4 @@
+import { cutText, toStorable } from '../../core/text.ts';
 import { withoutAccents } from '../../db/queries/knowledge/knowledgePassages.ts';
 import {
   type FoundPassage,
@@ -51,12 +52,12 @@ export async function searchKnowledge(
   context: KnowledgeContext,
   { query, sourceIds, limit }: KnowledgeQuery,
 ): Promise<KnowledgeHit[]> {
-  const text = query.replaceAll('\0', ' ').toWellFormed();
+  const text = toStorable(query, ' ');
   if (limit < 1 || sourceIds.length === 0 || text.trim() === '') return [];
   const byMeaning = context.runtime.models.embeddings !== undefined;
   const wanted = byMeaning ? Math.max(FUSED, limit) : limit;
   const lists = await Promise.all([
-    searchWords(context, text.slice(0, QUERY_READ), sourceIds, wanted),
+    searchWords(context, cutText(text, QUERY_READ), sourceIds, wanted),
     byMeaning ? searchMeaning(context, text, sourceIds, wanted) : [],
   ]);
   const fused = fuseRanks(

@@ -1,3 +1,4 @@
+import { shorten } from '../../core/text.ts';
 import type { Block } from './extract/blocks.ts';
 import type { Passage } from './passages.ts';
 import { countWords, piecesOf, type SizeLimits, sentencesOf } from './splitText.ts';
@@ -150,7 +151,7 @@ class Sections {
         ? { heading: this.path(), page: this.#bare.page, content: last.text }
         : undefined;
     while ((this.#open.at(-1)?.level ?? 0) >= level) this.#open.pop();
-    this.#open.push({ level, text: cut(text.replace(/\s+/g, ' '), HEADING_CHARS) });
+    this.#open.push({ level, text: shorten(text.replace(/\s+/g, ' '), HEADING_CHARS) });
     this.#bare = { level, page };
     return alone;
   }
@@ -166,15 +167,6 @@ class Sections {
     while (texts.length > 1 && texts.join(' > ').length > PATH_CHARS) texts.shift();
     return texts.length === 0 ? null : texts.join(' > ');
   }
-}
-
-function cut(text: string, chars: number): string {
-  return text.length <= chars
-    ? text
-    : `${text
-        .slice(0, chars - 1)
-        .toWellFormed()
-        .trimEnd()}…`;
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is taken out.

@@ -1,3 +1,4 @@
+import { cutText } from '../../core/text.ts';
 /** A word as the index has it, and where in the text it stands: the first word is 1. Words cut from one run may share a place. */
 export interface Term {
   word: string;
@@ -39,7 +40,7 @@ export function termsOf(text: string): Term[] {
   const terms: Term[] = [];
   let position = 0;
   const put = (word: string) => {
-    terms.push({ word: word.length > LONGEST_WORD ? cut(word) : word, position: Math.min(position, LAST_POSITION) });
+    terms.push({ word: cutText(word, LONGEST_WORD), position: Math.min(position, LAST_POSITION) });
   };
   const next = (word: string) => {
     position += 1;
@@ -78,11 +79,6 @@ function* segments(run: string): Generator<string> {
 function* pairs(characters: string): Generator<string> {
   const all = [...characters];
   for (let i = 0; i + 1 < all.length; i += 1) yield `${all[i]}${all[i + 1]}`;
-}
-
-/** A long run of letters is no word but data; its beginning stands for it. */
-function cut(word: string): string {
-  return word.slice(0, LONGEST_WORD).toWellFormed();
 }
 
 const CODES = 'abcdefghijklmnopqrstuvwxyz0123456789';

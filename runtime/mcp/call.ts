@@ -1,6 +1,7 @@
+import { toStorableJson } from '../../core/json.ts';
+import { shorten, toStorable } from '../../core/text.ts';
 import type { McpConnection } from './connect.ts';
 import { notMcp } from './failures.ts';
-import { storableJson, storableText } from './text.ts';
 
 /** What a tool of an MCP server answered. */
 export interface McpToolResult {
@@ -54,19 +55,19 @@ export async function callMcpTool(
   } catch (error) {
     const { name: kind, message } = Object(error) as Record<string, unknown>;
     if (kind !== 'McpError') throw error;
-    return { isError: true, text: storableText(String(message), MAX_CHARACTERS), structuredContent: null };
+    return { isError: true, text: shorten(toStorable(String(message)), MAX_CHARACTERS), structuredContent: null };
   }
   const { content = [], structuredContent, isError } = result;
   if (!Array.isArray(content)) throw notMcp();
   const structured =
     typeof structuredContent === 'object' && structuredContent !== null
-      ? (storableJson(structuredContent, MAX_DEPTH) as Record<string, unknown> | undefined)
+      ? (toStorableJson(structuredContent, MAX_DEPTH) as Record<string, unknown> | undefined)
       : undefined;
   const json = structured === undefined ? '' : JSON.stringify(structured);
   const text = content.map(textOf).join('\n') || json;
   return {
     isError: isError === true,
-    text: storableText(text, MAX_CHARACTERS),
+    text: shorten(toStorable(text), MAX_CHARACTERS),
     structuredContent: structured !== undefined && json.length <= MAX_CHARACTERS ? structured : null,
   };
 }

@@ -1,6 +1,7 @@
+import { toStorableJson } from '../../core/json.ts';
+import { shorten, toStorable } from '../../core/text.ts';
 import { connectMcp, type McpConnection, type McpConnectOptions, type McpTarget } from './connect.ts';
 import { asMcpFailed, McpFailed, notMcp } from './failures.ts';
-import { storableJson, storableText } from './text.ts';
 
 /** A tool as its server describes it. */
 export interface FoundTool {
@@ -46,7 +47,7 @@ export async function discoverTools(
     connection = await connectMcp({ ...target, ...limits });
     const { description, hasTools } = connection;
     return {
-      description: description === null ? null : storableText(description, MAX_DESCRIPTION),
+      description: description === null ? null : shorten(toStorable(description), MAX_DESCRIPTION),
       tools: hasTools ? await listTools(connection, deadline) : [],
     };
   } catch (error) {
@@ -84,14 +85,14 @@ function readTool(listed: unknown): FoundTool {
     throw new McpFailed('The server lists a tool whose name cannot be used.');
   }
   const text = [description, title].find((each) => typeof each === 'string' && each.trim() !== '');
-  const schema = typeof inputSchema === 'object' ? storableJson(inputSchema, MAX_DEPTH) : undefined;
+  const schema = typeof inputSchema === 'object' ? toStorableJson(inputSchema, MAX_DEPTH) : undefined;
   const { type = 'object' } = Object(schema) as Record<string, unknown>;
   if (Object(schema) !== schema || Array.isArray(schema) || type !== 'object') {
     throw new McpFailed('The server lists a tool whose input schema cannot be used.');
   }
   return {
     name,
-    description: text === undefined ? null : storableText(String(text), MAX_DESCRIPTION),
+    description: text === undefined ? null : shorten(toStorable(String(text)), MAX_DESCRIPTION),
     inputSchema: { ...(schema as Record<string, unknown>), type },
   };
 }

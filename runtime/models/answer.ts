@@ -10,8 +10,9 @@ import type {
   LanguageModelV4Usage,
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider';
-import { storableJson } from '../mcp/text.ts';
-import { isTooDeep, MAX_DEPTH } from '../tools/request/response.ts';
+import { isDeeperThan, toStorableJson } from '../../core/json.ts';
+import { toStorable } from '../../core/text.ts';
+import { MAX_DEPTH } from '../tools/request/response.ts';
 import { UnfinishedAnswer } from './errors.ts';
 import { type AssistantPart, isSaid } from './prompt.ts';
 
@@ -81,9 +82,6 @@ class Blocks {
   }
 }
 
-/** What an answer says is stored, and PostgreSQL keeps neither NUL nor half of a surrogate pair. */
-const storable = (text: string): string => text.replaceAll('\0', '').toWellFormed();
-
 /** The pieces of a text, each as it can be stored; half of a character waits for its other half. */
 class Pieces {
   #half = '';
@@ -91,11 +89,11 @@ class Pieces {
   take(piece: string): string {
     const text = this.#half + piece.replaceAll('\0', '');
     this.#half = /[\uD800-\uDBFF]$/.exec(text)?.[0] ?? '';
-    return storable(text.slice(0, text.length - this.#half.length));
+    return toStorable(text.slice(0, text.length - this.#half.length));
   }
 
   end(): string {
-    return storable(this.#half);
+    return toStorable(this.#half);
   }
 }
 
@@ -159,8 +157,9 @@ function argumentsOf(text: string, wasCut: boolean): Pick<ModelToolCall, 'input'
       : wrong('The arguments are not valid JSON. Make the call again with a JSON object.');
   }
   // Whatever walks over it does so by recursion.
-  if (isTooDeep(value)) return wrong('The arguments nest too deeply. Make the call again with flatter ones.');
-  if (isObject(value)) return { input: storableJson(value, MAX_DEPTH) as Record<string, unknown>, problem: null };
+  if (isDeeperThan(value, MAX_DEPTH))
+    return wrong('The arguments nest too deeply. Make the call again with flatter ones.');
+  if (isObject(value)) return { input: toStorableJson(value, MAX_DEPTH) as Record<string, unknown>, problem: null };
   if (value === null) return { input: {}, problem: null };
   return wrong(`The arguments must be a JSON object, not ${nameOf(value)}. Make the call again with an object.`);
 }
@@ -179,13 +178,13 @@ export function saidBy({ parts, finish }: RawAnswer, toolNames: ReadonlySet<stri
   const said: Said = { text: '', content: [], toolCalls: [] };
   const ids = new Set<string>();
   for (const part of parts) {
-    const providerOptions = part.providerMetadata && storableJson(part.providerMetadata, MAX_DEPTH);
+    const providerOptions = part.providerMetadata && toStorableJson(part.providerMetadata, MAX_DEPTH);
     const own = providerOptions === undefined ? {} : { providerOptions: providerOptions as SharedV4ProviderOptions };
     if (part.type !== 'tool-call') {
       if (part.type === 'text') said.text += part.text;
-      said.content.push({ type: part.type, text: storable(part.text), ...own });
+      said.content.push({ type: part.type, text: toStorable(part.text), ...own });
     } else if (toolNames.size > 0) {
-      const given = storable(part.toolCallId);
+      const given = toStorable(part.toolCallId);
       // Servers that know no ids send none, or the same for all calls.
       const id = given === '' || ids.has(given) ? `call_${randomUUID()}` : given;
       ids.add(id);
@@ -195,7 +194,7 @@ export function saidBy({ parts, finish }: RawAnswer, toolNames: ReadonlySet<stri
       said.content.push({ type: 'tool-call', toolCallId: id, toolName: name, input, ...own });
     }
   }
-  said.text = storable(said.text);
+  said.text = toStorable(said.text);
   said.content = said.content.filter(isSaid);
   return said;
 }

@@ -1,3 +1,4 @@
+import { cutText } from '../../core/text.ts';
 import type { HistoryRow } from '../../db/queries/conversations/history.ts';
 import {
   type ResolvedAttachment,
@@ -61,7 +62,7 @@ export function transcriptOf(messages: readonly ModelMessage[]): ModelMessage[] 
 
 function cut(result: ToolResultPart, most: number): ToolResultPart {
   if (result.text.length <= most) return result;
-  return { ...result, text: `${result.text.slice(0, most).toWellFormed()}\n[cut off]` };
+  return { ...result, text: `${cutText(result.text, most)}\n[cut off]` };
 }
 
 /** A message of the conversation with the calls before it: they stay or go together. */

@@ -1,4 +1,5 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type Scalar } from 'yaml';
+import { isStorable } from '../../core/text.ts';
 import { SKILL_LIMITS } from './limits.ts';
 import { badSkill, shown } from './refusal.ts';
 
@@ -103,9 +104,8 @@ function asWritten({ value, source }: Scalar): string {
   return typeof value === 'string' ? value : (source ?? String(value));
 }
 
-/** PostgreSQL stores neither NUL nor half of a surrogate pair. */
 function checked(field: string, value: string): string {
-  if (value.includes('\0') || !value.isWellFormed()) {
+  if (!isStorable(value)) {
     throw badSkill(`The ${field} in the front matter of SKILL.md has characters that cannot be stored.`);
   }
   return value;

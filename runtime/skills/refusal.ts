@@ -1,6 +1,7 @@
 import { type ApiError, fault } from '../../core/errors.ts';
+import { shorten } from '../../core/text.ts';
 
-const SHOWN_CHARACTERS = 80;
+const MAX_SHOWN = 81;
 
 /** The error for an upload that is no skill: `reason` is one sentence about what is wrong with it. */
 export function badSkill(reason: string, cause?: unknown): ApiError {
@@ -9,8 +10,7 @@ export function badSkill(reason: string, cause?: unknown): ApiError {
 
 /** Text of the upload as a message shows it: quoted, control characters escaped, cut. */
 export function shown(text: string): string {
-  const start = text.slice(0, SHOWN_CHARACTERS).toWellFormed();
-  return JSON.stringify(text.length > SHOWN_CHARACTERS ? `${start}…` : start);
+  return JSON.stringify(shorten(text, MAX_SHOWN));
 }
 
 /** A count of bytes as a message shows it. */

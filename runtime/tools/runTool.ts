@@ -1,7 +1,8 @@
+import { isDeeperThan } from '../../core/json.ts';
 import { ToolFailure } from './failure.ts';
 import type { ToolFunction } from './kinds/kind.ts';
 import { TOOL_KINDS } from './kinds/kinds.ts';
-import { isTooDeep } from './request/response.ts';
+import { MAX_DEPTH } from './request/response.ts';
 import { HIDE_LIMIT_MS, redactor } from './secrets/redact.ts';
 import { joinSecrets, openSecrets, type Secrets } from './secrets/secrets.ts';
 import { OutOfTime, withinTime } from './timeLimit.ts';
@@ -60,7 +61,7 @@ export async function runHttpTool(
   let outcome: ToolOutcome;
   try {
     secrets = openSecrets(context.runtime.secrets, context.workspaceId, tool);
-    if (isTooDeep(inputs)) throw new ToolFailure('The inputs nest too deeply.');
+    if (isDeeperThan(inputs, MAX_DEPTH)) throw new ToolFailure('The inputs nest too deeply.');
     const kind = TOOL_KINDS[tool.tool_type];
     const configuration = joinSecrets(kind.secretPaths, tool.configuration, secrets);
     outcome = await kind.run({ context, tool, configuration, endpoints: tool.operations ?? [], inputs, signal });

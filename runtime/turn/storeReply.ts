@@ -1,5 +1,6 @@
 import { fault } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
+import { shorten } from '../../core/text.ts';
 import { findConversation } from '../../db/queries/conversations/conversations.ts';
 import { finishTurn } from '../../db/queries/turns/finishTurn.ts';
 import type { WaitingTurn } from '../../db/queries/turns/turns.ts';
@@ -13,14 +14,13 @@ import { splitReply } from '../replies/split.ts';
 import { snippetOf } from './snippet.ts';
 import type { TurnReply } from './types.ts';
 
-const MAX_INPUT_SHOWN = 300;
+const MAX_INPUT_SHOWN = 301;
 
 /** The text by which the agent asks for approvals. */
 function approvalNotice(pending: readonly PendingApproval[]): string {
-  const lines = pending.map(({ toolName, input }) => {
-    const json = JSON.stringify(input);
-    return `- ${toolName} ${json.length <= MAX_INPUT_SHOWN ? json : `${json.slice(0, MAX_INPUT_SHOWN).toWellFormed()}…`}`;
-  });
+  const lines = pending.map(
+    ({ toolName, input }) => `- ${toolName} ${shorten(JSON.stringify(input), MAX_INPUT_SHOWN)}`,
+  );
   return `Before I go on, a person has to approve:\n${lines.join('\n')}\n\nReply “approve” or “reject”.`;
 }
 

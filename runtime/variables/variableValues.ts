@@ -1,3 +1,4 @@
+import { isStorable } from '../../core/text.ts';
 /** Kinds of value that a variable of a prompt can take. */
 export type VariableType =
   | 'text_short'
@@ -54,7 +55,7 @@ function textProblem(value: unknown, max: number): string | null {
   if (typeof value !== 'string') return 'must be a string';
   // Code points, as JSON Schema counts; the cheap test settles nearly all.
   if (value.length > max && [...value].length > max) return `must not be longer than ${max} characters`;
-  if (value.includes('\0') || !value.isWellFormed()) return 'must not contain NUL or half of a surrogate pair';
+  if (!isStorable(value)) return 'must not contain NUL or half of a surrogate pair';
   return null;
 }
 

@@ -1,3 +1,5 @@
+import { shorten } from '../../core/text.ts';
+
 /** Control characters and those that reorder text: a model could use them to show an operator something else than there is. */
 const UNPRINTABLE = /[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu;
 
@@ -9,8 +11,7 @@ export function printable(text: string): string {
 /** A JSON value in one line for people, cut to `max` characters; '' for none. */
 export function shortJson(value: unknown, max: number): string {
   if (value === null || value === undefined) return '';
-  const line = printable(JSON.stringify(value));
-  return line.length <= max ? line : `${line.slice(0, max - 1).toWellFormed()}…`;
+  return shorten(printable(JSON.stringify(value)), max);
 }
 
 /** An amount in US dollars. */

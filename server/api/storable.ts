@@ -1,16 +1,12 @@
 import { invalid } from '../../core/errors.ts';
 import { pointerStep } from '../../core/jsonPointer.ts';
+import { isStorable } from '../../core/text.ts';
 
 /** Most values in a JSON body, arrays and objects included: no documented body comes near it. */
 const JSON_VALUES = 50_000;
 
 /** Deepest nesting of a JSON body: nothing of the contract comes near it, and recursion further on stays harmless. */
 const JSON_DEPTH = 100;
-
-/** Whether PostgreSQL can store the text and give it back unchanged: no NUL, no half of a surrogate pair. */
-function isStorable(text: string): boolean {
-  return !text.includes('\u0000') && text.isWellFormed();
-}
 
 /**
  * Refuses values that cannot be stored as they are, nesting beyond JSON_DEPTH, and more than JSON_VALUES values: a

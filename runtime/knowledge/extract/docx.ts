@@ -1,5 +1,6 @@
 import mammoth from 'mammoth';
 import { fromBufferPromise } from 'yauzl';
+import { unescapeXml } from '../../../core/text.ts';
 import { type Block, MAX_TEXT, Unreadable } from './blocks.ts';
 
 /** What a document may unpack to, pictures included. */
@@ -10,7 +11,6 @@ const MAX_DOCUMENT_XML = 6 * MAX_TEXT;
 
 const DAMAGED = 'The DOCX is damaged. Open it in a word processor, save it again and upload that.';
 
-const ENTITIES: Readonly<Record<string, string>> = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"' };
 const BLOCK_TAG = /^(p|h[1-6]|li|ul|ol|tr|td|th|br)$/;
 const LIST_TAG = /^(li|ul|ol)$/;
 const TOKEN = /<(\/?)([a-z0-9]+)[^>]*>|([^<]+)/g;
@@ -67,7 +67,7 @@ function* htmlBlocks(html: string): Generator<Block> {
   };
   for (const [, slash, tag = '', words] of html.matchAll(TOKEN)) {
     if (words !== undefined) {
-      text += words.replace(/&(?:amp|lt|gt|quot);/g, (entity) => ENTITIES[entity] ?? entity);
+      text += unescapeXml(words);
     } else if (tag === 'table' && slash === '') {
       tables += 1;
     } else if (tag === 'table') {

@@ -1,3 +1,4 @@
+import { shorten } from '../../../core/text.ts';
 import { findAnswer, passagesIn } from './knowledge.ts';
 import { type RequestedCall, type Requests, requestsIn } from './requests.ts';
 import type { Seen } from './seen.ts';
@@ -5,17 +6,16 @@ import type { Seen } from './seen.ts';
 /** What the model does next: it calls tools, or it says something. */
 export type Answer = { calls: RequestedCall[] } | { text: string };
 
-const INSTRUCTIONS_SHOWN = 200;
-const MESSAGE_SHOWN = 1_000;
-const RESULT_SHOWN = 2_000;
+const INSTRUCTIONS_SHOWN = 201;
+const MESSAGE_SHOWN = 1_001;
+const RESULT_SHOWN = 2_001;
 const TOOLS_SHOWN = 30;
 
 const NO_LLM = "I am Guildhall's built-in model, and not an LLM.";
 
 /** On one line, cut at a length in characters. */
-function cut(text: string, length: number): string {
-  const flat = text.trim().replace(/\s+/g, ' ');
-  return flat.length <= length ? flat : `${flat.slice(0, length).toWellFormed().trimEnd()}…`;
+function cut(text: string, max: number): string {
+  return shorten(text.trim().replace(/\s+/g, ' '), max);
 }
 
 const counted = (count: number, one: string): string => `${count} ${one}${count === 1 ? '' : 's'}`;

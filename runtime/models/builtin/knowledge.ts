@@ -1,3 +1,4 @@
+import { shorten, unescapeXml } from '../../../core/text.ts';
 import { likeness, type Meaning, meaningOf } from './words.ts';
 
 /** A passage that reached the model. */
@@ -7,7 +8,6 @@ export type Passage = { source: string; text: string };
 export type Found = { source: string; text: string }[];
 
 const OPENING = /^<passage source="([^"]*)">$/;
-const ENTITIES: Readonly<Record<string, string>> = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"' };
 
 /** The passages in a system prompt: those of its section `# Knowledge`, which ends at the next heading of the first level. */
 export function passagesIn(system: string): Passage[] {
@@ -24,9 +24,7 @@ export function passagesIn(system: string): Passage[] {
     } else if (trimmed.startsWith('# ')) inSection = trimmed === '# Knowledge';
     else if (inSection) {
       const source = OPENING.exec(trimmed)?.[1];
-      if (source !== undefined) {
-        open = { source: source.replace(/&(?:amp|lt|gt|quot);/g, (entity) => ENTITIES[entity] ?? entity), lines: [] };
-      }
+      if (source !== undefined) open = { source: unescapeXml(source), lines: [] };
     }
   }
   return passages;
@@ -37,7 +35,7 @@ const PLACE = /^\[[^\]\n]*\]\n/;
 /** Lines are wrapped anywhere; these begin something new, as a blank line does. */
 const ITEM = /^\s{0,20}(?:[-*•#|>]|\\#|\d{1,3}[.)]\s)/;
 const SENTENCES = new Intl.Segmenter('en', { granularity: 'sentence' });
-const LONGEST_SENTENCE = 600;
+const MAX_SENTENCE = 601;
 const MOST_SENTENCES = 3;
 /** Characters that are read of a question, and of each passage: every word of one is compared with every word of the other. */
 const QUESTION_READ = 2_000;
@@ -64,9 +62,7 @@ function sentencesOf(text: string): string[] {
   return blocksOf(text.replace(PLACE, ''))
     .flatMap((block) => Array.from(SENTENCES.segment(block), ({ segment }) => segment.trim()))
     .filter((sentence) => sentence !== '')
-    .map((sentence) =>
-      sentence.length <= LONGEST_SENTENCE ? sentence : `${sentence.slice(0, LONGEST_SENTENCE).toWellFormed()}…`,
-    );
+    .map((sentence) => shorten(sentence, MAX_SENTENCE));
 }
 
 /** A question and a heading say little without what follows them. */

@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import { isDeeperThan, isStorableJson } from '../../../core/json.ts';
 import {
   findToolVariable,
   type ToolVariablePlace,
@@ -6,7 +7,7 @@ import {
 } from '../../../db/queries/tools/toolVariables.ts';
 import type { DB } from '../../../generated/db.ts';
 import { ToolFailure } from '../failure.ts';
-import { isTooDeep, MAX_DEPTH } from '../request/response.ts';
+import { MAX_DEPTH } from '../request/response.ts';
 
 /** Where a variable is read or written. */
 export interface VariableContext {
@@ -33,8 +34,6 @@ export interface VariableTool {
 
 /** Bytes of JSON that a value may have. */
 const MAX_BYTES = 64 * 1024;
-/** NUL, and half of a surrogate pair: JSON can write them, PostgreSQL cannot store them. */
-const NOT_STORABLE = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f][0-9a-f]{2})/;
 
 function isOfType(value: unknown, type: InternalVariableConfiguration['type']): boolean {
   switch (type) {
@@ -56,10 +55,10 @@ function notWritten(name: string, why: string): ToolFailure {
 function checkValue({ name, type }: InternalVariableConfiguration, value: unknown): void {
   const refuse = (why: string) => notWritten(name, `the value must ${why}`);
   if (!isOfType(value, type)) throw refuse(`be of type ${type}`);
-  if (isTooDeep(value)) throw refuse(`not be nested more than ${MAX_DEPTH} levels deep`);
+  if (isDeeperThan(value, MAX_DEPTH)) throw refuse(`not be nested more than ${MAX_DEPTH} levels deep`);
   const json = JSON.stringify(value);
   if (Buffer.byteLength(json) > MAX_BYTES) throw refuse(`not be larger than ${MAX_BYTES} bytes as JSON`);
-  if (NOT_STORABLE.test(json)) throw refuse('not contain NUL or half of a surrogate pair');
+  if (!isStorableJson(json)) throw refuse('not contain NUL or half of a surrogate pair');
 }
 
 /** Where the value is stored; undefined in a test run of a variable that has one value for each conversation. */

@@ -1,14 +1,14 @@
+import { cutText } from '../../../core/text.ts';
 import type { ImportedEndpoint, ImportedParameter } from '../../../db/stored/importedEndpoint.ts';
 import { inputSchemaFaults, MAX_SCHEMA_CHARS } from '../configuration/inputSchema.ts';
 import type { JsonSchema } from '../tool.ts';
 import { BadDocument, type Fields, isFields, type Located, objectAt } from './document.ts';
 import type { DocumentFault, ImportRequest, ImportResult } from './importRequest.ts';
-import { type DocumentParameter, parametersOf } from './parameters.ts';
+import { type DocumentParameter, MAX_DESCRIPTION, parametersOf } from './parameters.ts';
 import { SchemaCollector } from './schemas.ts';
 import { serverOf } from './servers.ts';
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete', 'head', 'options'] as const;
-const MAX_DESCRIPTION = 1000;
 /** How deep references are followed: the next value is tried while the schema of the inputs is too large. */
 const DEPTHS = [Number.POSITIVE_INFINITY, 4, 2, 1, 0];
 
@@ -61,7 +61,7 @@ function jsonContent(
 
 function describe({ summary, description }: Fields): string {
   const texts = [summary, description].filter((text) => typeof text === 'string' && text.trim() !== '');
-  return [...new Set(texts)].join('\n\n').trim().slice(0, MAX_DESCRIPTION).toWellFormed();
+  return cutText([...new Set(texts)].join('\n\n').trim(), MAX_DESCRIPTION);
 }
 
 /** A name for each input, of characters that models may use: the parameter's own unless another input has it. */

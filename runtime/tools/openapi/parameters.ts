@@ -1,7 +1,11 @@
 import { isOwnedByHttp } from '../../../core/outgoing.ts';
+import { cutText } from '../../../core/text.ts';
 import type { ImportedParameter, ParameterStyle } from '../../../db/stored/importedEndpoint.ts';
 import { isHeaderName } from '../request/headers.ts';
 import { BadDocument, type Fields, isFields, type Located, objectAt } from './document.ts';
+
+/** Characters of a description that a model reads. */
+export const MAX_DESCRIPTION = 1000;
 
 /** A parameter as the document describes it. */
 export interface DocumentParameter extends Omit<ImportedParameter, 'input'> {
@@ -34,7 +38,7 @@ function readParameter(document: Fields, located: Located<Fields>): DocumentPara
     name,
     in: place,
     required: where === 'path' || value.required === true,
-    description: typeof value.description === 'string' ? value.description.slice(0, 1000).toWellFormed() : '',
+    description: typeof value.description === 'string' ? cutText(value.description, MAX_DESCRIPTION) : '',
   };
   if (isFields(value.content)) {
     const [type = ''] = Object.keys(value.content);

@@ -1,3 +1,4 @@
+import { escapeXml } from '../../../core/text.ts';
 import {
   asText,
   fill,
@@ -50,20 +51,13 @@ function fillJsonText(template: Template, values: Values): string {
     .join('');
 }
 
-const XML_ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&apos;',
-};
-
 function fillText(text: string, mediaType: string, values: Values): string {
   const template = parseTemplate(text);
   if (/[/+]json$/.test(mediaType)) return fillJsonText(template, values);
   if (mediaType === 'application/x-www-form-urlencoded') return fill(template, values, percentEncode);
   if (/[/+](?:xml|html)$/.test(mediaType)) {
-    return fill(template, values, (value) => value.replace(/[&<>"']/g, (char) => XML_ENTITIES[char] ?? char));
+    // An attribute may stand in single quotes too.
+    return fill(template, values, (value) => escapeXml(value).replaceAll("'", '&apos;'));
   }
   return fill(template, values);
 }

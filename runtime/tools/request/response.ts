@@ -1,21 +1,10 @@
+import { isDeeperThan } from '../../../core/json.ts';
 import type { OutgoingResponse } from '../../../core/outgoing.ts';
 
 /** Bytes of an answer that a tool takes in. */
 export const MAX_RESPONSE_BYTES = 1_048_576;
 /** Levels that JSON of a tool may nest: what walks over it, here and in PostgreSQL, does so by recursion. */
 export const MAX_DEPTH = 100;
-
-/** Whether a value nests more than MAX_DEPTH objects and lists. Does not recurse itself. */
-export function isTooDeep(value: unknown): boolean {
-  const nested = (values: unknown[]) =>
-    values.filter((each): each is object => typeof each === 'object' && each !== null);
-  let level = nested([value]);
-  for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth >= MAX_DEPTH) return true;
-    level = nested(level.flatMap(Object.values));
-  }
-  return false;
-}
 
 function decode(bytes: Buffer, charset: string | undefined): string | undefined {
   const marked =
@@ -60,7 +49,7 @@ export function readBody({
   if (/[/+]json$/.test(mediaType) || /^\s*[[{]/.test(text)) {
     try {
       const value: unknown = JSON.parse(text);
-      if (!isTooDeep(value)) {
+      if (!isDeeperThan(value, MAX_DEPTH)) {
         const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
         return isObject ? (value as Record<string, unknown>) : { data: value };
       }

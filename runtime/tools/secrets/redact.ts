@@ -1,3 +1,4 @@
+import { toStorable } from '../../../core/text.ts';
 import { OutOfTime, withinTime } from '../timeLimit.ts';
 import { HIDDEN } from './secrets.ts';
 
@@ -45,11 +46,9 @@ function formsOf(text: string): string[] {
 export function redactor(secrets: readonly string[]): { data: <T>(value: T) => T; message: (text: string) => string } {
   const data = hider(secrets.flatMap((secret) => [secret, ...partsOfAddress(secret, false)]));
   const message = hider(secrets.flatMap((secret) => [secret, ...partsOfAddress(secret, true)]));
-  // Neither NUL nor half of a surrogate pair can be stored.
-  const storable = (text: string) => text.replaceAll('\0', '\uFFFD').toWellFormed();
   return {
-    data: <T>(value: T) => walk(value, (text) => storable(data(text))) as T,
-    message: (text) => storable(message(text)),
+    data: <T>(value: T) => walk(value, (text) => toStorable(data(text), '\uFFFD')) as T,
+    message: (text) => toStorable(message(text), '\uFFFD'),
   };
 }
 

@@ -1,0 +1,31 @@
+import { isDeeperThan, isStorableJson, toStorableJson } from '../../core/json.ts';
+
+test('depth counts objects and arrays, empty ones too', () => {
+  expect(isDeeperThan('text', 0)).toBe(false);
+  expect(isDeeperThan({}, 0)).toBe(true);
+  expect(isDeeperThan([{}], 1)).toBe(true);
+  expect(isDeeperThan([{ a: 1 }, { b: null }], 2)).toBe(false);
+});
+
+test('a value that nests too deep for recursion is measured all the same', () => {
+  const deep = Array.from({ length: 100_000 }).reduce<unknown>((inner) => [inner], 1);
+  expect(isDeeperThan(deep, 99_999)).toBe(true);
+  expect(isDeeperThan(deep, 100_000)).toBe(false);
+});
+
+test('a storable copy has no NUL and no half of a surrogate pair, in values and in names', () => {
+  expect(toStorableJson({ 'a\0': ['b\ud83d', '😀', '\\u0000'] }, 2)).toEqual({
+    'a\ufffd': ['b\ufffd', '😀', '\\u0000'],
+  });
+  expect(toStorableJson([[]], 1)).toBeUndefined();
+});
+
+test.each([
+  ['\0', false],
+  ['\ud83d', false],
+  ['\\\0', false],
+  ['\\u0000', true],
+  ['😀', true],
+])('JSON of %j is storable: %p', (text, storable) => {
+  expect(isStorableJson(JSON.stringify(text))).toBe(storable);
+});
