@@ -15,7 +15,7 @@ import { customModel } from './models/customModel.ts';
 import { isConfigured } from './models/providers.ts';
 import type { ModelSettings } from './models/settings.ts';
 import { ResourceCache } from './resources/loadResources.ts';
-import type { Snapshot } from './resources/snapshot.ts';
+import { type Snapshot, snapshotOfVersion } from './resources/snapshot.ts';
 import { TurnRegistry } from './turn/turnRegistry.ts';
 
 /** What the run-time stands on. */
@@ -122,7 +122,7 @@ export class Runtime {
     if (kept) return kept;
     const row = await findVersion(db, workspaceId, agentId, versionNumber);
     if (!row) return undefined;
-    const snapshot = row.snapshot as unknown as Snapshot;
+    const snapshot = snapshotOfVersion(row);
     this.#snapshots.set(key, snapshot);
     return snapshot;
   }

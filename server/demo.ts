@@ -5,8 +5,8 @@ import type { Database } from '../db/connect.ts';
 import { createApiKey } from '../db/queries/workspaces/apiKeys.ts';
 import { createWorkspace, listWorkspaces } from '../db/queries/workspaces/workspaces.ts';
 import { addAgent } from '../domain/agents/addAgent.ts';
-import { changeConfig } from '../domain/agents/draft.ts';
-import { publishDraft } from '../domain/agents/publishDraft.ts';
+import { changeConfig } from '../domain/agents/config/changeConfig.ts';
+import { publishDraft } from '../domain/agents/versions/publishDraft.ts';
 import { BUILTIN_MODEL } from '../runtime/models/catalogue.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 

@@ -7,7 +7,7 @@ import type { StoredDefaultValue, StoredVariableOption } from './agentVariable.t
 export type StoredAgentSnapshot = AgentSnapshotFormat1 | AgentSnapshot;
 
 /** The format that is written today. A change of its shape is a new format: rows in the old one stay as they are. */
-export interface AgentSnapshot extends AgentSettings {
+export interface AgentSnapshot extends AgentConfig {
   format: 2;
   /** Display name of the model when the version was published. */
   aiModelName: string | null;
@@ -22,7 +22,7 @@ export interface AgentSnapshot extends AgentSettings {
 }
 
 /** What was written before snapshots had a format number. A list is missing when its kind of link did not exist yet. */
-export interface AgentSnapshotFormat1 extends AgentSettings {
+export interface AgentSnapshotFormat1 extends AgentConfig {
   format?: undefined;
   aiModelName: string | null;
   /** By name; jsonb has not kept their order. */
@@ -35,8 +35,8 @@ export interface AgentSnapshotFormat1 extends AgentSettings {
   nativeMcps?: StoredNativeMcpLink[];
 }
 
-/** The agent's own fields. */
-export interface AgentSettings {
+/** The editable fields of an agent, less its variables and links. */
+export interface AgentConfig {
   systemPrompt: string | null;
   aiModelPublicId: string | null;
   temperature: number | null;

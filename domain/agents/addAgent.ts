@@ -1,32 +1,39 @@
 import { fault } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
-import { type AgentRow, findAgent, insertAgent, reserveAgentPlace } from '../../db/queries/agents/agents.ts';
+import { type AgentRow, insertAgent, reserveAgentPlace } from '../../db/queries/agents/agents.ts';
 import { inTransaction } from '../../db/transaction.ts';
-import type { components } from '../../generated/api.ts';
-import { type DraftContext, sealDraft } from './draft.ts';
+import type { DraftContext } from './draft/draft.ts';
 
-/** Creates an agent with an empty draft. Throws AGENT_LIMIT_REACHED, and AGENT_NAME_TAKEN by agents_name_key (db/errors.ts). */
+/** What a new agent is called; absent = empty. */
+export interface NewAgent {
+  name: string;
+  description?: string | null;
+  avatarUrl?: string | null;
+  categories?: string[];
+}
+
+/**
+ * Creates an agent with an empty draft. Its digest is written with the first change of the draft or with its publication: until
+ * then nothing is published that it could be compared with. Throws AGENT_LIMIT_REACHED, and AGENT_NAME_TAKEN by agents_name_key
+ * (db/errors.ts).
+ */
 export async function addAgent(
-  { db, workspaceId, clock, runtime }: DraftContext,
-  body: components['schemas']['AgentCreate'],
+  { db, workspaceId, clock }: DraftContext,
+  { name, description = null, avatarUrl = null, categories = [] }: NewAgent,
 ): Promise<AgentRow> {
-  const id = newId();
   const now = clock.now();
-  const agent = await inTransaction(db, async (trx) => {
+  const row = {
+    workspace_id: workspaceId,
+    id: newId(),
+    name,
+    description,
+    avatar_url: avatarUrl,
+    categories,
+    created_at: now,
+    updated_at: now,
+  };
+  return inTransaction(db, async (trx) => {
     if (!(await reserveAgentPlace(trx, workspaceId))) throw fault('AGENT_LIMIT_REACHED');
-    await insertAgent(trx, {
-      workspace_id: workspaceId,
-      id,
-      name: body.name,
-      description: body.description ?? null,
-      avatar_url: body.avatarUrl ?? null,
-      categories: body.categories ?? [],
-      created_at: now,
-      updated_at: now,
-    });
-    await sealDraft({ trx, workspaceId, now }, id, runtime);
-    return findAgent(trx, workspaceId, id);
+    return insertAgent(trx, row);
   });
-  if (!agent) throw fault('AGENT_NOT_FOUND');
-  return agent;
 }

@@ -1,7 +1,7 @@
 import { fault } from '../../core/errors.ts';
 import { findExternalMcp } from '../../db/queries/tools/externalMcps.ts';
-import { externalMcpLinkBody } from '../../domain/agents/linkSets.ts';
-import { linkTarget } from '../../domain/agents/links.ts';
+import { linkTarget } from '../../domain/agents/links/links.ts';
+import { externalMcpLinkBody } from '../agents/linkBodies.ts';
 import type { Handler } from '../handler.ts';
 
 export const linkExternalMcp: Handler<'linkExternalMcp'> = async (context) => {

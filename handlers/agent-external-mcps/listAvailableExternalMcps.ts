@@ -1,5 +1,5 @@
 import { listLinkableExternalMcps } from '../../db/queries/tools/externalMcps.ts';
-import { draftAgent } from '../../domain/agents/links.ts';
+import { draftAgent } from '../../domain/agents/links/links.ts';
 import type { Handler } from '../handler.ts';
 
 export const listAvailableExternalMcps: Handler<'listAvailableExternalMcps'> = async (context) => {

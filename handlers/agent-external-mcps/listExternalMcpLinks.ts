@@ -1,5 +1,5 @@
-import { externalMcpLinkBody } from '../../domain/agents/linkSets.ts';
-import { listLinks } from '../../domain/agents/links.ts';
+import { listLinks } from '../../domain/agents/links/links.ts';
+import { externalMcpLinkBody } from '../agents/linkBodies.ts';
 import type { Handler } from '../handler.ts';
 
 export const listExternalMcpLinks: Handler<'listExternalMcpLinks'> = async (context) => {

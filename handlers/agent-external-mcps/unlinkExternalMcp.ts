@@ -1,4 +1,4 @@
-import { unlinkTarget } from '../../domain/agents/links.ts';
+import { unlinkTarget } from '../../domain/agents/links/links.ts';
 import type { Handler } from '../handler.ts';
 
 export const unlinkExternalMcp: Handler<'unlinkExternalMcp'> = async (context) => {

@@ -1,6 +1,6 @@
 import type { LinkSettings } from '../../db/queries/agents/agentLinks.ts';
-import { externalMcpLinkBody } from '../../domain/agents/linkSets.ts';
-import { changeLink } from '../../domain/agents/links.ts';
+import { changeLink } from '../../domain/agents/links/links.ts';
+import { externalMcpLinkBody } from '../agents/linkBodies.ts';
 import type { Handler } from '../handler.ts';
 
 export const updateExternalMcpLink: Handler<'updateExternalMcpLink'> = async (context) => {

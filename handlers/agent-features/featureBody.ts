@@ -1,6 +1,6 @@
 import type { AgentRow } from '../../db/queries/agents/agents.ts';
-import { configOf } from '../../domain/agents/config.ts';
-import { type Feature, isEnabled } from '../../domain/agents/features.ts';
+import { configOf } from '../../domain/agents/config/config.ts';
+import { type Feature, isEnabled } from '../../domain/agents/config/features.ts';
 import type { components } from '../../generated/api.ts';
 import { canSearchWeb } from '../../integrations/webSearch/settings.ts';
 import type { Runtime } from '../../runtime/runtime.ts';

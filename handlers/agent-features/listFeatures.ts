@@ -1,6 +1,6 @@
 import { fault } from '../../core/errors.ts';
 import { findAgent } from '../../db/queries/agents/agents.ts';
-import { FEATURES } from '../../domain/agents/features.ts';
+import { FEATURES } from '../../domain/agents/config/features.ts';
 import type { Handler } from '../handler.ts';
 import { featureBody } from './featureBody.ts';
 

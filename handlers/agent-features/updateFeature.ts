@@ -1,8 +1,8 @@
 import { fault } from '../../core/errors.ts';
 import { findAgent } from '../../db/queries/agents/agents.ts';
-import { changeConfig } from '../../domain/agents/draft.ts';
-import { featureChange } from '../../domain/agents/featureChange.ts';
-import { findFeature, placeIn } from '../../domain/agents/features.ts';
+import { changeConfig } from '../../domain/agents/config/changeConfig.ts';
+import { featureChange } from '../../domain/agents/config/featureChange.ts';
+import { findFeature, placeIn } from '../../domain/agents/config/features.ts';
 import type { Handler } from '../handler.ts';
 import { featureBody } from './featureBody.ts';
 

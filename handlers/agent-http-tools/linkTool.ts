@@ -1,6 +1,6 @@
 import { findHttpTool } from '../../db/queries/tools/httpTools.ts';
-import { toolLinkBody } from '../../domain/agents/linkSets.ts';
-import { linkTarget } from '../../domain/agents/links.ts';
+import { linkTarget } from '../../domain/agents/links/links.ts';
+import { toolLinkBody } from '../agents/linkBodies.ts';
 import type { Handler } from '../handler.ts';
 
 /** Link a tool to an agent. Throws AGENT_NOT_FOUND, HTTP_TOOL_NOT_FOUND, ALREADY_LINKED, NO_DRAFT_VERSION. */

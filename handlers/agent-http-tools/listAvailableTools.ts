@@ -1,5 +1,5 @@
 import { listLinkableTools } from '../../db/queries/tools/httpTools.ts';
-import { draftAgent } from '../../domain/agents/links.ts';
+import { draftAgent } from '../../domain/agents/links/links.ts';
 import type { Handler } from '../handler.ts';
 
 /** List the tools that can be linked to an agent. Throws AGENT_NOT_FOUND, NO_DRAFT_VERSION. */

@@ -1,5 +1,5 @@
-import { toolLinkBody } from '../../domain/agents/linkSets.ts';
-import { listLinks } from '../../domain/agents/links.ts';
+import { listLinks } from '../../domain/agents/links/links.ts';
+import { toolLinkBody } from '../agents/linkBodies.ts';
 import type { Handler } from '../handler.ts';
 
 /** List the tools of an agent. Throws AGENT_NOT_FOUND, NO_DRAFT_VERSION. */

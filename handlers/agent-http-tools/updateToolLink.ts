@@ -1,7 +1,7 @@
 import type { LinkSettings } from '../../db/queries/agents/agentLinks.ts';
 import { findHttpTool } from '../../db/queries/tools/httpTools.ts';
-import { toolLinkBody } from '../../domain/agents/linkSets.ts';
-import { changeLink } from '../../domain/agents/links.ts';
+import { changeLink } from '../../domain/agents/links/links.ts';
+import { toolLinkBody } from '../agents/linkBodies.ts';
 import type { Handler } from '../handler.ts';
 
 /** Change how an agent uses a tool. Throws AGENT_NOT_FOUND, NOT_LINKED, NO_DRAFT_VERSION. */

@@ -1,5 +1,5 @@
-import { knowledgeSourceLinkBody } from '../../domain/agents/linkSets.ts';
-import { linkTarget } from '../../domain/agents/links.ts';
+import { linkTarget } from '../../domain/agents/links/links.ts';
+import { knowledgeSourceLinkBody } from '../agents/linkBodies.ts';
 import type { Handler } from '../handler.ts';
 
 /** Link a knowledge source to an agent. Throws AGENT_NOT_FOUND, KNOWLEDGE_SOURCE_NOT_FOUND, ALREADY_LINKED, NO_DRAFT_VERSION. */

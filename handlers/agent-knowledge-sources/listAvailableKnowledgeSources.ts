@@ -1,5 +1,5 @@
 import { listUnlinkedKnowledgeSources } from '../../db/queries/knowledge/knowledgeSources.ts';
-import { draftAgent } from '../../domain/agents/links.ts';
+import { draftAgent } from '../../domain/agents/links/links.ts';
 import type { Handler } from '../handler.ts';
 
 /** List the knowledge sources that can be linked to an agent. Throws AGENT_NOT_FOUND, NO_DRAFT_VERSION. */

@@ -1,4 +1,4 @@
-import { unlinkTarget } from '../../domain/agents/links.ts';
+import { unlinkTarget } from '../../domain/agents/links/links.ts';
 import type { Handler } from '../handler.ts';
 
 /** Unlink a knowledge source from an agent. Throws AGENT_NOT_FOUND, NOT_LINKED, NO_DRAFT_VERSION. */

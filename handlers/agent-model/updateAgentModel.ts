@@ -1,4 +1,4 @@
-import { changeConfig } from '../../domain/agents/draft.ts';
+import { changeConfig } from '../../domain/agents/config/changeConfig.ts';
 import type { Handler } from '../handler.ts';
 import { agentModelBody } from './modelBody.ts';
 

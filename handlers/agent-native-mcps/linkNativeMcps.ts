@@ -1,5 +1,5 @@
 import { findConnections } from '../../db/queries/tools/nativeConnections.ts';
-import { linkTargets, listLinks } from '../../domain/agents/links.ts';
+import { linkTargets, listLinks } from '../../domain/agents/links/links.ts';
 import { ACTIVE } from '../../integrations/toolkits/toolkits.ts';
 import type { Handler } from '../handler.ts';
 

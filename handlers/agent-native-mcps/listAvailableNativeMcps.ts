@@ -1,5 +1,5 @@
 import { listLinkableConnections } from '../../db/queries/tools/nativeConnections.ts';
-import { draftAgent } from '../../domain/agents/links.ts';
+import { draftAgent } from '../../domain/agents/links/links.ts';
 import { ACTIVE } from '../../integrations/toolkits/toolkits.ts';
 import type { Handler } from '../handler.ts';
 import { connectionBody } from './connectionBody.ts';

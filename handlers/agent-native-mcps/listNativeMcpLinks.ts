@@ -1,5 +1,5 @@
 import { findConnections } from '../../db/queries/tools/nativeConnections.ts';
-import { listLinks } from '../../domain/agents/links.ts';
+import { listLinks } from '../../domain/agents/links/links.ts';
 import type { Handler } from '../handler.ts';
 import { connectionBody } from './connectionBody.ts';
 

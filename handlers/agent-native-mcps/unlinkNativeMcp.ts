@@ -1,5 +1,5 @@
-import { unlinkTarget } from '../../domain/agents/links.ts';
-import { askAboutLink } from '../../domain/agents/nativeMcpLinks.ts';
+import { unlinkTarget } from '../../domain/agents/links/links.ts';
+import { askAboutLink } from '../../domain/agents/links/nativeMcpLinks.ts';
 import type { Handler } from '../handler.ts';
 
 export const unlinkNativeMcp: Handler<'unlinkNativeMcp'> = async (context) => {

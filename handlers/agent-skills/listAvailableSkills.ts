@@ -1,5 +1,5 @@
 import { listLinkableSkills } from '../../db/queries/tools/skills.ts';
-import { draftAgent } from '../../domain/agents/links.ts';
+import { draftAgent } from '../../domain/agents/links/links.ts';
 import type { Handler } from '../handler.ts';
 
 export const listAvailableSkills: Handler<'listAvailableSkills'> = async (context) => {

@@ -1,5 +1,5 @@
-import { skillLinkBody } from '../../domain/agents/linkSets.ts';
-import { listLinks } from '../../domain/agents/links.ts';
+import { listLinks } from '../../domain/agents/links/links.ts';
+import { skillLinkBody } from '../agents/linkBodies.ts';
 import type { Handler } from '../handler.ts';
 
 export const listSkillLinks: Handler<'listSkillLinks'> = async (context) => {

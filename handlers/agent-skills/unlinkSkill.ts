@@ -1,4 +1,4 @@
-import { unlinkTarget } from '../../domain/agents/links.ts';
+import { unlinkTarget } from '../../domain/agents/links/links.ts';
 import type { Handler } from '../handler.ts';
 
 export const unlinkSkill: Handler<'unlinkSkill'> = async (context) => {

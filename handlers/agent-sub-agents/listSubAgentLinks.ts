@@ -1,14 +1,13 @@
-import { inSortOrder, subAgentLinkBody } from '../../domain/agents/linkSets.ts';
-import { listLinks } from '../../domain/agents/links.ts';
+import { listSubAgents } from '../../domain/agents/links/subAgentLinks.ts';
+import { subAgentLinkBody } from '../agents/linkBodies.ts';
 import type { Handler } from '../handler.ts';
 
 /** List an agent's sub-agents. Throws AGENT_NOT_FOUND, NO_DRAFT_VERSION. */
 export const listSubAgentLinks: Handler<'listSubAgentLinks'> = async (context) => {
   const { path, runtime, reply } = context;
-  const links = await listLinks(context, path.agentPublicId, 'sub_agent');
-  const inOrder = inSortOrder(links.reverse());
+  const links = await listSubAgents(context, path.agentPublicId);
   return reply(
     200,
-    inOrder.map((link) => subAgentLinkBody(link, runtime)),
+    links.map((link) => subAgentLinkBody(link, runtime)),
   );
 };

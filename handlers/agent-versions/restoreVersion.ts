@@ -1,4 +1,4 @@
-import { restoreDraft } from '../../domain/agents/restoreDraft.ts';
+import { restoreDraft } from '../../domain/agents/versions/restoreDraft.ts';
 import { agentBody } from '../agents/agentBody.ts';
 import type { Handler } from '../handler.ts';
 

@@ -1,5 +1,5 @@
 import type { AgentRow } from '../../db/queries/agents/agents.ts';
-import { configOf, hasUnpublishedChanges } from '../../domain/agents/config.ts';
+import { configOf, hasUnpublishedChanges } from '../../domain/agents/config/config.ts';
 import type { components } from '../../generated/api.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 

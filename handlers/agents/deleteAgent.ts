@@ -2,7 +2,7 @@ import { fault } from '../../core/errors.ts';
 import { removeLinksOf } from '../../db/queries/agents/agentLinks.ts';
 import { softDeleteAgent } from '../../db/queries/agents/agents.ts';
 import { forgetAgent } from '../../db/queries/conversations/memories.ts';
-import { deleteTarget } from '../../domain/agents/links.ts';
+import { deleteTarget } from '../../domain/agents/links/links.ts';
 import type { Handler } from '../handler.ts';
 
 export const deleteAgent: Handler<'deleteAgent'> = async (context) => {

@@ -1,4 +1,4 @@
-import { publishDraft } from '../../domain/agents/publishDraft.ts';
+import { publishDraft } from '../../domain/agents/versions/publishDraft.ts';
 import type { Handler } from '../handler.ts';
 import { agentBody } from './agentBody.ts';
 

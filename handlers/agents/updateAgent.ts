@@ -1,13 +1,11 @@
-import type { Updateable } from 'kysely';
-import { changeConfig } from '../../domain/agents/draft.ts';
-import type { Agents } from '../../generated/db.ts';
+import { type AgentMetadata, changeConfig } from '../../domain/agents/config/changeConfig.ts';
 import type { Handler } from '../handler.ts';
 import { agentBody } from './agentBody.ts';
 
 export const updateAgent: Handler<'updateAgent'> = async (context) => {
   const { path, body, runtime, reply } = context;
   const { name, description, avatarUrl, categories, ...config } = body;
-  const metadata: Updateable<Agents> = {};
+  const metadata: AgentMetadata = {};
   if (name !== undefined) metadata.name = name;
   if (description !== undefined) metadata.description = description;
   if (avatarUrl !== undefined) metadata.avatar_url = avatarUrl;

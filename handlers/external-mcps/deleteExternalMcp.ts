@@ -1,6 +1,6 @@
 import { fault } from '../../core/errors.ts';
 import { softDeleteExternalMcp } from '../../db/queries/tools/externalMcps.ts';
-import { deleteTarget } from '../../domain/agents/links.ts';
+import { deleteTarget } from '../../domain/agents/links/links.ts';
 import type { Handler } from '../handler.ts';
 
 export const deleteExternalMcp: Handler<'deleteExternalMcp'> = async (context) => {

@@ -1,7 +1,7 @@
 import { fault } from '../../core/errors.ts';
 import { softDeleteHttpTool } from '../../db/queries/tools/httpTools.ts';
 import { removeToolVariables } from '../../db/queries/tools/toolVariables.ts';
-import { deleteTarget } from '../../domain/agents/links.ts';
+import { deleteTarget } from '../../domain/agents/links/links.ts';
 import type { Handler } from '../handler.ts';
 
 /** Delete a tool, with the values of its variable. Throws HTTP_TOOL_NOT_FOUND. */

@@ -1,6 +1,6 @@
 import { fault } from '../../core/errors.ts';
 import { softDeleteKnowledgeSource } from '../../db/queries/knowledge/knowledgeSources.ts';
-import { deleteTarget } from '../../domain/agents/links.ts';
+import { deleteTarget } from '../../domain/agents/links/links.ts';
 import type { Handler } from '../handler.ts';
 
 /** Delete a knowledge source. Throws KNOWLEDGE_SOURCE_NOT_FOUND. */

@@ -1,6 +1,6 @@
 import { fault } from '../../core/errors.ts';
 import { softDeleteSkill } from '../../db/queries/tools/skills.ts';
-import { deleteTarget } from '../../domain/agents/links.ts';
+import { deleteTarget } from '../../domain/agents/links/links.ts';
 import type { Handler } from '../handler.ts';
 
 export const deleteSkill: Handler<'deleteSkill'> = async (context) => {

@@ -9,7 +9,7 @@ import { valueProblem } from '../variables/variableValues.ts';
 export function renderInstructions(snapshot: Snapshot, given: unknown, stored: Record<string, unknown> | null): string {
   const prompt = snapshot.systemPrompt ?? '';
   if (!snapshot.dynamicPromptEnabled) return prompt;
-  const definitions = Object.values(snapshot.variablesSnapshot);
+  const definitions = snapshot.variables;
   // The first message's values stay with the conversation; a later message's count for its own turn. A kept value can have
   // lost its type or option with a later version: that is not this message's fault, so it is as if there were none.
   const kept = (stored?.variables ?? {}) as Record<string, unknown>;

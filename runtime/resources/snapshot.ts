@@ -1,34 +1,37 @@
 import type { VersionRow } from '../../db/queries/agents/agentVersions.ts';
-import type { components } from '../../generated/api.ts';
+import type { AgentSnapshot, AgentSnapshotFormat1 } from '../../db/stored/agentSnapshot.ts';
 
-type Schemas = components['schemas'];
-
-/** An external MCP server as it was linked when the version was published. */
-export interface SnapshotExternalMcp {
-  externalMcpPublicId: string;
-  serverName: string;
-  active: boolean;
-  instanceMode: Schemas['InstanceMode'];
-  requiresApproval: boolean;
-}
-
-/** A native MCP connection as it was linked when the version was published. */
-export interface SnapshotNativeMcp {
-  connectionPublicId: string;
-  connectionName: string;
-  instanceMode: Schemas['InstanceMode'];
-}
+/** What a publication froze, in the format of today. */
+export type Snapshot = AgentSnapshot;
 
 /**
- * What a publication freezes: the version as the contract shows it, less what the version row itself holds, and the links that
- * the contract does not show. Versions published before those kinds of link existed have no such list.
+ * The snapshot that a version froze, upgraded to the format of today: the one reader of agent_versions.snapshot. Throws when a
+ * newer release wrote it.
  */
-export type Snapshot = Omit<Schemas['AgentVersion'], 'versionNumber' | 'createdAt' | 'notes'> & {
-  externalMcps?: SnapshotExternalMcp[];
-  nativeMcps?: SnapshotNativeMcp[];
-};
+export function snapshotOfVersion({ snapshot }: Pick<VersionRow, 'snapshot'>): Snapshot {
+  if (snapshot.format === undefined) return fromFormat1(snapshot);
+  if (snapshot.format === 2) return snapshot;
+  throw new Error(
+    `A version is stored in format ${(snapshot as { format: unknown }).format}, which this release cannot read`,
+  );
+}
 
-/** The snapshot that a version froze. */
-export function snapshotOfVersion(row: VersionRow): Snapshot {
-  return row.snapshot as unknown as Snapshot;
+function fromFormat1({ format: _none, variablesSnapshot, ...snapshot }: AgentSnapshotFormat1): AgentSnapshot {
+  return {
+    httpTools: [],
+    knowledgeSources: [],
+    skills: [],
+    subAgents: [],
+    externalMcps: [],
+    nativeMcps: [],
+    ...snapshot,
+    variables: Object.values(variablesSnapshot).sort(
+      (a, b) => a.sortOrder - b.sortOrder || compare(a.createdAt, b.createdAt) || compare(a.publicId, b.publicId),
+    ),
+    format: 2,
+  };
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
 }

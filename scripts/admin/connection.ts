@@ -1,15 +1,11 @@
 import { newId } from '../../core/ids.ts';
 import { insertConnection, selectConnections, softDeleteConnection } from '../../db/queries/tools/nativeConnections.ts';
 import { findWorkspace } from '../../db/queries/workspaces/workspaces.ts';
-import type { ModelNames } from '../../domain/agents/draft.ts';
-import { deleteTarget } from '../../domain/agents/links.ts';
+import { deleteTarget } from '../../domain/agents/links/links.ts';
 import { BUILTIN_TOOLKITS } from '../../integrations/toolkits/builtin/catalogue.ts';
 import { type Command, CommandError, type Options, table, text, UsageError, uuid } from './command.ts';
 
 const BUILTIN_SLUGS = BUILTIN_TOOLKITS.map(({ slug }) => slug);
-
-/** What a draft change asks of the run-time is what models are called, and names are no part of what a draft is compared by. */
-const NAMELESS: ModelNames = { findModel: async () => undefined, findGlobalModel: () => undefined };
 
 /** A slug or id as the registry writes them. */
 function plain(value: unknown, name: string, max: number): string {
@@ -105,7 +101,6 @@ export const connectionCommands: Record<string, Command> = {
         const context = {
           db: database.forWorkspace(workspaceId),
           workspaceId,
-          runtime: NAMELESS,
           clock: { now: () => new Date() },
         };
         const removed = await deleteTarget(context, 'native_mcp', id, ({ trx, now }) =>

@@ -67,7 +67,7 @@ describe('surveyHandlers', () => {
 
   test('is content when each operation has a handler or waits', () => {
     put('handlers/agents/getAgent.ts', handler('getAgent'));
-    put('domain/agents/config.ts', 'export const agentBody = 1;\n');
+    put('domain/agents/config/config.ts', 'export const agentBody = 1;\n');
     const survey = surveyHandlers(folder, two, ['listAgents']);
     expect(survey.faults).toEqual([]);
     expect(survey.pending).toEqual(['listAgents']);

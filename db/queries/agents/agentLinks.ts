@@ -7,7 +7,7 @@ import {
   type Transaction,
   type Updateable,
 } from 'kysely';
-import type { AgentLinks, DB } from '../../../generated/db.ts';
+import type { AgentLinks, DB, HttpTools } from '../../../generated/db.ts';
 
 /** What an agent can be linked to. */
 export type LinkKind = Selectable<AgentLinks>['kind'];
@@ -19,7 +19,7 @@ export type LinkRow = Selectable<AgentLinks>;
 export type LinkedRow = LinkRow & {
   target_name: string;
   /** Of an http_tool. */
-  tool_type: string | null;
+  tool_type: Selectable<HttpTools>['tool_type'] | null;
   /** Of an external_mcp. */
   server_url: string | null;
   /** Name of the model of a sub_agent link, when it is one of the workspace's own. */
@@ -45,14 +45,23 @@ function targetTable(kind: LinkKind): RawBuilder<unknown> {
   return sql.table(TARGETS[kind]);
 }
 
-/** The links of an agent, of one kind or of all, with their targets; the one made last comes last. Links whose target is deleted are left out. */
-export async function linksOf(
+/**
+ * The links of an agent, of one kind or of all, with their targets; the one made last comes last. Links whose target is
+ * deleted are left out.
+ */
+export async function selectLinks(
   db: Kysely<DB>,
   workspaceId: string,
   agentId: string,
   kind: LinkKind | null = null,
 ): Promise<LinkedRow[]> {
-  const { rows } = await sql<LinkedRow>`
+  const { rows } = await linkedRows(workspaceId, agentId, kind).execute(db);
+  return rows;
+}
+
+/** The statement of `selectLinks`, which is a table too for statements that read more. */
+export function linkedRows(workspaceId: string, agentId: string, kind: LinkKind | null): RawBuilder<LinkedRow> {
+  return sql<LinkedRow>`
     select l.*, coalesce(s.name, k.name, h.name, e.name, n.name, a.name) as target_name,
            h.tool_type, e.url as server_url, m.name as custom_model_name
     from agent_links l
@@ -65,12 +74,11 @@ export async function linksOf(
     left join ai_models m on m.workspace_id = l.workspace_id and m.id = l.ai_model_id and m.deleted_at is null
     where l.workspace_id = ${workspaceId} and l.agent_id = ${agentId} and (${kind}::text is null or l.kind = ${kind}::text)
       and coalesce(s.id, k.id, h.id, e.id, n.id, a.id) is not null
-    order by l.seq`.execute(db);
-  return rows;
+    order by l.seq`;
 }
 
-/** Which of the targets are there. */
-export async function presentTargets(
+/** Which of the targets exist. */
+export async function findTargets(
   db: Kysely<DB>,
   workspaceId: string,
   kind: LinkKind,
@@ -83,8 +91,8 @@ export async function presentTargets(
   return new Set(rows.map(({ id }) => id));
 }
 
-/** As `presentTargets`; what is there cannot be deleted before the transaction ends. */
-export async function holdTargets(
+/** As `findTargets`; the targets that exist cannot be deleted before the transaction ends. */
+export async function lockTargets(
   trx: Transaction<DB>,
   workspaceId: string,
   kind: LinkKind,
@@ -165,7 +173,7 @@ export async function removeLinksTo(
 }
 
 /** The agents that are linked to a target, in the order of their ids. */
-export async function agentsLinkedTo(
+export async function findAgentsLinkedTo(
   db: Kysely<DB>,
   workspaceId: string,
   kind: LinkKind,

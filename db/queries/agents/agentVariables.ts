@@ -5,7 +5,7 @@ import type { AgentVariables, DB } from '../../../generated/db.ts';
 export type VariableRow = Selectable<AgentVariables>;
 
 /** The variables of an agent in their order. */
-export function listVariables(db: Kysely<DB>, workspaceId: string, agentId: string): Promise<VariableRow[]> {
+export function selectVariables(db: Kysely<DB>, workspaceId: string, agentId: string): Promise<VariableRow[]> {
   return db
     .selectFrom('agent_variables')
     .selectAll()
@@ -17,7 +17,7 @@ export function listVariables(db: Kysely<DB>, workspaceId: string, agentId: stri
     .execute();
 }
 
-/** One variable of an agent, if it is there. */
+/** One variable of an agent, if it exists. */
 export function findVariable(
   db: Kysely<DB>,
   workspaceId: string,
@@ -33,7 +33,7 @@ export function findVariable(
     .executeTakeFirst();
 }
 
-/** Stores a variable and answers with it. Fails on `agent_variables_name_key` when the agent has one of the name already. */
+/** Stores a variable and returns it. Fails on `agent_variables_name_key` when the agent has one of the name already. */
 export function insertVariable(db: Kysely<DB>, row: Insertable<AgentVariables>): Promise<VariableRow> {
   return db.insertInto('agent_variables').values(row).returningAll().executeTakeFirstOrThrow();
 }
@@ -43,8 +43,8 @@ export async function insertVariables(db: Kysely<DB>, rows: Insertable<AgentVari
   if (rows.length > 0) await db.insertInto('agent_variables').values(rows).execute();
 }
 
-/** Changes a variable and answers with it. Fails on `agent_variables_name_key` when the agent has one of the new name already. */
-export function updateVariableRow(
+/** Changes a variable and returns it. Fails on `agent_variables_name_key` when the agent has one of the new name already. */
+export function updateVariable(
   db: Kysely<DB>,
   workspaceId: string,
   id: string,

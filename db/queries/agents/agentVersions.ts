@@ -1,5 +1,6 @@
 import type { Kysely, Selectable } from 'kysely';
 import type { AgentVersions, DB } from '../../../generated/db.ts';
+import type { AgentSnapshot } from '../../stored/agentSnapshot.ts';
 import { type Page, type PageOf, selectPage } from '../shared/page.ts';
 
 /** A published version: frozen, so a copy never goes stale. */
@@ -46,7 +47,7 @@ export async function insertVersion(
     workspaceId: string;
     agentId: string;
     versionNumber: number;
-    snapshot: unknown;
+    snapshot: AgentSnapshot;
     notes: string | null;
     now: Date;
   },

@@ -1,4 +1,12 @@
-import { type Insertable, type Kysely, type Selectable, sql, type Transaction, type Updateable } from 'kysely';
+import {
+  type ExpressionBuilder,
+  type Insertable,
+  type Kysely,
+  type Selectable,
+  sql,
+  type Transaction,
+  type Updateable,
+} from 'kysely';
 import type { Agents, DB } from '../../../generated/db.ts';
 import { compileOnce } from '../../compiled.ts';
 import { likeContains } from '../shared/like.ts';
@@ -130,19 +138,35 @@ export async function listAgents(db: Kysely<DB>, workspaceId: string, filter: Ag
   return { rows, total: counted?.total ?? 0 };
 }
 
-/** Stores a new agent. Fails on `agents_name_key` when the name is taken. */
-export async function insertAgent(db: Kysely<DB>, agent: Insertable<Agents>): Promise<void> {
-  await db.insertInto('agents').values(agent).execute();
+/** Stores a new agent and returns it. Fails on `agents_name_key` when the name is taken. */
+export function insertAgent(db: Kysely<DB>, agent: Insertable<Agents>): Promise<AgentRow> {
+  return db.insertInto('agents').values(agent).returningAll().returning(customModelName).executeTakeFirstOrThrow();
 }
 
-/** Changes columns of an agent. Fails on `agents_name_key` when the name is taken. */
-export async function updateAgentRow(
+/** Changes columns of an agent and returns it; undefined when there is none. Fails on `agents_name_key` when the name is taken. */
+export function updateAgent(
   db: Kysely<DB>,
   workspaceId: string,
   id: string,
   change: Updateable<Agents>,
-): Promise<void> {
-  await db.updateTable('agents').set(change).where('workspace_id', '=', workspaceId).where('id', '=', id).execute();
+): Promise<AgentRow | undefined> {
+  return db
+    .updateTable('agents')
+    .set(change)
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+    .returningAll()
+    .returning(customModelName)
+    .executeTakeFirst();
+}
+
+function customModelName({ selectFrom }: ExpressionBuilder<DB, 'agents'>) {
+  return selectFrom('ai_models as m')
+    .whereRef('m.workspace_id', '=', 'agents.workspace_id')
+    .whereRef('m.id', '=', 'agents.ai_model_id')
+    .select('m.name')
+    .as('custom_model_name');
 }
 
 /** Deletes the agent for the API. Answers whether there was one. */
@@ -159,21 +183,26 @@ export async function softDeleteAgent(db: Kysely<DB>, workspaceId: string, id: s
 
 /**
  * Takes a place for one more agent in the workspace until the transaction ends, so that two creations cannot both take
- * the last one. Answers false when the workspace's limit is reached.
+ * the last one. Returns false when the workspace's limit is reached.
  */
 export async function reserveAgentPlace(trx: Transaction<DB>, workspaceId: string): Promise<boolean> {
-  const workspace = await trx
+  const { agent_limit: limit } = await trx
     .selectFrom('workspaces')
     .select('agent_limit')
+    // In the same round trip: creations in a workspace with a limit wait for each other.
+    .select(
+      sql`case when agent_limit is not null then
+        pg_advisory_xact_lock(hashtextextended(${`agents of ${workspaceId}`}, 0))::text end`.as('lock'),
+    )
     .where('id', '=', workspaceId)
     .executeTakeFirstOrThrow();
-  if (workspace.agent_limit === null) return true;
-  await sql`select pg_advisory_xact_lock(hashtextextended(${`agents of ${workspaceId}`}, 0))`.execute(trx);
+  if (limit === null) return true;
+  // A statement of its own: it must see the agents that were created while this transaction waited for the lock.
   const { agents } = await trx
     .selectFrom('agents')
     .select(sql<number>`count(*)`.as('agents'))
     .where('workspace_id', '=', workspaceId)
     .where('deleted_at', 'is', null)
     .executeTakeFirstOrThrow();
-  return agents < workspace.agent_limit;
+  return agents < limit;
 }

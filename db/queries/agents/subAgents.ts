@@ -37,7 +37,7 @@ export async function wouldCloseCycle(
 }
 
 /** The place behind the last sub-agent of the agent. */
-export async function placeAtEnd(trx: Transaction<DB>, workspaceId: string, agentId: string): Promise<number> {
+export async function findPlaceAtEnd(trx: Transaction<DB>, workspaceId: string, agentId: string): Promise<number> {
   const { last } = await trx
     .selectFrom('agent_links')
     .select((each) => each.fn.max('sort_order').as('last'))

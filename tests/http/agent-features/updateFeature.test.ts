@@ -1,7 +1,7 @@
 // Longer than most: eight features, each held to be the same as the fields of the agent both ways.
 import { readFileSync } from 'node:fs';
 import { newId } from '../../../core/ids.ts';
-import { FEATURES } from '../../../domain/agents/features.ts';
+import { FEATURES } from '../../../domain/agents/config/features.ts';
 import type { components } from '../../../generated/api.ts';
 import { makeAgent, makeReadyAgent, publish, readAgent } from '../../support/agents/agents.ts';
 import { untilOneWaits } from '../../support/db/database.ts';

@@ -84,11 +84,10 @@ describe('200', () => {
     expect((await publish(publicId)).status).toBe(200);
     const [version] = await versionsOf(app, publicId);
     expect(version?.snapshot).toEqual({
+      format: 2,
       ...settings,
       aiModelName: BUILTIN_MODEL.name,
-      variablesSnapshot: {
-        city: expect.objectContaining({ publicId: variableId, name: 'city', defaultValue: 'Lyon' }),
-      },
+      variables: [expect.objectContaining({ publicId: variableId, name: 'city', defaultValue: 'Lyon' })],
       httpTools: [],
       knowledgeSources: [],
       skills: [],

@@ -4,7 +4,7 @@ import { findVersion } from '../../../db/queries/agents/agentVersions.ts';
 import type { AgentScope, AgentTool, ToolCallContext, ToolOutput } from '../../../runtime/agent/tool.ts';
 import type { Capability } from '../../../runtime/capabilities/capability.ts';
 import type { Resources } from '../../../runtime/resources/resources.ts';
-import type { Snapshot } from '../../../runtime/resources/snapshot.ts';
+import { type Snapshot, snapshotOfVersion } from '../../../runtime/resources/snapshot.ts';
 import { makeReadyAgent, publish } from '../agents/agents.ts';
 import type { SeededWorkspace } from '../db/database.ts';
 import type { TestApp } from '../http/app.ts';
@@ -58,7 +58,7 @@ export async function scopeOf(app: TestApp, parts: ScopeParts): Promise<AgentSco
     conversationId: parts.conversationId ?? newId(),
     externalUserId: parts.externalUserId ?? newId(),
     path: parts.path ?? [agentId],
-    snapshot: { ...(version.snapshot as unknown as Snapshot), ...parts.snapshot },
+    snapshot: { ...snapshotOfVersion(version), ...parts.snapshot },
     instructions: version.snapshot.systemPrompt ?? '',
     resources: { ...NO_RESOURCES, ...parts.resources },
   };

@@ -1,15 +1,17 @@
 import type { Insertable } from 'kysely';
-import { newId } from '../../core/ids.ts';
-import type { components } from '../../generated/api.ts';
-import type { AgentVariables } from '../../generated/db.ts';
-import { checkDefinition } from '../../runtime/variables/variables.ts';
+import { newId } from '../../../core/ids.ts';
+import type { StoredVariable } from '../../../db/stored/agentSnapshot.ts';
+import type { StoredVariableOption } from '../../../db/stored/agentVariable.ts';
+import type { AgentVariables } from '../../../generated/db.ts';
+import { checkDefinition } from '../../../runtime/variables/variables.ts';
 
-type Variable = components['schemas']['AgentVariable'];
-type Option = components['schemas']['VariableOption'];
-type OptionInput = components['schemas']['VariableOptionInput'];
+/** What a variable is, apart from its ids and times. The default is still to be checked. */
+export type Definition = Omit<StoredVariable, 'publicId' | 'createdAt' | 'updatedAt' | 'defaultValue'> & {
+  defaultValue: unknown;
+};
 
-/** What a variable is, apart from whose it is and when it was made. */
-export type Definition = Omit<Variable, 'publicId' | 'createdAt' | 'updatedAt'>;
+/** An option as a request has it. */
+export type NewOption = Pick<StoredVariableOption, 'label' | 'injectedText'> & { sortOrder?: number | null };
 
 /** How a definition is stored. */
 export type DefinitionColumns = Omit<
@@ -20,12 +22,12 @@ export type DefinitionColumns = Omit<
 const DEFAULT_SEPARATOR = ', ';
 
 /** Whether variables of this type have options. */
-export function hasOptions(type: Variable['type']): boolean {
+export function hasOptions(type: StoredVariable['type']): boolean {
   return type === 'single_choice' || type === 'multi_choice';
 }
 
 /** New options, in their order: by `sortOrder`, which is the place in the list when it is left out. */
-export function newOptions(given: readonly OptionInput[]): Option[] {
+export function newOptions(given: readonly NewOption[]): StoredVariableOption[] {
   const options = given.map(({ label, injectedText, sortOrder }, place) => ({
     publicId: newId(),
     label,

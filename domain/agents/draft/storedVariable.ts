@@ -1,10 +1,8 @@
-import type { VariableRow } from '../../db/queries/agents/agentVariables.ts';
-import type { components } from '../../generated/api.ts';
+import type { VariableRow } from '../../../db/queries/agents/agentVariables.ts';
+import type { StoredVariable } from '../../../db/stored/agentSnapshot.ts';
 
-type Variable = components['schemas']['AgentVariable'];
-
-/** The variable as the contract shows it. */
-export function variableBody(row: VariableRow): Variable {
+/** A variable as a version stores it. */
+export function storedVariable(row: VariableRow): StoredVariable {
   return {
     publicId: row.id,
     name: row.name,
@@ -12,8 +10,8 @@ export function variableBody(row: VariableRow): Variable {
     description: row.description,
     type: row.type,
     required: row.required,
-    defaultValue: row.default_value as Variable['defaultValue'],
-    options: row.options as Variable['options'],
+    defaultValue: row.default_value,
+    options: row.options,
     multiChoiceSeparator: row.multi_choice_separator,
     booleanTextWhenTrue: row.boolean_text_when_true,
     booleanTextWhenFalse: row.boolean_text_when_false,

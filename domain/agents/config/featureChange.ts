@@ -1,9 +1,9 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
-import { type ErrorDetail, fault } from '../../core/errors.ts';
-import { pointerStep } from '../../core/jsonPointer.ts';
-import type { components } from '../../generated/api.ts';
-import type { AgentConfig } from './config.ts';
-import type { ConfigChange } from './draft.ts';
+import { type ErrorDetail, fault } from '../../../core/errors.ts';
+import { pointerStep } from '../../../core/jsonPointer.ts';
+import type { AgentConfig } from '../../../db/stored/agentSnapshot.ts';
+import type { components } from '../../../generated/api.ts';
+import type { ConfigChange } from './changeConfig.ts';
 import { type Feature, isEnabled } from './features.ts';
 
 const CONFIG = '/body/config';

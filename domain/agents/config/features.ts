@@ -1,6 +1,7 @@
-import { fault } from '../../core/errors.ts';
-import type { components } from '../../generated/api.ts';
-import type { AgentConfig, ConfigField } from './config.ts';
+import { fault } from '../../../core/errors.ts';
+import type { AgentConfig } from '../../../db/stored/agentSnapshot.ts';
+import type { components } from '../../../generated/api.ts';
+import type { ConfigField } from './config.ts';
 import type { FieldPlace } from './rules.ts';
 
 type AgentFeature = components['schemas']['AgentFeature'];

@@ -1,23 +1,23 @@
 import type { Transaction } from 'kysely';
-import { type ErrorCode, fault } from '../../core/errors.ts';
+import { type ErrorCode, fault } from '../../../core/errors.ts';
 import {
-  agentsLinkedTo,
-  holdTargets,
+  findAgentsLinkedTo,
+  findTargets,
   insertLinks,
   type LinkedRow,
   type LinkKind,
   type LinkSettings,
-  linksOf,
-  presentTargets,
+  lockTargets,
   removeLink,
   removeLinksTo,
+  selectLinks,
   updateLink,
-} from '../../db/queries/agents/agentLinks.ts';
-import { type AgentRow, findAgent, lockAgent } from '../../db/queries/agents/agents.ts';
-import { lockSubAgentLinks } from '../../db/queries/agents/subAgents.ts';
-import { inTransaction } from '../../db/transaction.ts';
-import type { DB } from '../../generated/db.ts';
-import { changeDraft, type DraftChange, type DraftContext, sealDraft } from './draft.ts';
+} from '../../../db/queries/agents/agentLinks.ts';
+import { type AgentRow, findAgent, lockAgent } from '../../../db/queries/agents/agents.ts';
+import { lockSubAgentLinks } from '../../../db/queries/agents/subAgents.ts';
+import { inTransaction } from '../../../db/transaction.ts';
+import type { DB } from '../../../generated/db.ts';
+import { changeDraft, type DraftChange, type DraftContext, storeDigest } from '../draft/draft.ts';
 
 /** What a missing target is called. */
 const NOT_FOUND: Readonly<Record<LinkKind, ErrorCode>> = {
@@ -66,53 +66,53 @@ export async function listLinks(
   kind: LinkKind,
 ): Promise<LinkedRow[]> {
   await draftAgent(context, agentId, kind);
-  return (await linksOf(context.db, context.workspaceId, agentId, kind)).reverse();
+  return (await selectLinks(context.db, context.workspaceId, agentId, kind)).reverse();
 }
 
 /**
- * Links a target to the draft. `prepare` runs inside the change with the target held, so that what it finds stays so; it
- * answers with the settings of the link, and throws when the link is not allowed. Ids may be written in either case. Throws AGENT_NOT_FOUND, NO_DRAFT_VERSION,
- * the kind's not-found code, ALREADY_LINKED.
+ * Links a target to the draft. `prepare` runs inside the change with the target locked, so that what it finds stays so; it
+ * returns the settings of the link, and throws when the link is not allowed. Ids may be written in either case. Throws
+ * AGENT_NOT_FOUND, NO_DRAFT_VERSION, the kind's not-found code, ALREADY_LINKED.
  */
-export function linkTarget(
+export async function linkTarget(
   context: DraftContext,
   agentId: string,
   kind: LinkKind,
-  given: string,
+  writtenId: string,
   prepare: (draft: DraftChange) => Promise<LinkSettings> = async () => ({}),
 ): Promise<LinkedRow> {
   const { workspaceId } = context;
-  const targetId = given.toLowerCase();
+  const targetId = writtenId.toLowerCase();
   const link = async (draft: DraftChange) => {
     checkDraft(kind, draft.agent);
     const { trx, now } = draft;
-    if (!(await holdTargets(trx, workspaceId, kind, [targetId])).has(targetId)) throw fault(NOT_FOUND[kind]);
+    if (!(await lockTargets(trx, workspaceId, kind, [targetId])).has(targetId)) throw fault(NOT_FOUND[kind]);
     const settings = await prepare(draft);
     const row = { workspace_id: workspaceId, agent_id: agentId, kind, target_id: targetId };
     // A second link of the two violates agent_links_key, which is ALREADY_LINKED (db/errors.ts).
     await insertLinks(trx, [{ ...row, ...settings, created_at: now }]);
-    return linkedRow(draft, kind, targetId);
   };
-  return changeDraft(context, agentId, link, (trx) => lockKind(trx, workspaceId, kind));
+  const { links } = await changeDraft(context, agentId, link, (trx) => lockKind(trx, workspaceId, kind));
+  return linkTo(links, kind, targetId);
 }
 
 /**
- * Links what is not linked yet, leaving links that are there as they are. Answers with the targets that are linked now; the
+ * Links what is not linked yet and leaves present links as they are. Returns the targets that are linked now; the
  * others do not exist. Throws AGENT_NOT_FOUND, NO_DRAFT_VERSION.
  */
-export function linkTargets(
+export async function linkTargets(
   context: DraftContext,
   agentId: string,
   kind: LinkKind,
-  given: readonly string[],
+  writtenIds: readonly string[],
 ): Promise<Set<string>> {
   const { workspaceId } = context;
-  const targetIds = [...new Set(given.map((id) => id.toLowerCase()))];
-  return changeDraft(context, agentId, async (draft) => {
+  const targetIds = [...new Set(writtenIds.map((id) => id.toLowerCase()))];
+  const { result } = await changeDraft(context, agentId, async (draft) => {
     checkDraft(kind, draft.agent);
     const { trx, now } = draft;
-    const present = await holdTargets(trx, workspaceId, kind, targetIds);
-    const linked = new Set((await linksOf(trx, workspaceId, agentId, kind)).map(({ target_id }) => target_id));
+    const present = await lockTargets(trx, workspaceId, kind, targetIds);
+    const linked = new Set((await selectLinks(trx, workspaceId, agentId, kind)).map(({ target_id }) => target_id));
     const fresh = targetIds.filter((id) => present.has(id) && !linked.has(id));
     await insertLinks(
       trx,
@@ -120,32 +120,41 @@ export function linkTargets(
     );
     return present;
   });
+  return result;
 }
 
 /**
- * Changes a link of the draft; `settings` may depend on what is found inside the change. Throws AGENT_NOT_FOUND, NO_DRAFT_VERSION,
- * NOT_LINKED, and for the kinds that tell it apart the not-found code.
+ * Changes a link of the draft; `newSettings` runs inside the change. Throws AGENT_NOT_FOUND, NO_DRAFT_VERSION, NOT_LINKED, and for
+ * the kinds that tell it apart the not-found code.
  */
-export function changeLink(
+export async function changeLink(
   context: DraftContext,
   agentId: string,
   kind: LinkKind,
   targetId: string,
-  settings: (draft: DraftChange) => Promise<LinkSettings>,
+  newSettings: (draft: DraftChange) => Promise<LinkSettings>,
 ): Promise<LinkedRow> {
-  return changeDraft(context, agentId, async (draft) => {
+  const { links } = await changeDraft(context, agentId, async (draft) => {
     checkDraft(kind, draft.agent);
     const { trx, workspaceId } = draft;
-    await linkedRow(draft, kind, targetId);
-    const change = await settings(draft);
-    if (Object.keys(change).length > 0) await updateLink(trx, workspaceId, agentId, kind, targetId, change);
-    return linkedRow(draft, kind, targetId);
+    const settings = await newSettings(draft);
+    const exists =
+      Object.keys(settings).length > 0
+        ? await updateLink(trx, workspaceId, agentId, kind, targetId, settings)
+        : (await selectLinks(trx, workspaceId, agentId, kind)).some((link) => isTo(link, kind, targetId));
+    if (!exists) throw await notLinkedFault(draft, kind, targetId);
   });
+  return linkTo(links, kind, targetId);
 }
 
-/** Takes a link out of the draft. Throws as `changeLink` does. */
-export function unlinkTarget(context: DraftContext, agentId: string, kind: LinkKind, targetId: string): Promise<void> {
-  return changeDraft(context, agentId, async (draft) => {
+/** Removes a link from the draft. Throws as `changeLink` does. */
+export async function unlinkTarget(
+  context: DraftContext,
+  agentId: string,
+  kind: LinkKind,
+  targetId: string,
+): Promise<void> {
+  await changeDraft(context, agentId, async (draft) => {
     checkDraft(kind, draft.agent);
     const { trx, workspaceId } = draft;
     if (!(await removeLink(trx, workspaceId, agentId, kind, targetId)))
@@ -153,27 +162,29 @@ export function unlinkTarget(context: DraftContext, agentId: string, kind: LinkK
   });
 }
 
-async function linkedRow(draft: DraftChange, kind: LinkKind, targetId: string): Promise<LinkedRow> {
-  const { trx, workspaceId, agent } = draft;
-  const links = await linksOf(trx, workspaceId, agent.id, kind);
-  const row = links.find(({ target_id }) => target_id === targetId.toLowerCase());
-  if (!row) throw await notLinkedFault(draft, kind, targetId);
-  return row;
+function isTo(link: LinkedRow, kind: LinkKind, targetId: string): boolean {
+  return link.kind === kind && link.target_id === targetId.toLowerCase();
+}
+
+function linkTo(links: readonly LinkedRow[], kind: LinkKind, targetId: string): LinkedRow {
+  const link = links.find((each) => isTo(each, kind, targetId));
+  if (!link) throw new Error(`The link to ${kind} ${targetId} is not among the links of the draft`);
+  return link;
 }
 
 async function notLinkedFault({ trx, workspaceId }: DraftChange, kind: LinkKind, targetId: string) {
-  // The operations of native_mcp have the one code for both.
+  // The operations of native_mcp have one code for both.
   if (kind === 'native_mcp') return fault(NOT_FOUND[kind]);
-  const exists = !TOLD_APART.has(kind) || (await presentTargets(trx, workspaceId, kind, [targetId])).size > 0;
+  const exists = !TOLD_APART.has(kind) || (await findTargets(trx, workspaceId, kind, [targetId])).size > 0;
   return fault(exists ? 'NOT_LINKED' : NOT_FOUND[kind]);
 }
 
 /**
- * Deletes something that agents are linked to: `remove` deletes it and answers whether it was there, and its links leave every
- * draft with it, all in one transaction. Answers whether it was there.
+ * Deletes something that agents are linked to: `remove` deletes it and returns whether it existed, and its links leave every
+ * draft with it, all in one transaction. Returns whether it existed.
  */
 export function deleteTarget(
-  { db, workspaceId, runtime, clock }: DraftContext,
+  { db, workspaceId, clock }: DraftContext,
   kind: LinkKind,
   targetId: string,
   remove: (change: Omit<DraftChange, 'agent'>) => Promise<boolean>,
@@ -182,12 +193,13 @@ export function deleteTarget(
     const change = { trx, workspaceId, now: clock.now() };
     await lockKind(trx, workspaceId, kind);
     // Agents first, then the target, as linking does: the other order would make the two wait for each other.
-    for (const agentId of await agentsLinkedTo(trx, workspaceId, kind, targetId))
+    for (const agentId of await findAgentsLinkedTo(trx, workspaceId, kind, targetId))
       await lockAgent(trx, workspaceId, agentId);
     if (!(await remove(change))) return false;
     for (const agentId of await removeLinksTo(trx, workspaceId, kind, targetId)) {
-      // An agent that is deleted itself has nothing to bring up to date.
-      if (await lockAgent(trx, workspaceId, agentId)) await sealDraft(change, agentId, runtime);
+      // A deleted agent has no digest to bring up to date.
+      const agent = await lockAgent(trx, workspaceId, agentId);
+      if (agent) await storeDigest({ ...change, agent });
     }
     return true;
   });

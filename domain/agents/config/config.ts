@@ -1,8 +1,6 @@
 import type { Selectable } from 'kysely';
-import type { components } from '../../generated/api.ts';
-import type { Agents } from '../../generated/db.ts';
-
-type Agent = components['schemas']['Agent'];
+import type { AgentConfig } from '../../../db/stored/agentSnapshot.ts';
+import type { Agents } from '../../../generated/db.ts';
 
 /** The editable fields of an agent that a version freezes, and where each is stored. */
 export const CONFIG_COLUMNS = {
@@ -31,18 +29,15 @@ export const CONFIG_COLUMNS = {
   followUpBusinessHoursStart: 'follow_up_business_hours_start',
   followUpBusinessHoursEnd: 'follow_up_business_hours_end',
   followUpPrompt: 'follow_up_prompt',
-} as const satisfies Partial<Record<keyof Agent, keyof Agents>>;
+} as const satisfies Record<keyof AgentConfig, keyof Agents>;
 
 /** A field of the editable state. */
-export type ConfigField = keyof typeof CONFIG_COLUMNS;
-
-/** The editable state, less variables and links. */
-export type AgentConfig = Pick<Agent, ConfigField>;
+export type ConfigField = keyof AgentConfig;
 
 /** The fields of the editable state. */
 export const CONFIG_FIELDS = Object.keys(CONFIG_COLUMNS) as ConfigField[];
 
-/** The editable state of a stored agent. Spelt out: every read of an agent comes through here, and a loop costs five times as much. */
+/** The editable state of a stored agent. Written out: every read of an agent comes through here, and a loop costs five times as much. */
 export function configOf(row: Selectable<Agents>): AgentConfig {
   return {
     systemPrompt: row.system_prompt,

@@ -1,7 +1,7 @@
-import { fault } from '../../core/errors.ts';
-import { findConnections } from '../../db/queries/tools/nativeConnections.ts';
-import type { Runtime } from '../../runtime/runtime.ts';
-import type { DraftContext } from './draft.ts';
+import { fault } from '../../../core/errors.ts';
+import { findConnections } from '../../../db/queries/tools/nativeConnections.ts';
+import type { Runtime } from '../../../runtime/runtime.ts';
+import type { DraftContext } from '../draft/draft.ts';
 import { listLinks } from './links.ts';
 
 /**

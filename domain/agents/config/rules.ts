@@ -1,6 +1,7 @@
-import { fault } from '../../core/errors.ts';
-import type { ModelDescriptor } from '../../runtime/models/catalogue.ts';
-import type { AgentConfig, ConfigField } from './config.ts';
+import { fault } from '../../../core/errors.ts';
+import type { AgentConfig } from '../../../db/stored/agentSnapshot.ts';
+import type { ModelDescriptor } from '../../../runtime/models/catalogue.ts';
+import type { ConfigField } from './config.ts';
 
 /** How a request calls a field of an agent, and where in it the field stands, as a JSON Pointer. */
 export type FieldPlace = (field: ConfigField) => { name: string; path: string };
