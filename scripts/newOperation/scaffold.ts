@@ -1,7 +1,11 @@
+import { PLACEHOLDER } from '../../spec/rules/noPlaceholder.ts';
 import type { Document, Operation, Parameter, Schema } from '../../spec/rules/types.ts';
 import type { OperationRow } from '../codegen/operations.ts';
 
-/** The texts of a new handler and its test, by file name: both type-check, and the test is red until the handler is written. */
+/**
+ * The texts of a new handler and its test, by file name. Both type-check. The test fails until the handler is written, and the
+ * linter fails until no text begins with `TODO`.
+ */
 export function scaffold(row: OperationRow, document: Document): Record<string, string> {
   return {
     [`handlers/${row.folder}/${row.operationId}.ts`]: handlerText(row, document),
@@ -26,7 +30,7 @@ function handlerText({ operationId, path, method, summary, requestBody }: Operat
 
 /** ${summary}.${throws} */
 export const ${operationId}: Handler<'${operationId}'> = async ({ ${given.join(', ')} }) => {
-  throw new Error('${operationId}: read, decide, write, shape the answer');
+  throw new Error('${PLACEHOLDER}: parse what the schema cannot, call domain/ or db/queries/, shape the response');
 };
 `;
 }
@@ -37,7 +41,7 @@ function testText({ operationId, status, errorCodes }: OperationRow): string {
   const blocks = own.map(
     ([code, names]) => `
 describe('${code}', () => {
-${names.map((name) => `  test('${name}: say when', async () => {\n    throw new Error('provoke ${name}');\n  });`).join('\n\n')}
+${names.map((name) => `  test('${PLACEHOLDER}: say when it is ${name}', async () => {\n    throw new Error('${PLACEHOLDER}: provoke ${name}');\n  });`).join('\n\n')}
 });
 `,
   );
@@ -53,7 +57,7 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 describe('${status}', () => {
-  test('say what it guarantees', async () => {
+  test('${PLACEHOLDER}: say what it guarantees', async () => {
     const { method, path, body } = exampleRequest('${operationId}');
     const response = await app.api(method, path).send(body as object);
     expect(response.status).toBe(${status});
@@ -71,7 +75,10 @@ const texts: Record<string, string> = {
   uri: 'https://example.org/',
 };
 
-/** A value that fits a schema of a bundled document: its own examples first, then a plain one of its type. Patterns are left to the writer. */
+/**
+ * A value that fits a schema of a bundled document: the schema's own example if it has one, else one of its type. A text is a
+ * placeholder, and may not match the pattern of its schema.
+ */
 export function sample(document: Document, schema: Schema, depth = 0): unknown {
   const node = deref(document, schema);
   const known = [node.const, node.examples, node.default, node.enum].find((each) => each !== undefined);
@@ -96,7 +103,8 @@ export function sample(document: Document, schema: Schema, depth = 0): unknown {
   if (type === 'boolean') return true;
   if (type === 'null') return null;
   return (
-    texts[String(node.format)] ?? 'text'.padEnd(Number(node.minLength ?? 0), '.').slice(0, Number(node.maxLength ?? 4))
+    texts[String(node.format)] ??
+    PLACEHOLDER.padEnd(Number(node.minLength ?? 0), '.').slice(0, Number(node.maxLength ?? PLACEHOLDER.length))
   );
 }
 

@@ -2,6 +2,7 @@ import { errorCodes } from './errorCodes.ts';
 import { fileName } from './fileName.ts';
 import { listErrorCodes } from './listErrorCodes.ts';
 import { namedExamples } from './namedExamples.ts';
+import { noPlaceholder } from './noPlaceholder.ts';
 import { noUnusedFile } from './noUnusedFile.ts';
 import { operationIdVerb } from './operationIdVerb.ts';
 import { operationKeyOrder } from './operationKeyOrder.ts';
@@ -22,6 +23,7 @@ export default function guildhall() {
         'error-codes': errorCodes,
         'file-name': fileName,
         'named-examples': namedExamples,
+        'no-placeholder': noPlaceholder,
         'no-unused-file': noUnusedFile,
         'operation-id-verb': operationIdVerb,
         'operation-key-order': operationKeyOrder,

@@ -87,6 +87,7 @@ export type Visitor = {
   PathItem?: Hooks<PathItem>;
   Operation?: Hooks<Operation>;
   Schema?: Hooks<Schema>;
+  Example?: Hooks<Example>;
   ref?: Hooks<Ref>;
 };
 
