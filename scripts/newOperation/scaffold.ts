@@ -45,8 +45,8 @@ ${names.map((name) => `  test('${PLACEHOLDER}: say when it is ${name}', async ()
 });
 `,
   );
-  return `import { startTestApp, type TestApp } from '../../support/app.ts';
-import { exampleRequest } from '../../support/exampleRequest.ts';
+  return `import { startTestApp, type TestApp } from '../../support/http/app.ts';
+import { exampleRequest } from '../../support/http/exampleRequest.ts';
 
 let app: TestApp;
 

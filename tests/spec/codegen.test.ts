@@ -116,7 +116,7 @@ describe('staleFiles', () => {
 });
 
 describe('scaffold', () => {
-  test('writes a handler that type-checks, whatever the operation takes, and that is plainly not written yet', () => {
+  test('writes a handler and a test that type-check, whatever the operation takes, and a handler that throws', () => {
     const chosen = [...new Map(rows.map((row) => [`${row.method} ${row.requestBody} ${row.status}`, row])).values()];
     const texts = new Map(
       chosen.flatMap((row) =>
@@ -132,9 +132,10 @@ describe('scaffold', () => {
     const { readFile, fileExists } = host;
     host.readFile = (file) => texts.get(file) ?? readFile(file);
     host.fileExists = (file) => texts.has(file) || fileExists(file);
-    const handlers = [...texts.keys()].filter((file) => file.startsWith(join(root, 'handlers')));
-    const program = ts.createProgram(handlers, config.options, host);
-    const faults = handlers.flatMap((file) => program.getSemanticDiagnostics(program.getSourceFile(file)));
+    const files = [...texts.keys()];
+    const handlers = files.filter((file) => file.startsWith(join(root, 'handlers')));
+    const program = ts.createProgram(files, config.options, host);
+    const faults = files.flatMap((file) => program.getSemanticDiagnostics(program.getSourceFile(file)));
     expect(faults.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, ' '))).toEqual([]);
     expect(handlers.length).toBeGreaterThan(5);
     for (const file of handlers) expect(texts.get(file)).toContain('throw new Error');
