@@ -3,7 +3,7 @@ import { ThreadStopped } from '../../../core/thread.ts';
 import { PoolBusy, ThreadPool } from '../../../core/threadPool.ts';
 import { type RegisterTools, registerTool, ToolRefusal } from './tool.ts';
 
-/** For whom it is calculated. */
+/** Whose call it is, and the signal that ends it. */
 interface Caller {
   workspaceId: string;
   signal?: AbortSignal;
@@ -12,9 +12,9 @@ interface Caller {
 /** Calculates one expression. Throws ToolRefusal when it cannot be calculated, or not within the limits; or the signal's reason. */
 export type Calculate = (expression: string, caller: Caller) => Promise<string>;
 
-const MOST_CHARACTERS = 1000;
+const MAX_CHARACTERS = 1000;
 const LIMITS = { maxOldGenerationSizeMb: 96, maxYoungGenerationSizeMb: 16, stackSizeMb: 2 };
-/** The library takes its time to load: it is kept this long after the last calculation. */
+/** The thread is kept this long after the last calculation, because the library takes a while to load. */
 const KEPT_MS = 60_000;
 
 interface Options {
@@ -26,7 +26,7 @@ interface Options {
 
 /**
  * Calculates in one thread, one expression after the other; workspaces take turns. A thread that takes longer than its time, or
- * more memory than is allowed, is ended with what it does; the next calculation starts another one.
+ * more memory than is allowed, is terminated; the next calculation starts another one.
  */
 export function createCalculator({ timeLimitMs, script }: Options): Calculate {
   const pool = new ThreadPool<string, { result: string } | { error: string }>({
@@ -72,7 +72,7 @@ export const registerCalculator: RegisterTools = (server, host) => {
         'Calculates an expression exactly: + - * / ^ % mod, brackets, percentages (200 + 5%), comparisons, factorials, ' +
         'sqrt, log, exp, trigonometry in radians, min, max, sum, mean, median, std, gcd, lcm, round, combinations and the like; ' +
         'pi and e. Example: (1200 * 1.19 - 50) / 12',
-      input: z.object({ expression: z.string().min(1).max(MOST_CHARACTERS).describe('The expression') }),
+      input: z.object({ expression: z.string().min(1).max(MAX_CHARACTERS).describe('The expression') }),
     },
     ({ expression }) => calculate(expression, host.context()),
   );
