@@ -32,6 +32,8 @@ function sendingOf(job: AnyJob, data: JobData[JobName]) {
 
 /** The queue of a running service. */
 export interface Queue extends Jobs {
+  /** Looks at once for work that was never queued, if this process does the work. */
+  sweep(name: JobName): void;
   /** Ends the queue, once: running jobs have `graceMs` to finish; what is given up then is run again, here or elsewhere. */
   stop(graceMs: number): Promise<void>;
 }
@@ -170,6 +172,7 @@ export function startQueue({ url, jobs, work, places, context }: QueueOptions): 
         logger.warn({ job: name, err: error }, 'job not queued; it will be swept up');
       }
     },
+    sweep: (name) => sweeps?.sweepNow(name),
     stop(graceMs) {
       stopping ??= stop(graceMs);
       return stopping;

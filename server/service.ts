@@ -5,8 +5,7 @@ import type { Clock } from '../core/clock.ts';
 import { SecretBox } from '../core/secrets.ts';
 import { removeLeftovers } from '../core/temporary.ts';
 import type { Database } from '../db/connect.ts';
-import { APPROVAL_DECIDED } from '../db/queries/turns/approvals.ts';
-import { API_KEY_REVOKED } from '../db/queries/workspaces/apiKeys.ts';
+import { apiKeyRevoked, approvalDecided, subscribe } from '../db/events.ts';
 import { handlers as everyHandler } from '../generated/handlers.ts';
 import type { Handlers } from '../handlers/handler.ts';
 import { draftsOf, folderStore } from '../integrations/storage/folder.ts';
@@ -103,15 +102,18 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     validateResponses: config.validateResponses,
     ...(options.observe ? { observe: options.observe } : {}),
   });
-  const unlisten = await database.listen(
-    API_KEY_REVOKED,
-    (id) => authenticator.forget(id),
-    () => authenticator.forget(),
-  );
-  // What is missed while the connection is lost is swept up by the workers.
-  const unlistenApprovals = await database.listen(APPROVAL_DECIDED, (payload) => {
-    void queue.send('continue-conversation', JSON.parse(payload));
-  });
+  const subscriptions = await Promise.all([
+    subscribe(database, apiKeyRevoked, {
+      received: ({ apiKeyId }) => authenticator.forget(apiKeyId),
+      missed: () => authenticator.forget(),
+      logger,
+    }),
+    subscribe(database, approvalDecided, {
+      received: (decision) => void queue.send('continue-conversation', decision),
+      missed: () => queue.sweep('continue-conversation'),
+      logger,
+    }),
+  ]);
   return {
     app,
     runtime,
@@ -121,8 +123,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     },
     async close() {
       clearInterval(tidying);
-      unlisten();
-      unlistenApprovals();
+      for (const unsubscribe of subscriptions) unsubscribe();
       await queue.stop(0);
       await runtime.close();
     },

@@ -1,12 +1,7 @@
 import { displayApiKey, hashApiKey, isApiKeyShape, mintApiKey } from '../../core/apiKey.ts';
 import { newId } from '../../core/ids.ts';
-import {
-  API_KEY_REVOKED,
-  findApiKeyByHash,
-  listApiKeys,
-  revokeApiKey,
-  touchApiKey,
-} from '../../db/queries/workspaces/apiKeys.ts';
+import { apiKeyRevoked } from '../../db/events.ts';
+import { findApiKeyByHash, listApiKeys, revokeApiKey, touchApiKey } from '../../db/queries/workspaces/apiKeys.ts';
 import { createWorkspace, findWorkspace, listWorkspaces } from '../../db/queries/workspaces/workspaces.ts';
 import { createTestDatabase, type TestDatabase } from '../support/db/database.ts';
 
@@ -75,7 +70,7 @@ describe('stored keys', () => {
   test('are told to every listener when they are revoked', async () => {
     const { apiKeyId } = await setting.seedWorkspace();
     const { promise, resolve } = Promise.withResolvers<string>();
-    const stop = await setting.database.listen(API_KEY_REVOKED, resolve);
+    const stop = await setting.database.listen(apiKeyRevoked.channel, resolve);
     await revokeApiKey(setting.database.system, apiKeyId);
     expect(await promise).toBe(apiKeyId);
     stop();

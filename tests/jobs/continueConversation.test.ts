@@ -1,5 +1,6 @@
 import { pino } from 'pino';
-import { APPROVAL_DECIDED, decideApprovals, decideAsOperator } from '../../db/queries/turns/approvals.ts';
+import { approvalDecided } from '../../db/events.ts';
+import { decideApprovals, decideAsOperator } from '../../db/queries/turns/approvals.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { continueConversation } from '../../jobs/continueConversation.ts';
 import { send, stored, transcript } from '../http/messages/turns.ts';
@@ -77,7 +78,7 @@ test('a call that an operator rejects is not made, and the model is told', async
 test('of two calls of a turn the first decision moves nothing; the second lets the agent go on, once', async () => {
   const { conversationId, approvals } = await waits('Oslo', 'Rome');
   const { promise, resolve } = Promise.withResolvers<unknown>();
-  const unlisten = await app.database.database.listen(APPROVAL_DECIDED, resolve);
+  const unlisten = await app.database.database.listen(approvalDecided.channel, resolve);
   await approve(approvals[0]);
   await promise;
   unlisten();

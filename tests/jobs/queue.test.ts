@@ -153,6 +153,25 @@ test('work that was stored and never queued is swept up at start', async () => {
   expect(ran).toEqual([lost]);
 });
 
+test('work that may have been missed is swept up on demand', async () => {
+  const lost: Data[] = [];
+  const ran: Data[] = [];
+  let sweeps = 0;
+  const sweep = async () => {
+    sweeps += 1;
+    return lost;
+  };
+  const queue = queueOf(jobWith({ sweep, run: async (each) => void ran.push(each) }), true);
+  await until(() => sweeps === 1);
+  lost.push(data());
+  // The first sweep may still be under way; a sweep does not run beside another of its job.
+  await until(() => {
+    queue.sweep('process-knowledge-source');
+    return ran.length > 0;
+  });
+  expect(ran).toEqual(lost);
+});
+
 test('a job whose sweep fails keeps no other job from its own', async () => {
   const lost = data();
   const ran: Data[] = [];

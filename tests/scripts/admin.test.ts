@@ -7,7 +7,8 @@ import { createInterface } from 'node:readline';
 import { jest } from '@jest/globals';
 import { hashApiKey } from '../../core/apiKey.ts';
 import { newId } from '../../core/ids.ts';
-import { API_KEY_REVOKED, findApiKeyByHash } from '../../db/queries/workspaces/apiKeys.ts';
+import { apiKeyRevoked } from '../../db/events.ts';
+import { findApiKeyByHash } from '../../db/queries/workspaces/apiKeys.ts';
 import { runAdmin } from '../../scripts/admin/run.ts';
 import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../support/db/database.ts';
 
@@ -64,7 +65,7 @@ describe('key', () => {
     expect(listed[0]).toMatchObject({ apiKeyPublicId: created.apiKeyPublicId, name: 'CI', revokedAt: null });
     expect(JSON.stringify(listed)).not.toContain(created.apiKey);
     const { promise, resolve } = Promise.withResolvers<string>();
-    await setting.database.listen(API_KEY_REVOKED, resolve);
+    await setting.database.listen(apiKeyRevoked.channel, resolve);
     const revoked = await json(['key', 'revoke', created.apiKeyPublicId]);
     expect(revoked.revokedAt).toEqual(expect.any(String));
     expect(await promise).toBe(created.apiKeyPublicId);

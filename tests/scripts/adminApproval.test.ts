@@ -1,5 +1,5 @@
 import { newId } from '../../core/ids.ts';
-import { APPROVAL_DECIDED } from '../../db/queries/turns/approvals.ts';
+import { approvalDecided } from '../../db/events.ts';
 import { finishTurn } from '../../db/queries/turns/finishTurn.ts';
 import { beginConversation } from '../../db/queries/turns/turns.ts';
 import { createTestDatabase, type SeededWorkspace, type TestDatabase } from '../support/db/database.ts';
@@ -85,7 +85,7 @@ test.each([
 ])('%s decides in the name of the operator, and tells services that run', async (verb, status) => {
   const { id, workspaceId, conversationId, db } = await asked();
   const heard = Promise.withResolvers<string>();
-  const unlisten = await database.database.listen(APPROVAL_DECIDED, heard.resolve);
+  const unlisten = await database.database.listen(approvalDecided.channel, heard.resolve);
   expect(await json(verb, id)).toMatchObject({ approvalPublicId: id, status, decidedBy: 'operator' });
   expect(JSON.parse(await heard.promise)).toEqual({ workspaceId, conversationId });
   unlisten();
@@ -109,7 +109,7 @@ test.each([
     .execute();
   const before = await db.selectFrom('approvals').selectAll().execute();
   const heard = Promise.withResolvers<string>();
-  const unlisten = await database.database.listen(APPROVAL_DECIDED, heard.resolve);
+  const unlisten = await database.database.listen(approvalDecided.channel, heard.resolve);
   const message = `Approval ${id} was decided before, by message at ${REQUESTED.toISOString()}: it is ${status}`;
   expect(await admin(verb, id)).toEqual({ code: 1, stdout: '', stderr: `error: ${message}\n` });
   const { code, stdout } = await admin(verb, id, '--json');

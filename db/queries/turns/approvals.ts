@@ -1,5 +1,6 @@
 import { type Kysely, type RawBuilder, type Selectable, sql, type Transaction } from 'kysely';
 import type { Approvals, DB } from '../../../generated/db.ts';
+import { approvalDecided } from '../../events.ts';
 
 /** A call of a tool that a person decides. */
 export type ApprovalRow = Selectable<Approvals>;
@@ -98,9 +99,6 @@ export async function storeApprovedOutput(
     .execute();
 }
 
-/** NOTIFY channel: an operator has decided; the payload is JSON of `{workspaceId, conversationId}`. */
-export const APPROVAL_DECIDED = 'guildhall_approval_decided';
-
 /** Nobody goes on with a conversation that is deleted: there is nothing to decide. */
 const conversationIsThere = sql<boolean>`exists (select from conversations c
   where c.workspace_id = approvals.workspace_id and c.id = approvals.conversation_id and c.deleted_at is null)`;
@@ -134,8 +132,7 @@ export async function decideAsOperator(
   const ids = { approved: decision === 'approved' ? [id] : [], rejected: decision === 'rejected' ? [id] : [] };
   const decided = await decideApprovals(trx, workspaceId, ids, 'operator', now);
   if (decided.length === 0) return { ...found, decidedNow: false };
-  const payload = JSON.stringify({ workspaceId, conversationId });
-  await sql`select pg_notify(${APPROVAL_DECIDED}, ${payload})`.execute(trx);
+  await approvalDecided.notify(trx, { workspaceId, conversationId });
   return { ...found, status: decision, decided_at: now, decided_by: 'operator', decidedNow: true };
 }
 

@@ -1,9 +1,7 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { ApiKeys, DB } from '../../../generated/db.ts';
+import { apiKeyRevoked } from '../../events.ts';
 import { inTransaction } from '../../transaction.ts';
-
-/** NOTIFY channel on which a revoked key's id is told to every replica. */
-export const API_KEY_REVOKED = 'api_key_revoked';
 
 /** A key as it may be shown: without its hash. */
 export type ApiKeyRow = Omit<Selectable<ApiKeys>, 'key_hash'>;
@@ -38,7 +36,7 @@ export async function revokeApiKey(db: Kysely<DB>, id: string): Promise<ApiKeyRo
       .where('id', '=', id)
       .returning(SHOWN)
       .executeTakeFirst();
-    if (row) await sql`select pg_notify(${API_KEY_REVOKED}, ${id})`.execute(transaction);
+    if (row) await apiKeyRevoked.notify(transaction, { apiKeyId: id });
     return row;
   });
 }

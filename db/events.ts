@@ -1,0 +1,95 @@
+import { type Kysely, sql } from 'kysely';
+import type { Logger } from 'pino';
+import { isUuid } from '../core/ids.ts';
+import type { DB } from '../generated/db.ts';
+import type { Database } from './connect.ts';
+
+/** Something that one process announces to every running service through NOTIFY. */
+export interface DatabaseEvent<Payload> {
+  channel: string;
+  /** Announces the event; within a transaction it is sent when that commits. */
+  notify(db: Kysely<DB>, payload: Payload): Promise<void>;
+  /** Reads the text of a notification. Throws when it has another shape: every login of the database may write to a channel. */
+  parse(text: string): Payload;
+}
+
+/** How payloads of an event are written and read. */
+interface PayloadFormat<Payload> {
+  write(payload: Payload): string;
+  read(text: string): Payload;
+}
+
+function defineEvent<Payload>(channel: string, { write, read }: PayloadFormat<Payload>): DatabaseEvent<Payload> {
+  return {
+    channel,
+    notify: async (db, payload) => void (await sql`select pg_notify(${channel}, ${write(payload)})`.execute(db)),
+    parse: read,
+  };
+}
+
+function uuid(value: unknown, name: string): string {
+  if (typeof value !== 'string' || !isUuid(value)) throw new Error(`The payload has no UUID as ${name}.`);
+  return value;
+}
+
+/** A conversation in which an operator has decided on a call. */
+export interface ApprovalDecision {
+  workspaceId: string;
+  conversationId: string;
+}
+
+/** An operator has decided on a call that was waiting for approval. */
+export const approvalDecided = defineEvent<ApprovalDecision>('guildhall_approval_decided', {
+  write: ({ workspaceId, conversationId }) => JSON.stringify({ workspaceId, conversationId }),
+  read(text) {
+    const value: unknown = JSON.parse(text);
+    if (typeof value !== 'object' || value === null) throw new Error('The payload is no object.');
+    const { workspaceId, conversationId } = value as Partial<Record<keyof ApprovalDecision, unknown>>;
+    return {
+      workspaceId: uuid(workspaceId, 'workspaceId'),
+      conversationId: uuid(conversationId, 'conversationId'),
+    };
+  },
+});
+
+/** A key that must not be accepted any more. */
+export interface RevokedApiKey {
+  apiKeyId: string;
+}
+
+/** An API key was revoked. */
+export const apiKeyRevoked = defineEvent<RevokedApiKey>('api_key_revoked', {
+  write: ({ apiKeyId }) => apiKeyId,
+  read: (text) => ({ apiKeyId: uuid(text, 'the whole text') }),
+});
+
+/** What a subscriber does with an event. */
+export interface EventHandlers<Payload> {
+  received(payload: Payload): void;
+  /** The connection was lost for a time, so events may have been missed. */
+  missed(): void;
+  /** Gets a line for each malformed notification, without its text. */
+  logger: Pick<Logger, 'warn'>;
+}
+
+/**
+ * Subscribes to an event. A malformed notification is logged and ignored. Settles when the database listens.
+ * @returns ends the subscription
+ */
+export function subscribe<Payload>(
+  database: Pick<Database, 'listen'>,
+  event: DatabaseEvent<Payload>,
+  { received, missed, logger }: EventHandlers<Payload>,
+): Promise<() => void> {
+  const handle = (text: string) => {
+    let payload: Payload;
+    try {
+      payload = event.parse(text);
+    } catch {
+      logger.warn({ channel: event.channel, bytes: Buffer.byteLength(text) }, 'a malformed notification was ignored');
+      return;
+    }
+    received(payload);
+  };
+  return database.listen(event.channel, handle, missed);
+}
