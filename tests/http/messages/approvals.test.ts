@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { decideApprovals, takeApproved } from '../../../db/queries/turns/approvals.ts';
 import { publish } from '../../support/agents/agents.ts';
 import { agentWith, link, postTool, stepsOf, turnsOf } from '../../support/agents/runtimeAgents.ts';
+import { untilOneWaits } from '../../support/db/database.ts';
 import { startTestApp, type TestApp } from '../../support/http/app.ts';
 import { useModelApp } from '../../support/http/modelApp.ts';
 import { answering } from '../../support/tools/httpTools.ts';
@@ -226,6 +228,25 @@ describe('exactly once', () => {
     expect(body).toMatchObject({ pendingApprovals: [], messages: [{ content: 'Paid at last.' }] });
     expect(paths()).toEqual(['/pay Oslo']);
     expect(JSON.stringify(here.server.requests[2]?.body)).toContain('paid');
+  });
+
+  test('an approved call that another process has begun just now is not made a second time', async () => {
+    const agentId = await payer();
+    const { conversationId, pendingApprovals } = await waiting(agentId, call('pay', 'Oslo'));
+    const { db, workspaceId } = here.app.workspace;
+    const id = pendingApprovals[0].publicId;
+    await decideApprovals(db, workspaceId, { approved: [id], rejected: [] }, 'operator', new Date());
+    here.server.script({ reply: 'I do not know.' });
+    // The turn still reads the call as approved, and then waits for the process that begins it.
+    const sent = await db.transaction().execute(async (trx) => {
+      expect(await takeApproved(trx, workspaceId, id)).toBe(true);
+      const answer = decide(agentId, conversationId, 'Well?').then(({ body }) => body);
+      await untilOneWaits(here.app.database.name);
+      return { answer };
+    });
+    expect(await sent.answer).toMatchObject({ messages: [{ content: 'I do not know.' }] });
+    expect(paths()).toEqual([]);
+    expect(JSON.stringify(here.server.requests[1]?.body)).toContain('Whether it was made is not known.');
   });
 
   test('a call that was begun when its process died is not made again: the model is told that its outcome is not known', async () => {
