@@ -5,25 +5,16 @@
 
 import type { StoredAgentSnapshot } from "../db/stored/agentSnapshot.ts";
 import type { StoredDefaultValue, StoredVariableOption } from "../db/stored/agentVariable.ts";
+import type { StoredAttachment } from "../db/stored/attachment.ts";
 import type { ImportedEndpoint } from "../db/stored/importedEndpoint.ts";
 import type { StoredMcpSchemas, StoredMcpTool } from "../db/stored/mcpTool.ts";
+import type { StoredPausedRun, StoredToolOrigin, ToolOriginFormat1 } from "../db/stored/pausedRun.ts";
+import type { StoredTranscript } from "../db/stored/transcript.ts";
 import type { ColumnType } from "kysely";
 
 export type Generated<T> = T extends ColumnType<infer S, infer I, infer U>
   ? ColumnType<S, I | undefined, U>
   : ColumnType<T, T | undefined, T>;
-
-export type Json = JsonValue;
-
-export type JsonArray = JsonValue[];
-
-export type JsonObject = {
-  [x: string]: JsonValue | undefined;
-};
-
-export type JsonPrimitive = boolean | number | string | null;
-
-export type JsonValue = JsonArray | JsonObject | JsonPrimitive;
 
 export type Numeric = ColumnType<number, number | string, number | string>;
 
@@ -216,9 +207,9 @@ export interface Approvals {
   decided_at: Timestamp | null;
   decided_by: "message" | "operator" | null;
   id: string;
-  input: Json;
+  input: ColumnType<Record<string, unknown>, string, string>;
   is_error: boolean | null;
-  origin: Json;
+  origin: ColumnType<StoredToolOrigin | ToolOriginFormat1, string, string>;
   output: string | null;
   requested_at: Generated<Timestamp>;
   /**
@@ -249,7 +240,7 @@ export interface Conversations {
   last_message_at: Generated<Timestamp>;
   last_message_snippet: string | null;
   message_count: Generated<number>;
-  metadata: Generated<Json>;
+  metadata: ColumnType<Record<string, unknown>, string | undefined, string>;
   output_tokens: Generated<number>;
   started_at: Generated<Timestamp>;
   /**
@@ -427,7 +418,7 @@ export interface Memories {
 }
 
 export interface Messages {
-  attachments: Generated<Json>;
+  attachments: ColumnType<StoredAttachment[], string | undefined, string>;
   /**
    * The reply as speech, in the file store
    */
@@ -464,7 +455,7 @@ export interface Messages {
   /**
    * Components that the agent shows with the reply
    */
-  ui: Json | null;
+  ui: ColumnType<Record<string, unknown> | null, string | null, string | null>;
   workspace_id: string;
 }
 
@@ -554,18 +545,18 @@ export interface Turns {
   kind: "message" | "follow_up" | "continuation";
   output_tokens: Generated<number>;
   /**
-   * Where a turn goes on when its approvals are decided
+   * Where the run of the agent continues when its approvals are decided. Without a format number it is format 1
    */
-  paused: Json | null;
+  paused: ColumnType<StoredPausedRun | null, string | null, string | null>;
   started_at: Generated<Timestamp>;
   /**
    * waiting = for approvals; interrupted = its process died
    */
   status: Generated<"running" | "done" | "waiting" | "failed" | "interrupted">;
   /**
-   * Tool calls and their results between the message and the reply, as later turns show them to the model; null = there were none
+   * Tool calls and their results between the message and the reply, as later turns show them to the model; null = there were none. A list is format 1
    */
-  transcript: Json | null;
+  transcript: ColumnType<StoredTranscript | null, string | null, string | null>;
   version_number: number;
   workspace_id: string;
 }
@@ -581,14 +572,14 @@ export interface TurnSteps {
    */
   depth: Generated<number>;
   duration_ms: number | null;
-  input: Json | null;
+  input: ColumnType<unknown, string | null, string | null>;
   input_tokens: number | null;
   kind: "model" | "tool";
   /**
    * Of the model at its provider, or of the tool as the model calls it
    */
   name: string;
-  output: Json | null;
+  output: ColumnType<unknown, string | null, string | null>;
   output_tokens: number | null;
   provider: string | null;
   seq: number;

@@ -11,7 +11,7 @@ function commonOf(row: ConversationRow) {
   return {
     publicId: row.id,
     agentPublicId: row.agent_id,
-    channel: row.channel as Schemas['ConversationChannel'],
+    channel: row.channel,
     externalUserId: row.external_user_id,
     isTest: row.is_test,
     isPaused: row.is_paused,
@@ -24,7 +24,7 @@ function commonOf(row: ConversationRow) {
 
 /** The conversation as the contract shows it. */
 export function conversationBody(row: ConversationRow): Schemas['Conversation'] {
-  return { ...commonOf(row), metadata: row.metadata as Record<string, unknown> };
+  return { ...commonOf(row), metadata: row.metadata };
 }
 
 /** The conversation as a list shows it. */
@@ -40,7 +40,7 @@ export function messageBody(row: MessageRow, runtime: Pick<Runtime, 'publicUrl'>
   return {
     publicId: row.id,
     conversationPublicId: row.conversation_id,
-    role: row.role as Schemas['MessageRole'],
+    role: row.role,
     content: row.content,
     ui: row.ui as Schemas['Message']['ui'],
     audioUrl: row.audio_key === null ? null : publicFileUrl(runtime.publicUrl, row.audio_key),

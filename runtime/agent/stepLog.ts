@@ -77,7 +77,7 @@ export class StepLog {
       output_tokens: usage?.outputTokens ?? null,
       cost_usd: usage?.costUsd ?? null,
       started_at: step.startedAt,
-    } as StepRow);
+    });
   }
 
   /** Stores calls of tools that are about to be made, or wait for a person; each answers with the function that notes its outcome. */
@@ -88,7 +88,7 @@ export class StepLog {
     const started = performance.now();
     const enders = calls.map(({ name, input, waits }) => {
       const row = this.#row(agent, 'tool', name);
-      this.#unstored.push({ ...row, status: waits ? 'waiting' : 'running', input: storable(input) } as StepRow);
+      this.#unstored.push({ ...row, status: waits ? 'waiting' : 'running', input: storable(input) });
       const called: CalledTool = { name, durationMs: 0, ok: false };
       if (agent.depth === 0 && !waits) this.toolCalls.push(called);
       return ({ ok, output, waits: paused = false }: { ok: boolean; output: unknown; waits?: boolean }) => {

@@ -24,9 +24,10 @@ export function originKey(origin: ToolOrigin): string {
     case 'sub_agent':
       return `sub_agent ${origin.id}`;
     case 'http_tool':
+      return `http_tool ${origin.id} ${origin.operation ?? ''}`;
     case 'external_mcp':
     case 'native_mcp':
-      return `${origin.kind} ${origin.id} ${origin.operation ?? ''}`;
+      return `${origin.kind} ${origin.id} ${origin.toolName}`;
   }
 }
 

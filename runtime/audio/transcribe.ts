@@ -1,7 +1,8 @@
 import { APICallError } from '@ai-sdk/provider';
 import { fault } from '../../core/errors.ts';
 import { cutText, toStorable } from '../../core/text.ts';
-import { type ResolvedAttachment, type StoredAttachment, toStored } from '../files/attachments.ts';
+import type { StoredAttachment } from '../../db/stored/attachment.ts';
+import { type ResolvedAttachment, toStored } from '../files/attachments.ts';
 import type { ModelDescriptor } from '../models/catalogue.ts';
 import { modelFault } from '../models/errors.ts';
 import { withRetries } from '../models/retry.ts';

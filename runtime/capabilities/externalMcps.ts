@@ -25,7 +25,7 @@ function serverTools(scope: AgentScope): AgentTool[] {
     descriptionsOf(linked.row).map(
       (tool): AgentTool => ({
         ...tool,
-        origin: { kind: 'external_mcp', id: linked.row.id, operation: tool.name },
+        origin: { kind: 'external_mcp', id: linked.row.id, toolName: tool.name },
         requiresApproval: linked.requiresApproval,
         run: (input, { signal }) => call(scope, linked, tool.name, input, signal),
       }),

@@ -44,9 +44,9 @@ function isUnavailable(error: unknown): error is ApiError {
   return error instanceof ApiError && error.code === 'TOOLKIT_REGISTRY_UNAVAILABLE';
 }
 
-function toolOf(row: Row, operation: string) {
+function toolOf(row: Row, toolName: string) {
   return {
-    origin: { kind: 'native_mcp', id: row.id, operation },
+    origin: { kind: 'native_mcp', id: row.id, toolName },
     // Links to connections have no flag for it.
     requiresApproval: false,
   } as const;

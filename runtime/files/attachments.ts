@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { type ApiError, fault, invalid } from '../../core/errors.ts';
 import { guardedFetch, type OutgoingClient, OutgoingFailed, OutgoingRefused } from '../../core/outgoing.ts';
 import { escapeXml } from '../../core/text.ts';
+import type { StoredAttachment } from '../../db/stored/attachment.ts';
 import type { UserPart } from '../models/prompt.ts';
 import { type FileKind, fileKind, isDeclared } from './fileKinds.ts';
 
@@ -22,17 +23,6 @@ export interface ResolvedAttachment {
   sizeBytes: number;
   sha256: string;
   url?: string;
-}
-
-/** What a stored message keeps of an attachment: everything but the content. */
-export interface StoredAttachment {
-  mediaType: string;
-  filename: string;
-  sizeBytes: number;
-  sha256: string;
-  url?: string;
-  /** What is said in a recording. */
-  transcript?: string;
 }
 
 /** For whom attachments are brought in, and how. */

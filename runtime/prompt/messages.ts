@@ -1,14 +1,10 @@
 import { cutText } from '../../core/text.ts';
 import type { HistoryRow } from '../../db/queries/conversations/history.ts';
-import {
-  type ResolvedAttachment,
-  type StoredAttachment,
-  toModelParts,
-  withAttachmentNotes,
-} from '../files/attachments.ts';
+import { type ResolvedAttachment, toModelParts, withAttachmentNotes } from '../files/attachments.ts';
 import type { ModelDescriptor } from '../models/catalogue.ts';
 import { type ModelMessage, type ToolResultPart, withoutProviderParts } from '../models/prompt.ts';
 import { fitHistory } from './history.ts';
+import { transcriptMessages } from './storedTranscript.ts';
 
 /** Room for the reply in the context window: a quarter of it, and no more than replies commonly take. */
 const REPLY_RESERVE = 8_192;
@@ -74,8 +70,8 @@ interface Said {
 
 /** Calls longer than `most` as JSON are left out: what was said must not be forgotten for them. */
 function saidIn(row: HistoryRow, most: number): Said {
-  const text = withAttachmentNotes(row.content, row.attachments as StoredAttachment[]);
-  const transcript = (row.transcript ?? []) as ModelMessage[];
+  const text = withAttachmentNotes(row.content, row.attachments);
+  const transcript = transcriptMessages(row.transcript);
   const json = transcript.length > 0 ? JSON.stringify(transcript) : '';
   const [calls, cost] = json.length <= most ? [transcript, json] : [[], ''];
   return { role: row.role, content: text + cost, messages: [...calls, { role: row.role, content: text }] };

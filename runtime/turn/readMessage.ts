@@ -1,8 +1,9 @@
 import { newId } from '../../core/ids.ts';
 import type { UserMessage } from '../../db/queries/turns/turns.ts';
+import type { StoredAttachment } from '../../db/stored/attachment.ts';
 import type { AgentScope } from '../agent/tool.ts';
 import { transcribeAttachments } from '../audio/transcribe.ts';
-import { type ResolvedAttachment, resolveAttachments, type StoredAttachment, toStored } from '../files/attachments.ts';
+import { type ResolvedAttachment, resolveAttachments, toStored } from '../files/attachments.ts';
 import { snippetOf } from './snippet.ts';
 import { countTurn, isTimeout, storeTimedOut } from './takeConversation.ts';
 import type { Turn } from './types.ts';

@@ -1,8 +1,8 @@
 import { ApiError, fault } from '../../core/errors.ts';
 import { failTurn } from '../../db/queries/turns/finishTurn.ts';
 import type { AgentRun } from '../agent/agentRun.ts';
-import type { PausedRun } from '../agent/paused.ts';
 import { resumeAgent, runAgent } from '../agent/run.ts';
+import { pausedRunOf } from '../agent/storedRun.ts';
 import { retrieve } from '../capabilities/knowledge.ts';
 import { systemPrompt } from '../prompt/assemble.ts';
 import { historyBytes, historyMessages, userMessage } from '../prompt/messages.ts';
@@ -53,7 +53,7 @@ async function answer(turn: Turn, events: TurnEvents): Promise<TurnReply> {
   return holding(turn, release, async () => {
     if (turn.kind === 'message') events.onConversation?.(turn.conversationId);
     if (!model) throw fault('MODEL_PROVIDER_ERROR', MODEL_MISSING);
-    const paused = (waiting?.paused ?? null) as PausedRun | null;
+    const paused = waiting && pausedRunOf(waiting.paused);
     const [hits, toolset, resumption] = await Promise.all([
       knowledge,
       toolsetOf(turn, scope),

@@ -6,9 +6,11 @@ import { finishTurn } from '../../db/queries/turns/finishTurn.ts';
 import type { WaitingTurn } from '../../db/queries/turns/turns.ts';
 import type { AgentRun, RunOutcome } from '../agent/agentRun.ts';
 import { type PendingApproval, waitingCalls } from '../agent/paused.ts';
+import { storedPausedRun } from '../agent/storedRun.ts';
 import { speak } from '../audio/speak.ts';
 import { nextFollowUp } from '../followUps/schedule.ts';
 import { transcriptOf } from '../prompt/messages.ts';
+import { storedTranscript } from '../prompt/storedTranscript.ts';
 import { replyDelays } from '../replies/delay.ts';
 import { splitReply } from '../replies/split.ts';
 import { snippetOf } from './snippet.ts';
@@ -55,6 +57,7 @@ export async function storeReply(
           signal: turn.controller.signal,
         })
       : null;
+  const transcript = paused ? null : transcriptOf(messages);
   const now = runtime.clock.now();
   const isFollowUp = kind === 'follow_up';
   const sent = turn.followUpsSent + (isFollowUp ? 1 : 0);
@@ -71,8 +74,8 @@ export async function storeReply(
     // A continuation completes a turn that was counted.
     costOps: kind === 'continuation' ? 0 : 1,
     steps: await steps.settle(),
-    transcript: paused ? null : transcriptOf(messages),
-    paused: paused && { state: paused, approvals },
+    transcript: transcript && storedTranscript(transcript),
+    paused: paused && { state: storedPausedRun(paused), approvals },
     // Calls that a removed sub-agent asked for can no longer be decided.
     resumed: resumed && { turnId: resumed.id, waiting: pendingApprovals.map(({ id }) => id) },
     followUpAt: paused ? null : nextFollowUp(snapshot, { from: now, after: kind, sent, timeZone }),

@@ -4,7 +4,7 @@ import { finishTurn } from '../../db/queries/turns/finishTurn.ts';
 import { beginConversation } from '../../db/queries/turns/turns.ts';
 import { createTestDatabase, type SeededWorkspace, type TestDatabase } from '../support/db/database.ts';
 import { adminJson, admin as run } from '../support/scripts/admin.ts';
-import { turnEnd, turnStart } from '../support/turns/storedTurns.ts';
+import { pausedState, turnEnd, turnStart } from '../support/turns/storedTurns.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -18,7 +18,7 @@ const json = (...args: string[]) => adminJson(database, 'approval', ...args);
 const REQUESTED = new Date('2026-03-01T12:00:00.123Z');
 
 /** A call that waits in a conversation of its own. */
-async function asked(of?: SeededWorkspace, input: object = { city: 'Oslo' }, now = REQUESTED) {
+async function asked(of?: SeededWorkspace, input: Record<string, unknown> = { city: 'Oslo' }, now = REQUESTED) {
   const { workspaceId, db } = of ?? (await database.seedWorkspace());
   const [agentId, conversationId, turnId, id] = [newId(), newId(), newId(), newId()];
   await db
@@ -27,9 +27,9 @@ async function asked(of?: SeededWorkspace, input: object = { city: 'Oslo' }, now
     .execute();
   const start = turnStart({ workspaceId, conversationId, agentId, turnId, now });
   await beginConversation(db, start, { externalUserId: 'ann', isTest: false, metadata: {} });
-  const origin = { kind: 'http_tool', id: newId(), operation: null };
+  const origin = { kind: 'http_tool' as const, id: newId(), operation: null };
   const approvals = [{ id, agent_id: agentId, tool_name: 'pay', origin, input }];
-  await finishTurn(db, start, turnEnd('May I?', { now, paused: { state: {}, approvals } }));
+  await finishTurn(db, start, turnEnd('May I?', { now, paused: { state: pausedState(agentId), approvals } }));
   return { workspaceId, db, agentId, conversationId, turnId, id };
 }
 

@@ -1,14 +1,16 @@
 import { type RawBuilder, sql } from 'kysely';
+import type { StoredAttachment } from '../../stored/attachment.ts';
+import type { StoredTranscript } from '../../stored/transcript.ts';
 
 /** One earlier message, as a model gets to see it. */
 export interface HistoryRow {
   role: 'user' | 'assistant';
   content: string;
-  attachments: unknown[];
+  attachments: readonly StoredAttachment[];
   /** Joins a user's message with the replies to it. */
   turn_id: string | null;
   /** On the first reply of a recent turn that called tools: the calls and their results, which came before it. */
-  transcript: unknown[] | null;
+  transcript: StoredTranscript | null;
 }
 
 /** More messages than this are not looked at, however short: beyond it a prompt is history and little else. */

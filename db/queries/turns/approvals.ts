@@ -1,6 +1,7 @@
 import { type Kysely, type RawBuilder, type Selectable, sql, type Transaction } from 'kysely';
 import type { Approvals, DB } from '../../../generated/db.ts';
 import { approvalDecided } from '../../events.ts';
+import type { StoredToolOrigin } from '../../stored/pausedRun.ts';
 
 /** A call of a tool that a person decides. */
 export type ApprovalRow = Selectable<Approvals>;
@@ -10,8 +11,8 @@ export interface ApprovalRequest {
   id: string;
   agent_id: string;
   tool_name: string;
-  origin: unknown;
-  input: unknown;
+  origin: StoredToolOrigin;
+  input: Record<string, unknown>;
 }
 
 /** SQL statement: asks for approvals on behalf of a turn. */

@@ -1,5 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { DB } from '../../../generated/db.ts';
+import type { PausedRunFormat2 } from '../../stored/pausedRun.ts';
+import type { TranscriptFormat2 } from '../../stored/transcript.ts';
 import type { ConversationRow } from '../conversations/conversations.ts';
 import type { MessageRow } from '../conversations/messages.ts';
 import { type ApprovalRequest, insertingApprovals } from './approvals.ts';
@@ -34,9 +36,9 @@ export interface TurnEnd {
   costOps: number;
   /** Steps that are not stored yet. */
   steps: readonly StepRow[];
-  transcript: unknown[] | null;
+  transcript: TranscriptFormat2 | null;
   /** Given: the turn waits for these approvals, and goes on from `state`. */
-  paused: { state: unknown; approvals: readonly ApprovalRequest[] } | null;
+  paused: { state: PausedRunFormat2; approvals: readonly ApprovalRequest[] } | null;
   /** The turn that waited until this one: it waits no longer. Of its approvals only those in `waiting` can still be decided. */
   resumed: { turnId: string; waiting: readonly string[] } | null;
   followUpAt: Date | null;
@@ -130,7 +132,7 @@ export async function finishTurn(
       output_tokens: place === last ? usage.outputTokens : 0,
       cost_usd: place === last ? usage.costUsd : 0,
       cost_ops: place === last ? end.costOps : 0,
-      ui: (place === last ? end.ui : null) as MessageRow['ui'],
+      ui: place === last ? end.ui : null,
       audio_key: place === last ? end.audioKey : null,
     })),
   };

@@ -1,5 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { DB } from '../../../generated/db.ts';
+import type { StoredAttachment } from '../../stored/attachment.ts';
+import type { StoredPausedRun } from '../../stored/pausedRun.ts';
 import type { ConversationRow } from '../conversations/conversations.ts';
 import { type HistoryRow, historyJson } from '../conversations/history.ts';
 import { operationTaken, takingOperation } from '../workspaces/operations.ts';
@@ -22,7 +24,7 @@ export interface UserMessage {
   content: string;
   /** What models get in place of the content; null = the content. */
   modelText: string | null;
-  attachments: unknown[];
+  attachments: StoredAttachment[];
   snippet: string;
 }
 
@@ -106,7 +108,7 @@ export async function beginConversation(
 /** A turn of the conversation that waits for approvals. */
 export interface WaitingTurn {
   id: string;
-  paused: unknown;
+  paused: StoredPausedRun;
 }
 
 /** What came of an attempt to take a conversation. */

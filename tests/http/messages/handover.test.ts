@@ -1,10 +1,9 @@
-import { newId } from '../../../core/ids.ts';
 import { finishTurn, type TurnEnd } from '../../../db/queries/turns/finishTurn.ts';
 import { claimConversation, type TurnStart } from '../../../db/queries/turns/turns.ts';
 import { untilOneWaits } from '../../support/db/database.ts';
 import { startTestApp, type TestApp } from '../../support/http/app.ts';
 import { type ModelServer, startModelServer } from '../../support/servers/modelServer.ts';
-import { turnEnd, turnStart } from '../../support/turns/storedTurns.ts';
+import { pausedState, turnEnd, turnStart } from '../../support/turns/storedTurns.ts';
 import { begun, publishedAgent } from './turns.ts';
 
 let server: ModelServer;
@@ -90,4 +89,4 @@ test('a continuation does not take up again what the turn before went on with', 
   expect([first.conversation, last.conversation]).toEqual([undefined, undefined]);
 });
 
-const waitingEnd = () => turnEnd('Wait.', { paused: { state: { agentId: newId() }, approvals: [] } });
+const waitingEnd = () => turnEnd('Wait.', { paused: { state: pausedState(), approvals: [] } });

@@ -8,7 +8,7 @@ export function toolOf(name: string, owner: string | null, more: Partial<AgentTo
     owner,
     description: `Does ${name}.`,
     inputSchema: { type: 'object', properties: {} },
-    origin: { kind: 'external_mcp', id: newId(), operation: name },
+    origin: { kind: 'external_mcp', id: newId(), toolName: name },
     requiresApproval: false,
     run: async (input) => ({ text: JSON.stringify(input), isError: false }),
     ...more,

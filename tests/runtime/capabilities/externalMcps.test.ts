@@ -50,7 +50,7 @@ test('the tools are those of the last discovery, and no server is asked before a
       description: 'Says it again',
       requiresApproval: false,
       inputSchema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
-      origin: { kind: 'external_mcp', id: mcp.publicId, operation: 'echo' },
+      origin: { kind: 'external_mcp', id: mcp.publicId, toolName: 'echo' },
     },
     { name: 'fail', description: 'The tool “fail” of the server “Repeater”.' },
   ]);

@@ -52,7 +52,7 @@ describe('a built-in toolkit', () => {
     expect(tools[0]).toMatchObject({
       owner: 'Sums',
       requiresApproval: false,
-      origin: { kind: 'native_mcp', id, operation: tools[0]?.name },
+      origin: { kind: 'native_mcp', id, toolName: tools[0]?.name },
     });
     const [definition] = makeToolset(tools).definitions;
     expect(await runNamed(tools, String(definition?.name), { expression: '2+3' })).toMatchObject({
@@ -102,7 +102,7 @@ describe('a toolkit of the registry', () => {
         owner: 'Team chat',
         description: 'Sends with slack.',
         requiresApproval: false,
-        origin: { kind: 'native_mcp', id, operation: 'SLACK_SEND' },
+        origin: { kind: 'native_mcp', id, toolName: 'SLACK_SEND' },
       },
     ]);
     const { text, isError } = await runNamed(tools, 'SLACK_SEND', { text: 'Hi' });

@@ -1,4 +1,5 @@
 import type { HistoryRow } from '../../../db/queries/conversations/history.ts';
+import type { StoredMessage } from '../../../db/stored/modelMessage.ts';
 import type { ModelDescriptor } from '../../../runtime/models/catalogue.ts';
 import type { ModelMessage } from '../../../runtime/models/prompt.ts';
 import { historyMessages, transcriptOf } from '../../../runtime/prompt/messages.ts';
@@ -9,7 +10,7 @@ const step = (count: number, { input = {}, result = 'Seen.' }: { input?: object;
   return [
     { role: 'assistant', content: ids.map((id) => ({ type: 'tool-call', ...id, input })) },
     { role: 'tool', content: ids.map((id) => ({ ...id, text: result, isError: false })) },
-  ] as ModelMessage[];
+  ] as StoredMessage[];
 };
 const long = 'x'.repeat(40_000);
 

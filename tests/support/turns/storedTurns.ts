@@ -1,6 +1,7 @@
 import { newId } from '../../../core/ids.ts';
 import type { TurnEnd } from '../../../db/queries/turns/finishTurn.ts';
 import type { TurnStart, UserMessage } from '../../../db/queries/turns/turns.ts';
+import type { PausedRunFormat2 } from '../../../db/stored/pausedRun.ts';
 
 /** A turn that begins with a message, for tests that store turns without running them. */
 export function turnStart(
@@ -17,6 +18,11 @@ export function turnStart(
     ...of,
     message: { id: newId(), content, modelText: null, attachments: [], snippet: content },
   };
+}
+
+/** The run of an agent that waits, before its first step. */
+export function pausedState(agentId = newId()): PausedRunFormat2 {
+  return { format: 2, agentId, task: '', writer: 'openai/gpt-4.1', messages: [], calls: [] };
 }
 
 /** A turn that ended with one reply. */
