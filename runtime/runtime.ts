@@ -14,11 +14,11 @@ import { type CatalogueModel, findGlobalModel, listGlobalModels, type ModelDescr
 import { customModel } from './models/customModel.ts';
 import { isConfigured } from './models/providers.ts';
 import type { ModelSettings } from './models/settings.ts';
-import { ResourceCache } from './resources/loadResources.ts';
+import { ResourceCache } from './resources/resourceCache.ts';
 import { type Snapshot, snapshotOfVersion } from './resources/snapshot.ts';
 import { TurnRegistry } from './turn/turnRegistry.ts';
 
-/** What the run-time stands on. */
+/** What the run-time is made from. */
 export interface RuntimeOptions {
   models: ModelSettings;
   allowPrivateNetwork: boolean;
@@ -28,13 +28,13 @@ export interface RuntimeOptions {
   temporaryDir: string;
   toolkits: Toolkits;
   webSearch: WebSearchSettings;
-  /** Hears of what a turn could do without. */
+  /** Logs failures that a turn survives. */
   logger?: Pick<Logger, 'warn'>;
-  /** The database across workspaces: renews the leases of running turns. */
+  /** The database handle for all workspaces: renews the leases of running turns. */
   system: Kysely<DB>;
 }
 
-/** The run-time, as one workspace uses it. */
+/** The run-time as one workspace uses it. */
 export interface WorkspaceRuntime {
   /** Bound to the workspace. */
   readonly db: Kysely<DB>;
@@ -42,35 +42,35 @@ export interface WorkspaceRuntime {
   readonly runtime: Runtime;
 }
 
-/** A model as lists show it: the catalogue's, or one that the workspace added. */
+/** A model as lists show it: one of the catalogue, or one that the workspace added. */
 export type ListedModel = Omit<CatalogueModel, 'scope' | 'priceDetails'> & { scope: 'global' | 'workspace' };
 
-/** Snapshots are frozen, so a copy is good for ever; this many are kept. */
-const SNAPSHOTS_KEPT = 500;
+/** Snapshots in memory. A snapshot never changes, so none of them expires. */
+const MAX_SNAPSHOTS = 500;
 
-/** What agents run on: models, published snapshots, credentials, files, toolkits, and the turns under way. One instance a process. */
+/** What agents run on: models, published snapshots, credentials, files, toolkits and the running turns. One instance in each process. */
 export class Runtime {
   readonly models: ModelSettings;
   readonly allowPrivateNetwork: boolean;
   readonly clock: Clock;
-  /** Encrypts what is stored and must be read again: credentials of tools and servers. */
+  /** Encrypts credentials of tools and servers, which are stored and read again. */
   readonly secrets: SecretBox;
   /** Uploaded files. */
   readonly files: FileStore;
-  /** Absolute path of the folder for files that are needed while something is done. */
+  /** Absolute path of the folder for temporary files. */
   readonly temporaryDir: string;
   readonly toolkits: Toolkits;
-  /** The services that search the web; none: web search says that it is not configured. */
+  /** The services that search the web. Without any, web search says that it is not configured. */
   readonly webSearch: WebSearchSettings;
-  /** Connections to MCP servers of workspaces. */
+  /** Connections to the MCP servers of all workspaces. */
   readonly mcp: McpPool;
   readonly turns: TurnRegistry;
-  /** Where the service is reached from outside, without a slash at its end; known once it listens. */
+  /** Public base address of the service, without a slash at the end. Empty until the service listens. */
   publicUrl = '';
   readonly logger: Pick<Logger, 'warn'> | undefined;
-  /** What published versions are linked to, as it is now. */
+  /** The current resources behind the links of published versions. */
   readonly resources = new ResourceCache();
-  readonly #snapshots = new LRUCache<string, Snapshot>({ max: SNAPSHOTS_KEPT });
+  readonly #snapshots = new LRUCache<string, Snapshot>({ max: MAX_SNAPSHOTS });
 
   constructor(options: RuntimeOptions) {
     this.models = options.models;
@@ -86,17 +86,17 @@ export class Runtime {
     this.logger = options.logger;
   }
 
-  /** Ends what is open to the outside. The turns under way are not its concern. */
+  /** Closes the connections to the outside. Does not end running turns. */
   async close(): Promise<void> {
     await this.mcp.close();
   }
 
-  /** The model of the global catalogue with this id, active or not. */
+  /** Returns the model of the global catalogue with this id, active or not. */
   findGlobalModel(id: string): CatalogueModel | undefined {
     return findGlobalModel(this.models, id, this.clock.now());
   }
 
-  /** The model with this id that the workspace can choose: of the catalogue, or its own. */
+  /** Returns the model with this id that the workspace can choose: one of the catalogue, or its own. */
   async findModel(db: Kysely<DB>, workspaceId: string, id: string): Promise<ModelDescriptor | undefined> {
     const known = this.findGlobalModel(id.toLowerCase());
     if (known) return known;
@@ -104,13 +104,13 @@ export class Runtime {
     return row && this.#listed(row);
   }
 
-  /** Every model that the workspace can choose, active or not. */
+  /** Returns every model that the workspace can choose, active or not. */
   async listModels(db: Kysely<DB>, workspaceId: string): Promise<ListedModel[]> {
     const own = await listCustomModels(db, workspaceId);
     return [...listGlobalModels(this.models, this.clock.now()), ...own.map((row) => this.#listed(row))];
   }
 
-  /** The snapshot of a published version; undefined when there is none of this number. */
+  /** Returns the snapshot of a published version; undefined when no version has this number. */
   async snapshot(
     db: Kysely<DB>,
     workspaceId: string,
@@ -118,8 +118,8 @@ export class Runtime {
     versionNumber: number,
   ): Promise<Snapshot | undefined> {
     const key = `${workspaceId}/${agentId}/${versionNumber}`;
-    const kept = this.#snapshots.get(key);
-    if (kept) return kept;
+    const cached = this.#snapshots.get(key);
+    if (cached) return cached;
     const row = await findVersion(db, workspaceId, agentId, versionNumber);
     if (!row) return undefined;
     const snapshot = snapshotOfVersion(row);

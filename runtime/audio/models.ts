@@ -4,10 +4,13 @@ import { baseUrlOf } from '../models/providers.ts';
 import type { AudioModelName, ModelSettings } from '../models/settings.ts';
 import { modelFetch } from '../models/transport.ts';
 
-/** What a model does with sound. */
+/** What an audio model does: write down a recording, or read a text aloud. */
 export type AudioTask = 'transcription' | 'speech';
 
-/** In the order in which they are asked. Anthropic has no such models; which ones a compatible server has only its operator knows. */
+/**
+ * The default models, in order of preference. Anthropic has no audio models. Those of a compatible server are known to its operator
+ * only, who names them in the settings.
+ */
 const DEFAULTS: Readonly<Record<AudioTask, readonly AudioModelName[]>> = {
   transcription: [
     { provider: 'openai', modelId: 'gpt-4o-mini-transcribe' },
@@ -20,8 +23,8 @@ const DEFAULTS: Readonly<Record<AudioTask, readonly AudioModelName[]>> = {
 };
 
 /**
- * The model for a task: the one that the settings name, else one of the provider of the agent's own model, else one of any configured
- * provider. Undefined when none of them has such models.
+ * Chooses the model for a task: the one that the settings name, or else one of the provider of the agent's own model, or else one of
+ * any configured provider. Returns undefined when no configured provider has such a model.
  */
 export function audioModelName(
   settings: ModelSettings,
@@ -49,7 +52,7 @@ export function audioModels(settings: ModelSettings, provider: AudioModelName['p
   return models;
 }
 
-/** The packages are imported on first use: each costs start time and memory. */
+/** Imports the provider's package on first use: each package costs start time and memory. */
 async function load(settings: ModelSettings, provider: AudioModelName['provider']): Promise<AudioModels> {
   const baseURL = baseUrlOf(settings, provider);
   if (baseURL === undefined) throw new Error(`The provider ${provider} is not configured.`);
@@ -65,8 +68,8 @@ async function load(settings: ModelSettings, provider: AudioModelName['provider'
       return createGoogle({ ...shared, apiKey: settings.google?.apiKey ?? '' });
     }
     case 'openai-compatible': {
-      // The package for compatible servers has no audio; that for OpenAI speaks the same protocol. The key is always given: without,
-      // OpenAI's own would be read from the environment and sent to this server.
+      // The package for compatible servers has no audio models; the one for OpenAI uses the same protocol. It always gets a key:
+      // without one, it would read OpenAI's own key from the environment and send it to this server.
       const { createOpenAI } = await import('@ai-sdk/openai');
       const apiKey = settings.openaiCompatible?.apiKey ?? 'none';
       return createOpenAI({ ...shared, apiKey, name: 'compatible' });

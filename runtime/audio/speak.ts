@@ -10,32 +10,33 @@ import type { AudioModelName, ModelSettings } from '../models/settings.ts';
 import { audioModelName, audioModels } from './models.ts';
 import { speakable } from './speakable.ts';
 
-/** A reply waits no longer for its sound. */
+/** A reply is sent without its recording after this time. */
 const TIMEOUT_MS = 60_000;
 
-/** What speaking stands on; a Runtime has it. */
+/** The parts of the run-time that `speak` uses. */
 export interface SpeechParts {
   models: ModelSettings;
   files: FileStore;
   logger?: Pick<Logger, 'warn'> | undefined;
 }
 
-/** A reply to be spoken. */
+/** A reply to read aloud. */
 export interface Utterance {
   workspaceId: string;
   text: string;
-  /** As the agent has it; a name that only another provider knows stands for the provider's usual voice. */
+  /** The voice of the agent's configuration. A name that only another provider knows means the default voice. */
   voice: string | null;
-  /** The agent's own model: its provider is asked first. */
+  /** The agent's own model: its provider is preferred. */
   model: Pick<ModelDescriptor, 'provider'>;
   signal: AbortSignal;
-  /** 60,000 when absent. */
+  /** Default 60,000. */
   timeoutMs?: number;
 }
 
 /**
- * Speaks a reply and keeps the sound under a key that cannot be guessed (see publicFiles.ts). Null when there is nothing to say, no
- * configured provider speaks, or it fails or takes too long, which is logged: a reply must not fail over its sound. Never rejects.
+ * Has a reply read aloud and stores the recording under a key that cannot be guessed (see publicFiles.ts). Returns null when the reply
+ * has no words, no configured provider can speak, or the provider fails or takes too long. Failures are logged, and the promise never
+ * rejects: a reply must not fail because of its recording.
  */
 export async function speak(parts: SpeechParts, utterance: Utterance): Promise<{ key: string } | null> {
   const { workspaceId, signal, timeoutMs = TIMEOUT_MS } = utterance;
@@ -48,9 +49,13 @@ export async function speak(parts: SpeechParts, utterance: Utterance): Promise<{
   }
   try {
     const limited = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
-    const audio = await say(parts.models, name, { text, voice: voiceFor(name, utterance.voice), signal: limited });
+    const audio = await synthesize(parts.models, name, {
+      text,
+      voice: voiceFor(name, utterance.voice),
+      signal: limited,
+    });
     const kind = await fileKind(audio, { filename: '' });
-    if (typeof kind === 'string' || kind.kind !== 'audio') throw new Error('What the provider sent is no audio.');
+    if (typeof kind === 'string' || kind.kind !== 'audio') throw new Error('The provider did not send audio.');
     const key = speechKey(workspaceId, randomBytes(24).toString('base64url'), kind.extension);
     await parts.files.put(key, audio);
     return { key };
@@ -64,22 +69,23 @@ export async function speak(parts: SpeechParts, utterance: Utterance): Promise<{
   }
 }
 
-interface Saying {
+/** The request for a recording, in the provider's terms. */
+interface SpeechRequest {
   text: string;
   voice: string | undefined;
   signal: AbortSignal;
 }
 
-async function say(
+async function synthesize(
   settings: ModelSettings,
   name: AudioModelName,
-  { text, voice, signal }: Saying,
+  { text, voice, signal }: SpeechRequest,
 ): Promise<Uint8Array> {
-  const speaking = (await audioModels(settings, name.provider)).speech(name.modelId);
-  // Google has no MP3 and would say so in a warning each time.
+  const speechModel = (await audioModels(settings, name.provider)).speech(name.modelId);
+  // Google has no MP3 and would return a warning each time.
   const format = name.provider === 'google' ? {} : { outputFormat: 'mp3' };
   const options = { text, ...format, ...(voice === undefined ? {} : { voice }), abortSignal: signal };
-  const { audio } = await withRetries(async () => speaking.doGenerate(options), {
+  const { audio } = await withRetries(async () => speechModel.doGenerate(options), {
     retries: settings.retries,
     begun: () => false,
     abortSignal: signal,
@@ -97,7 +103,7 @@ const VOICES = {
   ),
 };
 
-/** The voice as the provider knows it. What is in neither list may be new, or of a compatible server, and is passed on. */
+/** The voice under the provider's own name. A name in neither list is passed on: it may be new. */
 function voiceFor({ provider }: AudioModelName, voice: string | null): string | undefined {
   const wanted = voice?.trim() ?? '';
   if (wanted === '') return undefined;

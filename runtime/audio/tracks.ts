@@ -1,6 +1,6 @@
 /**
- * Whether an MP4 or WebM file has sound and no picture, as its own list of tracks says. Both formats hold films as well, under the
- * same magic number. False when the list cannot be found.
+ * Whether an MP4 or WebM file has sound tracks and no picture track, by its own list of tracks. The magic number does not say: films
+ * begin with the same bytes. False when the file has no list.
  */
 export function hasOnlySound(bytes: Uint8Array, mediaType: string): boolean {
   const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -10,14 +10,14 @@ export function hasOnlySound(bytes: Uint8Array, mediaType: string): boolean {
 
 type Track = 'sound' | 'picture' | 'other';
 
-/** A part of a file that has a name and a place. */
+/** A named part of a file: an MP4 box or a WebM element. `from` and `to` bound its content. */
 interface Part {
   name: string;
   from: number;
   to: number;
 }
 
-/** ISO/IEC 14496-12, 4.2: four bytes of length, four of name; length 1 = eight bytes more, 0 = to the end. */
+/** ISO/IEC 14496-12, 4.2: four bytes of length, four of name. Length 1: eight more bytes hold the length. Length 0: up to the end. */
 function* boxes(data: Buffer, { from, to }: Omit<Part, 'name'>): Generator<Part> {
   for (let at = from; at + 8 <= to; ) {
     let size = data.readUInt32BE(at);
@@ -32,12 +32,12 @@ function* boxes(data: Buffer, { from, to }: Omit<Part, 'name'>): Generator<Part>
   }
 }
 
-/** Parts looked at in one file: what has more of them before its tracks was made to waste time. */
-const MOST_PARTS = 10_000;
+/** Parts that are read in one file. Only a file that is made to waste time has more of them before its tracks. */
+const MAX_PARTS = 10_000;
 
-/** The parts under a path of names, each within the one before it. Nothing behind a part called `end` is looked at. */
+/** The parts at a path of names, each inside the one before it. Reading stops at a part with the name `end`. */
 function partsAt(data: Buffer, walk: typeof boxes, path: readonly string[], end?: string): Part[] {
-  let left = MOST_PARTS;
+  let left = MAX_PARTS;
   let level: Part[] = [{ name: '', from: 0, to: data.length }];
   for (const name of path) {
     const found: Part[] = [];
@@ -53,7 +53,7 @@ function partsAt(data: Buffer, walk: typeof boxes, path: readonly string[], end?
   return level;
 }
 
-/** 14496-12, 8.4.3: a track's kind stands behind version, flags and four bytes of zero. */
+/** ISO/IEC 14496-12, 8.4.3: the kind of a track follows version, flags and four zero bytes. */
 function mp4Tracks(data: Buffer): Track[] {
   return partsAt(data, boxes, ['moov', 'trak', 'mdia', 'hdlr']).map(({ from, to }) => {
     const handler = data.toString('latin1', from + 8, Math.min(from + 12, to));
@@ -62,7 +62,7 @@ function mp4Tracks(data: Buffer): Track[] {
   });
 }
 
-/** RFC 8794, 4: a number of one to eight bytes; the zero bits in front of its first one bit say of how many. */
+/** RFC 8794, 4: a number of one to eight bytes. The count of leading zero bits gives its length. */
 function variableInteger(data: Buffer, at: number, to: number): { length: number; bits: bigint } | undefined {
   const first = at < to ? (data[at] ?? 0) : 0;
   if (first === 0) return undefined;
@@ -73,7 +73,7 @@ function variableInteger(data: Buffer, at: number, to: number): { length: number
   return { length, bits };
 }
 
-/** RFC 8794, 6: an id, a length, the content. A length of ones alone is not known: to the end, as live recordings have it. */
+/** RFC 8794, 6: an id, a length, the content. A length of only ones is unknown: up to the end, as in live recordings. */
 function* elements(data: Buffer, { from, to }: Omit<Part, 'name'>): Generator<Part> {
   for (let at = from; at < to; ) {
     const id = variableInteger(data, at, to);
@@ -88,7 +88,7 @@ function* elements(data: Buffer, { from, to }: Omit<Part, 'name'>): Generator<Pa
   }
 }
 
-/** RFC 9559: Segment, Tracks, TrackEntry, TrackType; the tracks stand before the first Cluster. */
+/** RFC 9559: Segment, Tracks, TrackEntry, TrackType. The tracks come before the first Cluster. */
 const TRACK_TYPE = ['18538067', '1654ae6b', 'ae', '83'];
 const CLUSTER = '1f43b675';
 

@@ -9,14 +9,14 @@ import { withRetries } from '../models/retry.ts';
 import type { AudioModelName, ModelSettings } from '../models/settings.ts';
 import { audioModelName, audioModels } from './models.ts';
 
-/** Characters kept of what is said in one recording: as many as a message may have that is written. */
-const LONGEST_TRANSCRIPT = 32_000;
-/** Providers say so of a file that they cannot read; their own troubles have other codes. */
-const REFUSED_FILE = new Set([400, 413, 415, 422]);
+/** Characters of one transcript: as many as a written message may have. */
+const MAX_TRANSCRIPT = 32_000;
+/** Statuses with which providers refuse a file that they cannot read. Their own failures have other statuses. */
+const FILE_REFUSALS = new Set([400, 413, 415, 422]);
 
-/** For whom a recording is heard. */
-export interface HearingContext {
-  /** The agent's own model: its provider is asked first. */
+/** For which agent recordings are transcribed, and how long. */
+export interface TranscriptionContext {
+  /** The agent's own model: its provider is preferred. */
   model: Pick<ModelDescriptor, 'provider'> | undefined;
   signal?: AbortSignal | undefined;
 }
@@ -25,13 +25,14 @@ export interface HearingContext {
 export type Recording = Pick<ResolvedAttachment, 'bytes' | 'mediaType' | 'filename'>;
 
 /**
- * What is said in a recording; empty when nothing is. Throws UNSUPPORTED_ATTACHMENT when no configured provider transcribes, or the
- * provider cannot read the file; MODEL_PROVIDER_ERROR (a sentence for people, without secrets); or the signal's own reason.
+ * Returns the transcript of a recording; empty when nobody speaks in it. Throws UNSUPPORTED_ATTACHMENT when no configured provider
+ * transcribes or the provider cannot read the file; MODEL_PROVIDER_ERROR, whose message is for people and has no secrets; or the
+ * signal's own reason.
  */
 export async function transcribe(
   settings: ModelSettings,
   audio: Recording,
-  { model, signal }: HearingContext,
+  { model, signal }: TranscriptionContext,
 ): Promise<string> {
   signal?.throwIfAborted();
   const name = audioModelName(settings, 'transcription', model);
@@ -42,13 +43,13 @@ export async function transcribe(
     );
   }
   try {
-    const hearing = (await audioModels(settings, name.provider)).transcription(name.modelId);
+    const transcriptionModel = (await audioModels(settings, name.provider)).transcription(name.modelId);
     const options = {
       audio: audio.bytes,
       mediaType: audio.mediaType,
       ...(signal === undefined ? {} : { abortSignal: signal }),
     };
-    const { text } = await withRetries(async () => hearing.doGenerate(options), {
+    const { text } = await withRetries(async () => transcriptionModel.doGenerate(options), {
       retries: settings.retries,
       begun: () => false,
       abortSignal: signal,
@@ -60,51 +61,49 @@ export async function transcribe(
   }
 }
 
-/** As PostgreSQL can keep it, and of bounded length. */
+/** The text as PostgreSQL can store it, cut to the maximum length. */
 function clean(text: string): string {
-  const said = toStorable(text).trim();
-  return said.length <= LONGEST_TRANSCRIPT ? said : `${cutText(said, LONGEST_TRANSCRIPT)} [cut off]`;
+  const transcript = toStorable(text).trim();
+  return transcript.length <= MAX_TRANSCRIPT ? transcript : `${cutText(transcript, MAX_TRANSCRIPT)} [cut off]`;
 }
 
 function faultOf(error: unknown, settings: ModelSettings, model: AudioModelName, audio: Recording) {
   const failure = modelFault(error, { settings, model, said: [] });
-  // Whose file it is hears of it; the provider is well.
-  const isFile =
+  // Such a status blames the file only when the message speaks of it: the provider also refuses wrong models and parameters.
+  const isAboutFile =
     APICallError.isInstance(error) &&
-    REFUSED_FILE.has(error.statusCode ?? 0) &&
+    FILE_REFUSALS.has(error.statusCode ?? 0) &&
     /\b(audio|file|format|codec|duration)\b/i.test(error.message);
-  return isFile
+  return isAboutFile
     ? fault('UNSUPPORTED_ATTACHMENT', `${audio.filename} cannot be transcribed. ${failure.message}`)
     : failure;
 }
 
-/** The attachments of a message when its recordings have been heard. */
-export interface Heard {
-  /** What is left for the model to see. */
+/** The attachments of a message after its recordings were transcribed. */
+export interface TranscribedAttachments {
+  /** The attachments that the model gets: all but the recordings. */
   attachments: ResolvedAttachment[];
-  /** All of them, as they are stored: those that were heard with their transcript. */
+  /** All attachments as they are stored: recordings with their transcript. */
   stored: StoredAttachment[];
-  /** What the recordings say, in their order, for the model to read; null when there are none. */
+  /** The transcripts in the order of the recordings, for the model to read; null when there are none. */
   text: string | null;
 }
 
-/**
- * Hears the recordings among the attachments of a message, side by side. Throws as `transcribe` does; then the others are given up.
- */
+/** Transcribes the recordings of a message concurrently. Throws as `transcribe` does, and then cancels the other requests. */
 export async function transcribeAttachments(
   settings: ModelSettings,
   attachments: readonly ResolvedAttachment[],
-  context: HearingContext,
-): Promise<Heard> {
+  context: TranscriptionContext,
+): Promise<TranscribedAttachments> {
   const failed = new AbortController();
   const signal = context.signal ? AbortSignal.any([context.signal, failed.signal]) : failed.signal;
-  const hear = async (one: ResolvedAttachment) =>
+  const transcriptOf = async (one: ResolvedAttachment) =>
     one.kind === 'audio' ? await transcribe(settings, one, { ...context, signal }) : null;
-  const transcripts = await Promise.all(attachments.map(hear)).catch((error: unknown) => {
+  const transcripts = await Promise.all(attachments.map(transcriptOf)).catch((error: unknown) => {
     failed.abort();
     throw error;
   });
-  const heard = transcripts.filter((transcript) => transcript !== null);
+  const spoken = transcripts.filter((transcript) => transcript !== null);
   const stored = toStored(attachments).map((one, index) => {
     const transcript = transcripts[index] ?? null;
     return transcript === null ? one : { ...one, transcript };
@@ -112,7 +111,7 @@ export async function transcribeAttachments(
   return {
     attachments: attachments.filter(({ kind }) => kind !== 'audio'),
     stored,
-    text: heard.length === 0 ? null : heard.map(voiceMessage).join('\n\n'),
+    text: spoken.length === 0 ? null : spoken.map(voiceMessage).join('\n\n'),
   };
 }
 

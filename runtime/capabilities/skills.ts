@@ -7,7 +7,7 @@ import {
 } from '../../db/queries/tools/skills.ts';
 import type { AgentScope, AgentTool, ToolOutput } from '../agent/tool.ts';
 import type { LinkedSkill, Resources } from '../resources/resources.ts';
-import { SKILL_LIMITS } from '../skills/limits.ts';
+import { findFrontMatter, HEAD_BYTES } from '../skills/frontMatter.ts';
 import type { Capability } from './capability.ts';
 import { errorOutput, textOutput } from './output.ts';
 import { ownTool } from './ownTool.ts';
@@ -18,8 +18,6 @@ const SKILL_FILE = 'SKILL.md';
 const MAX_DESCRIPTION_CHARS = 500;
 /** Bytes of a text that one call returns. */
 const MAX_READ_BYTES = 24_000;
-/** Front matter with its two fences and a byte order mark. */
-const MAX_FRONT_MATTER_BYTES = SKILL_LIMITS.frontMatterBytes + 1_024;
 /** Characters of a list of files or skills in an output. */
 const MAX_LIST_CHARS = 4_000;
 /** An offset beyond every file that still fits PostgreSQL's integer. */
@@ -89,7 +87,7 @@ function offsetOf(value: unknown): number {
 async function read(scope: AgentScope, skill: LinkedSkill, path: string, offset: number): Promise<ToolOutput> {
   const { db, workspaceId } = scope;
   const isStart = path === SKILL_FILE && offset === 0;
-  const part = { from: offset, bytes: MAX_READ_BYTES + (isStart ? MAX_FRONT_MATTER_BYTES : 0) };
+  const part = { from: offset, bytes: MAX_READ_BYTES + (isStart ? HEAD_BYTES : 0) };
   const [file, files] = await Promise.all([
     path.includes('\0') ? undefined : findSkillText(db, workspaceId, skill.id, path.toWellFormed(), part),
     isStart ? selectSkillFiles(db, workspaceId, skill.id) : undefined,
@@ -131,8 +129,9 @@ function partOf({ content, size_bytes: size }: SkillTextRow, offset: number): { 
 
 /** The offset of the instructions behind the front matter. The model knows the front matter from the index. */
 function bodyStart(bytes: Buffer): number {
-  const head = bytes.subarray(0, MAX_FRONT_MATTER_BYTES).toString('latin1');
-  return /^(?:\xEF\xBB\xBF)?---[ \t]*\r?\n(?:[\s\S]*?\n)??---[ \t]*\r?(?:\n\s*|$)/.exec(head)?.[0].length ?? 0;
+  const head = bytes.toString('utf8', 0, HEAD_BYTES);
+  const found = findFrontMatter(head);
+  return typeof found === 'string' ? 0 : Buffer.byteLength(head.slice(0, found.end));
 }
 
 async function missingFile(

@@ -4,7 +4,7 @@ type Schema = Record<string, unknown> & { properties?: Record<string, Schema>; i
 
 const components = UI_SCHEMA.$defs as Record<string, Schema>;
 
-/** A value of a schema in few words: `text`, `number 0..100`, `[component]`, `{label, value: number}`, `vertical|horizontal`. */
+/** A short notation for a schema: `text`, `number 0..100`, `[component]`, `{label, value: number}`, `vertical|horizontal`. */
 function shape(schema: Schema): string {
   const { $ref, enum: values, type, format, items, minimum, maximum } = schema;
   if ($ref !== undefined) return 'component';
@@ -24,7 +24,7 @@ function fields({ properties = {}, required = [] }: Schema): string {
     .join(', ');
 }
 
-/** All components with their fields, one a line, as models read them. */
+/** All components with their fields, one on each line, as models read them. */
 export function catalogueText(): string {
   return COMPONENT_TYPES.map((type) => {
     const purpose = PURPOSES[type] ? ` (${PURPOSES[type]})` : '';

@@ -1,6 +1,6 @@
 /*
- * The components of generative UI. This schema is the one description of them: trees are validated with it, and the catalogue that
- * models read (catalogue.ts) is made from it. Every component is closed: a field that is not listed is refused.
+ * The components of generative UI, described once: this schema validates trees, and the catalogue for models (catalogue.ts) is made
+ * from it. A component with a field that is not listed is refused.
  */
 
 type Schema = Record<string, unknown>;
@@ -21,7 +21,7 @@ const scalar: Schema = { type: ['string', 'number', 'boolean', 'null'], maxLengt
 
 const NODE: Schema = { $ref: '#/$defs/node' };
 
-/** An object that has these fields and no others; `?` after a name: the field may be left out. */
+/** An object with these fields and no others. `?` after a name makes the field optional. */
 function closed(fields: Record<string, Schema>): Schema {
   const names = Object.keys(fields);
   return {
@@ -112,10 +112,10 @@ export const UI_SCHEMA = {
   },
 } satisfies Schema;
 
-/** Whether an address is https, in the form that browsers take it, without credentials or anything that misleads a reader. */
+/** Whether a text is an https address as browsers read it, without credentials or characters that mislead a reader. */
 export function isHttpsAddress(value: string): boolean {
   const url = URL.parse(value);
   if (url === null || url.protocol !== 'https:' || url.username !== '' || url.password !== '') return false;
-  // Spelled out: parsers forgive white space, control characters and backslashes, and readers take them for something else.
+  // Parsers accept white space, control characters and backslashes, which a reader takes for something else.
   return /^https:\/\/[^/]/i.test(value) && !/[\s\p{C}\\<>"`{}|^]/u.test(value);
 }

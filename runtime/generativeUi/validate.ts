@@ -4,18 +4,18 @@ import { toStorable } from '../../core/text.ts';
 import { decisionIn } from '../turn/decisions.ts';
 import { COMPONENT_TYPES, isHttpsAddress, UI_SCHEMA } from './schema.ts';
 
-/** Components above one another. */
+/** Levels of components in a tree. */
 export const MAX_UI_DEPTH = 8;
-/** Components of a tree. */
+/** Components in a tree. */
 export const MAX_UI_NODES = 200;
 /** Bytes of a tree as JSON. */
 export const MAX_UI_BYTES = 65_536;
-/** Levels of objects and lists that a tree within MAX_UI_DEPTH can have: two a component, four in a chart. */
+/** Levels of objects and lists in a tree of MAX_UI_DEPTH: two for each component, four in a chart. */
 const MAX_LEVELS = 2 * MAX_UI_DEPTH + 4;
-/** Errors that are named at once: the rest often follows from them. */
-const SHOWN = 5;
+/** Problems that are reported at once: the others often follow from them. */
+const MAX_PROBLEMS = 5;
 
-/** A tree that can be shown and stored, or what is wrong with it, a sentence for each place. */
+/** A tree that can be shown and stored, or the problems of the input, each with its place. */
 export type CheckedUi = { ui: Record<string, unknown> } | { problems: string[] };
 
 let validate: ValidateFunction | undefined;
@@ -35,11 +35,11 @@ function validator(): ValidateFunction {
   return validate;
 }
 
-/** Checks a tree of components. What comes out has no character that PostgreSQL could not store, and nothing in common with `given`. */
+/** Checks a tree of components. Returns a copy without characters that PostgreSQL cannot store. */
 export function checkUi(given: unknown): CheckedUi {
   if (isDeeperThan(given, MAX_LEVELS)) return { problems: [`ui nests too deeply: at most ${MAX_UI_DEPTH} components`] };
   const ui = cleaned(given) as Record<string, unknown>;
-  // Before the validator, whose errors grow with the tree.
+  // Before the validator: the number of its errors grows with the tree.
   const bytes = Buffer.byteLength(JSON.stringify(ui) ?? '');
   if (bytes > MAX_UI_BYTES) return { problems: [`ui has ${bytes} bytes as JSON: at most ${MAX_UI_BYTES}`] };
   const check = validator();
@@ -50,7 +50,7 @@ export function checkUi(given: unknown): CheckedUi {
     ...(nodes > MAX_UI_NODES ? [`ui has ${nodes} components: at most ${MAX_UI_NODES}`] : []),
     ...mismatches(ui, 'ui'),
   ];
-  return problems.length > 0 ? { problems: problems.slice(0, SHOWN) } : { ui };
+  return problems.length > 0 ? { problems: problems.slice(0, MAX_PROBLEMS) } : { ui };
 }
 
 function cleaned(value: unknown): unknown {
@@ -75,8 +75,8 @@ function sizeOf(node: Node, depth: number): { depth: number; nodes: number } {
 }
 
 /**
- * What JSON Schema cannot say: rows as long as the head of their table, options where there is a choice, and no button by which
- * whoever presses it would approve what waits: a model that was tricked could write anything on it.
+ * Checks the rules that JSON Schema cannot express: rows have a cell for each column, only a select has options, names of inputs are
+ * unique, and no button sends a decision on an approval. A model that was tricked could put any label on such a button.
  */
 function mismatches(node: Node, path: string): string[] {
   const found = childrenOf(node).flatMap((child, index) => mismatches(child, `${path}.children[${index}]`));
@@ -104,11 +104,11 @@ function mismatches(node: Node, path: string): string[] {
 
 function problemsOf(errors: readonly ErrorObject[]): string[] {
   const problems = new Set(errors.flatMap((error) => problemOf(error) ?? []));
-  const rest = problems.size - SHOWN;
-  return [...[...problems].slice(0, SHOWN), ...(rest > 0 ? [`and ${rest} more`] : [])];
+  const rest = problems.size - MAX_PROBLEMS;
+  return [...[...problems].slice(0, MAX_PROBLEMS), ...(rest > 0 ? [`and ${rest} more`] : [])];
 }
 
-/** What an error says to whoever wrote the tree; undefined when another error of the same place says it better. */
+/** An error as a sentence for the model; undefined when another error at the same place says more. */
 function problemOf({ instancePath, keyword, params, message, parentSchema }: ErrorObject): string | undefined {
   const path = placeOf(instancePath);
   const types = COMPONENT_TYPES.join(', ');
@@ -121,7 +121,7 @@ function problemOf({ instancePath, keyword, params, message, parentSchema }: Err
       return `${path}.type must be one of ${types}`;
     }
     case 'required': {
-      // Said by `oneOf` of the button, and by `discriminator`.
+      // Reported by `oneOf` of the button and by `discriminator`.
       if (isChoice(parentSchema) || params.missingProperty === 'type') return undefined;
       return `${path}.${params.missingProperty} is required`;
     }
@@ -146,7 +146,7 @@ function problemOf({ instancePath, keyword, params, message, parentSchema }: Err
   }
 }
 
-/** Whether it is a branch of a choice between fields. */
+/** Whether a schema is one branch of the button's `oneOf`. */
 function isChoice(schema: unknown): boolean {
   return Object.keys(schema as object).join() === 'required';
 }

@@ -5,7 +5,7 @@ import type {
 } from '../../db/queries/agents/agentResources.ts';
 import type { ModelDescriptor } from '../models/catalogue.ts';
 
-/** An HTTP tool that is linked and active. `requiresApproval`: on the link or on the tool, the stricter wins. */
+/** An HTTP tool that is linked and active. `requiresApproval` is true when the link or the tool requires it. */
 export interface LinkedHttpTool {
   row: HttpToolResource;
   requiresApproval: boolean;
@@ -35,22 +35,22 @@ export interface LinkedSkill {
 export interface LinkedSubAgent {
   id: string;
   name: string;
-  /** The link's own description, or else the agent's; '' when neither has one. */
+  /** The description of the link, or else that of the agent; '' when neither has one. */
   description: string;
   publishedVersionNumber: number;
-  /** The model that it runs on here; null = its own. */
+  /** The model that the link names; null = the sub-agent's own. */
   aiModelPublicId: string | null;
 }
 
-/** What the links of a published version stand for now, each kind in the order of the version. */
+/** The resources behind the links of a published version, as they are now; each kind in the order of the version. */
 export interface Resources {
   httpTools: readonly LinkedHttpTool[];
   externalMcps: readonly LinkedExternalMcp[];
   nativeMcps: readonly LinkedNativeMcp[];
   skills: readonly LinkedSkill[];
-  /** Active links; whether a source can be searched is seen by the search. */
+  /** Sources of active links. The search itself leaves out sources that are not processed. */
   knowledgeSourceIds: readonly string[];
   subAgents: readonly LinkedSubAgent[];
-  /** The agent's own model; undefined when it is gone. */
+  /** The agent's own model; undefined when it does not exist any more. */
   model: ModelDescriptor | undefined;
 }

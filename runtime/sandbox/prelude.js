@@ -1,7 +1,7 @@
 /*
- * Evaluated inside QuickJS before an agent's code: gives it `console` and timers, and the worker the functions that put values and
- * errors into text. That happens inside, so that getters, proxies and toJSON of the code run under the limits of the code. What it
- * needs of the language is taken before the code can change it.
+ * Evaluated inside QuickJS before the code of an agent. Gives the code `console` and timers, and gives the worker functions that turn
+ * values and errors into text. They run inside QuickJS, so that getters, proxies and toJSON of the code run under the limits of the
+ * code. Built-ins are copied first, because the code may change them.
  */
 (write, mostLogged) => {
   const { stringify } = JSON;
@@ -25,12 +25,12 @@
     ArrayBuffer,
     TypeError,
   ];
-  const DEEPEST = 20;
-  const STACK_LINES = 8;
+  const MAX_DEPTH = 20;
+  const MAX_STACK_LINES = 8;
   const FULL = {};
   const begin = (text, length) => apply(slice, text, [0, length]);
 
-  /** A value as JSON, and in the manner of JSON what JSON does not have; at most `max` characters. */
+  /** A value as JSON, cut to `max` characters. Values that JSON does not have are written in a similar way. */
   function show(value, max) {
     let text = '';
     const above = [];
@@ -46,7 +46,7 @@
         return put(one === 0 && 1 / one < 0 ? '-0' : `${one}`);
       }
       for (let index = 0; index < above.length; index += 1) if (above[index] === one) return put('[circular]');
-      if (above.length >= DEEPEST) return put(isArray(one) ? '[…]' : '{…}');
+      if (above.length >= MAX_DEPTH) return put(isArray(one) ? '[…]' : '{…}');
       above[above.length] = one;
       try {
         visitObject(one);
@@ -134,7 +134,7 @@
       if (!(error instanceof ErrorClass)) return `Thrown: ${show(error, 2000)}`;
       const lines = apply(split, typeof error.stack === 'string' ? error.stack : '', ['\n']);
       let text = begin(`${error.name}: ${error.message}`, 2000);
-      for (let index = 0, shown = 0; index < lines.length && shown < STACK_LINES; index += 1) {
+      for (let index = 0, shown = 0; index < lines.length && shown < MAX_STACK_LINES; index += 1) {
         if (lines[index] === '' || apply(includes, lines[index], ['prelude.js'])) continue;
         text += `\n${begin(lines[index], 200)}`;
         shown += 1;
@@ -159,7 +159,7 @@
   }
   globalThis.console = { log, info: log, debug: log, warn: log, error: log };
 
-  // Time does not pass for the code: timers run one after the other, in the order of their times, when nothing else is left to do.
+  // Timers do not wait. They run one after the other, in the order of their times, when no other work is left.
   const timers = [];
   let now = 0;
   let lastId = 0;

@@ -11,11 +11,11 @@ import {
 import { SANDBOX_LIMITS, type SandboxResult } from './limits.ts';
 
 /*
- * Runs code in QuickJS in a thread of its own, so that what never ends can be stopped. Each run has an instance of the WebAssembly
- * module with a memory of its own, which is dropped with all that is in it: no run can leave anything for the next one.
+ * Runs code in QuickJS in a thread of its own, so that code that never ends can be stopped. Each run has its own instance of the
+ * WebAssembly module with its own memory, which is dropped after the run: no run can leave anything behind for the next one.
  */
 
-/** The types of Node.js leave it out. */
+/** Missing in the types of Node.js. */
 interface Memory {
   readonly buffer: ArrayBuffer;
 }
@@ -25,14 +25,14 @@ const { WebAssembly } = globalThis as unknown as {
 
 const PRELUDE = readFileSync(new URL('./prelude.js', import.meta.url), 'utf8');
 /**
- * JS_EVAL_FLAG_ASYNC of quickjs.h: a script may await at its top, and comes to a promise of `{value}` with the value of its last
- * expression. The package passes numbers on as they are.
+ * JS_EVAL_FLAG_ASYNC of quickjs.h: a script may use `await` at the top level. It evaluates to a promise of `{value}`, where the value is
+ * that of its last expression. The package passes the number to QuickJS unchanged.
  */
 const EVAL_ASYNC = 1 << 7;
 const PAGE = 65_536;
-/** What the module wants at least (its INITIAL_MEMORY). */
+/** The minimum that the module accepts (its INITIAL_MEMORY). */
 const FIRST_PAGES = 256;
-/** Beside the values: code, stack, and some room to say what went wrong. QuickJS's own limit alone does not hold (issue 255 there). */
+/** Memory for code, stack and the text of an error. QuickJS's own limit alone does not hold (its issue 255). */
 const SPARE_BYTES = 16 * 1024 * 1024;
 
 const TOO_LONG = `The code ran longer than ${SANDBOX_LIMITS.timeMs / 1000} s and was stopped. Look for a loop without an end, or do less at once.`;
@@ -42,8 +42,8 @@ const TOO_DEEP =
 const BROKEN = 'The interpreter gave up on this code, mostly a sign that it took too much memory. Do less at once.';
 const NEVER = 'The result is a promise that nothing settles, so there is nothing to wait for.';
 
-/** Why there is no result, for whoever wrote the code. */
-class Failed extends Error {}
+/** Why a run has no result, for the author of the code. */
+class RunFailure extends Error {}
 
 interface Machine {
   runtime: QuickJSRuntime;
@@ -80,15 +80,15 @@ async function start(): Promise<Machine> {
   return machine;
 }
 
-/** Calls a function of the prelude. Throws Failed with what the code threw in it. */
+/** Calls a function of the prelude. Throws CodeError with what the code threw. */
 function call({ context, tools }: Machine, name: string, ...values: QuickJSHandle[]): QuickJSHandle {
   const answer = context.callFunction(context.getProp(tools, name), context.undefined, ...values);
-  if (answer.error) throw new Thrown(answer.error);
+  if (answer.error) throw new CodeError(answer.error);
   return answer.value;
 }
 
-/** What the code threw, still inside. */
-class Thrown extends Error {
+/** What the code threw, as a handle inside QuickJS. */
+class CodeError extends Error {
   readonly value: QuickJSHandle;
   constructor(value: QuickJSHandle) {
     super();
@@ -96,29 +96,29 @@ class Thrown extends Error {
   }
 }
 
-/** Runs what promises and timers have left to do, until there is nothing. */
+/** Runs pending promise jobs and timers until none is left. */
 function drain(machine: Machine): void {
   for (;;) {
     const jobs = machine.runtime.executePendingJobs();
-    if (machine.interrupted) throw new Failed(TOO_LONG);
-    if (jobs.error) throw new Thrown(jobs.error);
+    if (machine.interrupted) throw new RunFailure(TOO_LONG);
+    if (jobs.error) throw new CodeError(jobs.error);
     if (machine.context.dump(call(machine, 'runTimer')) !== true) return;
   }
 }
 
-/** What a promise came to; another value itself. */
+/** The value of a settled promise; any other value unchanged. Throws for a pending or rejected promise. */
 function settled({ context }: Machine, value: QuickJSHandle): QuickJSHandle {
   const state = context.getPromiseState(value);
-  if (state.type === 'pending') throw new Failed(NEVER);
-  if (state.type === 'rejected') throw new Thrown(state.error);
+  if (state.type === 'pending') throw new RunFailure(NEVER);
+  if (state.type === 'rejected') throw new CodeError(state.error);
   return state.value;
 }
 
 function evaluate(machine: Machine, code: string): string {
   const { context } = machine;
   const evaluated = context.evalCode(code, 'code.js', EVAL_ASYNC);
-  if (machine.interrupted) throw new Failed(TOO_LONG);
-  if (evaluated.error) throw new Thrown(evaluated.error);
+  if (machine.interrupted) throw new RunFailure(TOO_LONG);
+  if (evaluated.error) throw new CodeError(evaluated.error);
   drain(machine);
   const completion = settled(machine, evaluated.value);
   const value = settled(machine, context.getProp(completion, 'value'));
@@ -129,11 +129,11 @@ function evaluate(machine: Machine, code: string): string {
 function explain(machine: Machine, code: string, error: unknown): string {
   const { context, memory } = machine;
   if (machine.interrupted) return TOO_LONG;
-  if (error instanceof Failed) return error.message;
-  // The thread's own stack ran out before QuickJS's limit: in the parser, say.
+  if (error instanceof RunFailure) return error.message;
+  // The stack of the thread itself overflowed before QuickJS's limit, for example in the parser.
   if (error instanceof RangeError) return TOO_DEEP;
-  if (!(error instanceof Thrown)) return BROKEN;
-  // Where even the error found no room, it is null.
+  if (!(error instanceof CodeError)) return BROKEN;
+  // When there was no memory for the error object either, the error is null.
   const full = memory.buffer.byteLength > SANDBOX_LIMITS.memoryBytes;
   if (full && context.typeof(error.value) === 'object' && context.dump(error.value) === null) return TOO_MUCH;
   machine.runtime.setMemoryLimit(-1);
@@ -164,7 +164,7 @@ async function run(code: string): Promise<SandboxResult> {
       answer = { error: machine.interrupted ? TOO_LONG : BROKEN };
     }
   }
-  // What a run took is given back when the thread's own garbage is collected, and nobody knows when.
+  // The memory of a run is freed by the thread's garbage collector, at an unknown time.
   const spent = machine.interrupted || memory.buffer.byteLength > FIRST_PAGES * PAGE;
   return { logs, result: answer.result, error: answer.error, spent };
 }

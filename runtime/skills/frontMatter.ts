@@ -3,7 +3,7 @@ import { isStorable } from '../../core/text.ts';
 import { SKILL_LIMITS } from './limits.ts';
 import { badSkill, shown } from './refusal.ts';
 
-/** What the front matter of a SKILL.md says, within what can be stored; null = it does not say. */
+/** The fields of the front matter of a SKILL.md; null = absent or empty. */
 export interface FrontMatter {
   name: string;
   description: string;
@@ -14,13 +14,20 @@ export interface FrontMatter {
   metadata: Record<string, unknown> | null;
 }
 
-/** Bounds in characters. Those of name, description and compatibility are the Agent Skills specification's (agentskills.io/specification). */
-const MAX = { name: 64, description: 1024, license: 1024, compatibility: 500, 'allowed-tools': 4096 } as const;
+/** Maximum characters. Those of name, description and compatibility come from the Agent Skills specification (agentskills.io/specification). */
+const MAX_CHARACTERS = {
+  name: 64,
+  description: 1024,
+  license: 1024,
+  compatibility: 500,
+  'allowed-tools': 4096,
+} as const;
 const MAX_METADATA_DEPTH = 8;
 
-/**
- * Nothing but plain data: YAML 1.2 has no merge keys, no tags that make other values, keys are text. Duplicate keys are errors.
- */
+/** The first bytes of a file of a skill: enough for its front matter with both fences, and for its magic number. */
+export const HEAD_BYTES = SKILL_LIMITS.frontMatterBytes + 1_024;
+
+/** Plain data only: YAML 1.2 without merge keys, no tags that create other values, only text as keys. Duplicate keys are errors. */
 const YAML_OPTIONS = {
   version: '1.2',
   schema: 'core',
@@ -31,9 +38,9 @@ const YAML_OPTIONS = {
 } as const;
 
 /**
- * Reads the front matter at the start of a SKILL.md; `head` is its first `SKILL_LIMITS.frontMatterBytes` bytes and a little more, as text.
- * Names need not follow the pattern of the specification (lower case and hyphens): a change of the skill may give it any other.
- * Throws INVALID_SKILL_ZIP with a sentence that says what is wrong and where.
+ * Reads the front matter of a SKILL.md from `head`, the beginning of its text (`HEAD_BYTES`). A name need not follow the pattern of the
+ * specification (lower case and hyphens), because an update may give a skill any name. Throws INVALID_SKILL_ZIP with a sentence that
+ * says what is wrong and where.
  */
 export function readFrontMatter(head: string): FrontMatter {
   const fields = topFields(yamlOf(head));
@@ -51,18 +58,29 @@ export function readFrontMatter(head: string): FrontMatter {
   };
 }
 
-/** The text between the two lines of `---`. */
 function yamlOf(head: string): string {
-  const opening = /^\uFEFF?---[ \t]*\r?\n/.exec(head);
-  if (!opening) throw badSkill('SKILL.md has no front matter: its first line must be ---.');
-  const rest = head.slice(opening[0].length);
-  const closing = /^---[ \t]*\r?$/m.exec(rest);
-  if (!closing || Buffer.byteLength(rest.slice(0, closing.index)) > SKILL_LIMITS.frontMatterBytes) {
+  const found = findFrontMatter(head);
+  if (found === 'missing') throw badSkill('SKILL.md has no front matter: its first line must be ---.');
+  if (found === 'unclosed') {
     throw badSkill(
       `The front matter of SKILL.md does not end with a line of --- within ${SKILL_LIMITS.frontMatterBytes} bytes.`,
     );
   }
-  return rest.slice(0, closing.index);
+  return found.yaml;
+}
+
+/**
+ * Finds the YAML between the two lines of `---` at the start of a SKILL.md. `end` is the offset of the instructions behind it. `missing`:
+ * the text does not begin with such a line. `unclosed`: no such line follows within the maximum size.
+ */
+export function findFrontMatter(head: string): { yaml: string; end: number } | 'missing' | 'unclosed' {
+  const start = /^\uFEFF?---[ \t]*\r?\n/.exec(head)?.[0].length;
+  if (start === undefined) return 'missing';
+  const rest = head.slice(start);
+  const closing = /^---[ \t]*\r?$[ \t\r\n\v\f]*/m.exec(rest);
+  const yaml = rest.slice(0, closing?.index);
+  if (!closing || Buffer.byteLength(yaml) > SKILL_LIMITS.frontMatterBytes) return 'unclosed';
+  return { yaml, end: start + closing.index + closing[0].length };
 }
 
 function topFields(yaml: string): Map<string, Node> {
@@ -71,7 +89,7 @@ function topFields(yaml: string): Map<string, Node> {
   const [error] = document.errors;
   if (error) {
     const { line, col } = lineCounter.linePos(error.pos[0]);
-    // The parser does not see the line of --- before.
+    // The parser does not see the first line, ---.
     throw badSkill(
       `The front matter of SKILL.md is not valid YAML: ${error.message} (line ${line + 1}, column ${col}).`,
     );
@@ -89,13 +107,13 @@ function keyOf(key: unknown): string {
   return String(isScalar(key) ? key.value : key);
 }
 
-/** A text as written, also where YAML takes it for a number or a boolean; null when it is empty. */
-function text(field: keyof typeof MAX, node: Node | undefined): string | null {
+/** The text of a field as it is written, also where YAML reads a number or a boolean; null when it is empty. */
+function text(field: keyof typeof MAX_CHARACTERS, node: Node | undefined): string | null {
   if (node === undefined) return null;
   if (!isScalar(node)) throw badSkill(`The ${field} in the front matter of SKILL.md must be text.`);
   const value = checked(field, asWritten(node)).trim();
-  if ([...value].length > MAX[field]) {
-    throw badSkill(`The ${field} in the front matter of SKILL.md has more than ${MAX[field]} characters.`);
+  if ([...value].length > MAX_CHARACTERS[field]) {
+    throw badSkill(`The ${field} in the front matter of SKILL.md has more than ${MAX_CHARACTERS[field]} characters.`);
   }
   return value === '' ? null : value;
 }
@@ -111,14 +129,14 @@ function checked(field: string, value: string): string {
   return value;
 }
 
-/** Text as written, or a list of texts. */
+/** The field may be a text or a list of texts. */
 function allowedTools(node: Node | undefined): string | null {
   const field = 'allowed-tools';
   if (!isSeq(node)) return text(field, node);
   const tools = node.items.map((item) => text(field, item as Node)).filter((tool) => tool !== null);
   const joined = tools.join(' ');
-  if ([...joined].length > MAX[field]) {
-    throw badSkill(`The ${field} in the front matter of SKILL.md have more than ${MAX[field]} characters.`);
+  if ([...joined].length > MAX_CHARACTERS[field]) {
+    throw badSkill(`The ${field} in the front matter of SKILL.md have more than ${MAX_CHARACTERS[field]} characters.`);
   }
   return joined === '' ? null : joined;
 }
@@ -129,7 +147,7 @@ function metadata(node: Node | undefined): Record<string, unknown> | null {
   return json(node, 1) as Record<string, unknown>;
 }
 
-/** The value as JSON has it. Dates are text in YAML 1.2; a number that JSON would write otherwise (1.0, 0x1F, .inf) is kept as written. */
+/** The value as JSON. Dates are text in YAML 1.2. A number that JSON would write in another way (1.0, 0x1F, .inf) stays text. */
 function json(node: unknown, depth: number): unknown {
   if (depth > MAX_METADATA_DEPTH) {
     throw badSkill(`The metadata in the front matter of SKILL.md is nested more than ${MAX_METADATA_DEPTH} deep.`);
@@ -141,7 +159,7 @@ function json(node: unknown, depth: number): unknown {
   if (isMap(node)) {
     const entries = node.items.map((pair): [string, unknown] => {
       const key = checked('metadata', keyOf(pair.key));
-      // Copying such an object field by field would change what it inherits.
+      // Copying an object with this field would change the prototype of the copy.
       if (key === '__proto__')
         throw badSkill(`The metadata in the front matter of SKILL.md has a field ${shown(key)}.`);
       return [key, json(pair.value, depth + 1)];

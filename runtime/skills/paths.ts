@@ -7,8 +7,8 @@ import { badSkill, shown } from './refusal.ts';
 const UTF8_NAME = 0x800;
 
 /**
- * The name of an entry as text. Names are UTF-8 where they can be read so, flagged or not: macOS does not set the flag. Else
- * they are CP437, as the ZIP specification has it (APPNOTE, appendix D).
+ * The name of an entry as text. A name that is valid UTF-8 is read as UTF-8, with or without the flag, because macOS does not set it.
+ * Any other name is CP437, as the ZIP specification says (APPNOTE, appendix D).
  */
 export function nameOf({ fileNameRaw, generalPurposeBitFlag, extraFields }: Entry): string {
   const flags = isUtf8(fileNameRaw) ? generalPurposeBitFlag | UTF8_NAME : generalPurposeBitFlag;
@@ -16,15 +16,15 @@ export function nameOf({ fileNameRaw, generalPurposeBitFlag, extraFields }: Entr
 }
 
 /**
- * Checks that a name stays inside the folder that it would be unpacked to, on every system, and is of a sane length. A folder's
- * name ends with `/`. Throws INVALID_SKILL_ZIP.
+ * Checks that a name stays inside the folder that it is unpacked to, on every operating system, and that it is not too long. The name
+ * of a folder ends with `/`. Throws INVALID_SKILL_ZIP.
  */
 export function checkName(name: string): void {
   if (name === '') throw badSkill('The archive has an entry without a name.');
   if (name.length > SKILL_LIMITS.pathCharacters) {
     throw badSkill(`The path ${shown(name)} has more than ${SKILL_LIMITS.pathCharacters} characters.`);
   }
-  // U+FFFD stands for bytes that are not UTF-8.
+  // U+FFFD replaces bytes that are not UTF-8.
   if (/[\p{Cc}\uFFFD]/u.test(name)) {
     throw badSkill(`The path ${shown(name)} has control characters or is not UTF-8.`);
   }
@@ -40,21 +40,21 @@ export function checkName(name: string): void {
   }
 }
 
-/** Whether the system that packed the archive put the entry there, and not a person: such entries are not kept. */
+/** Whether macOS added the entry when it packed the archive. Such entries are not stored. */
 export function isJunk(name: string): boolean {
   return name.startsWith('__MACOSX/') || name === '.DS_Store' || name.endsWith('/.DS_Store');
 }
 
-/** Equal for names that some file system takes for one: they differ in case or in how accents are composed. */
+/** Equal for names that are one file on some file systems: they differ in case, or in how accents are composed. */
 function folded(path: string): string {
   return path.toUpperCase().toLowerCase().normalize('NFC');
 }
 
-/** Names of one archive, which must be as many files on every system. */
+/** The names of one archive. Each must be a file or folder of its own on every operating system. */
 export class PathSet {
   readonly #seen = new Map<string, { path: string; isFile: boolean }>();
 
-  /** Adds a name and the folders that it is in. Throws INVALID_SKILL_ZIP when it cannot stand beside the others. */
+  /** Adds a name and its folders. Throws INVALID_SKILL_ZIP when it collides with another name. */
   add(name: string): void {
     const isFile = !name.endsWith('/');
     const parts = name.replace(/\/$/, '').split('/');
@@ -80,8 +80,8 @@ export class PathSet {
 }
 
 /**
- * The folder that holds all of a skill's files: `''`, or `some/folder/`. It is the one with a `SKILL.md`, in upper or lower case.
- * Throws INVALID_SKILL_ZIP when there is none, or a file is outside.
+ * The folder of a skill: `''` or `some/folder/`. It is the outermost one with a `SKILL.md`, in upper or lower case. Throws
+ * INVALID_SKILL_ZIP when no folder has one, or a file is outside that folder.
  */
 export function skillFolder(names: readonly string[]): string {
   const folders = names.flatMap((name) => /^((?:.*\/)?)SKILL\.md$/i.exec(name)?.[1] ?? []);

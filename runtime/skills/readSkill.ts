@@ -3,8 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { fault } from '../../core/errors.ts';
 import { readHead } from '../files/readHead.ts';
-import { type FrontMatter, readFrontMatter } from './frontMatter.ts';
-import { SKILL_LIMITS } from './limits.ts';
+import { type FrontMatter, HEAD_BYTES, readFrontMatter } from './frontMatter.ts';
 import { skillFolder } from './paths.ts';
 import { badSkill, shown } from './refusal.ts';
 import { hasZipMagic, isArchive, TextCheck } from './sniff.ts';
@@ -13,10 +12,10 @@ import { readZipDirectory, type ZipEntry } from './zipDirectory.ts';
 
 /** A file of a skill. */
 export interface SkillFile {
-  /** Inside the skill, parts joined by `/`. */
+  /** Path inside the skill, with `/` between the parts. */
   path: string;
   sizeBytes: number;
-  /** Whether it is something other than UTF-8 text. */
+  /** Whether the content is not UTF-8 text. */
   binary: boolean;
   content: Buffer;
 }
@@ -24,20 +23,18 @@ export interface SkillFile {
 /** An upload that passed every check. */
 export interface Skill {
   frontMatter: FrontMatter;
-  /** The files one after the other, with the content of one in memory at a time. May be called again. Needs the upload to be there still. */
+  /** Yields the files, with the content of one at a time in memory. Can be called again, as long as the upload exists. */
   files(): AsyncGenerator<SkillFile>;
 }
 
-/** Where the instructions are, whatever the upload calls them. */
+/** The path of the instructions, however the upload writes its case. */
 const SKILL_FILE = 'SKILL.md';
 const EXTENSIONS: readonly string[] = ['', '.zip', '.skill', '.md'];
-/** Enough of a file to find its front matter or its magic number in. */
-const HEAD_BYTES = SKILL_LIMITS.frontMatterBytes + 1_024;
 
 /**
- * Reads an uploaded skill at `path` that the client calls `name`: an archive, or a lone Markdown file. Its bytes decide which of the two
- * it is. Everything is unpacked once to check it, in constant memory. Throws INVALID_SKILL_ZIP with a sentence about what is wrong,
- * UNSUPPORTED_MEDIA_TYPE when the upload is neither of the two, or its name ends as that of another kind of file.
+ * Reads and checks the upload at `path`, whose file name is `name`: an archive, or a single Markdown file. Its bytes decide which of the
+ * two it is. An archive is unpacked once for the checks, in constant memory. Throws INVALID_SKILL_ZIP with a sentence about the
+ * problem; UNSUPPORTED_MEDIA_TYPE when the upload is neither of the two, or its name has another extension.
  */
 export async function readSkill({ path, name }: { path: string; name: string }): Promise<Skill> {
   if (!EXTENSIONS.includes(extname(name).toLowerCase())) throw notASkill();
@@ -94,7 +91,7 @@ async function readBundle(path: string): Promise<Skill> {
   };
 }
 
-/** Unpacks a file without keeping it. */
+/** Unpacks a file and keeps only its head. */
 async function inspect(path: string, entry: ZipEntry): Promise<{ head: Buffer; binary: boolean }> {
   const check = new TextCheck();
   const head: Buffer[] = [];

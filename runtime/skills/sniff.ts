@@ -1,20 +1,20 @@
 const LOCAL_HEADER = 'PK\x03\x04';
-/** Starts of an archive: its first entry, the end of an empty one, a part of one in several. */
+/** First bytes of an archive: of one with entries, an empty one, and one in several parts. */
 const ZIP_STARTS = [LOCAL_HEADER, 'PK\x05\x06', 'PK\x07\x08'];
 const OTHER_ARCHIVES = ['7z\xbc\xaf\x27\x1c', 'Rar!\x1a\x07'];
 /** First entries of Office Open XML, OpenDocument and EPUB files, which are ZIP archives inside. */
 const DOCUMENT_ENTRY = /^(\[Content_Types\]\.xml|_rels\/|docProps\/|word\/|xl\/|ppt\/|mimetype)/;
 const NAME_OFFSET = 30;
 
-/** Whether a file begins as a ZIP archive does. */
+/** Whether a file begins like a ZIP archive. */
 export function hasZipMagic(head: Buffer): boolean {
   const start = head.toString('latin1', 0, 4);
   return ZIP_STARTS.includes(start);
 }
 
 /**
- * Whether a file of a skill is an archive of files, which would escape every check of the skill. Documents that are ZIP archives inside
- * are none: templates of them are what many skills are about. Single files that are packed (gzip and such) are none either.
+ * Whether a file of a skill is itself an archive, whose files no check would see. Documents in a ZIP container (Office Open XML,
+ * OpenDocument, EPUB) do not count: many skills contain such templates. Single compressed files (gzip) do not count either.
  */
 export function isArchive(head: Buffer): boolean {
   const start = head.toString('latin1', 0, 6);
@@ -24,7 +24,7 @@ export function isArchive(head: Buffer): boolean {
   return !isDocument;
 }
 
-/** Tells text from other files, piece by piece: text is UTF-8 without NUL. */
+/** Checks chunk by chunk whether a file is text: UTF-8 without NUL. */
 export class TextCheck {
   readonly #decoder = new TextDecoder('utf-8', { fatal: true });
   #binary = false;
@@ -33,7 +33,7 @@ export class TextCheck {
     this.#binary ||= chunk.includes(0) || !this.#decodes(chunk);
   }
 
-  /** Whether all that was added is something other than text. */
+  /** Ends the file. Returns whether it is not text. */
   end(): boolean {
     return this.#binary || !this.#decodes();
   }

@@ -8,8 +8,8 @@ import type { ZipEntry } from './zipDirectory.ts';
 const CHUNK_BYTES = 65_536;
 
 /**
- * Unpacks a file of an archive, handing its bytes to `take` piece by piece, each valid until `take` returns. Stops as soon as there
- * are more of them than the directory says. Throws INVALID_SKILL_ZIP when there are more or fewer, or others.
+ * Unpacks a file of an archive and passes its bytes to `take` in chunks; a chunk is valid until `take` returns. Stops at the first byte
+ * beyond the size in the directory. Throws INVALID_SKILL_ZIP when size or checksum differ from the directory.
  */
 export async function readZipEntry(path: string, entry: ZipEntry, take: (chunk: Buffer) => void): Promise<void> {
   const { name, offset, packedBytes, sizeBytes } = entry;

@@ -4,10 +4,10 @@ import { SKILL_LIMITS } from './limits.ts';
 import { checkName, isJunk, nameOf, PathSet } from './paths.ts';
 import { badSkill, megabytes, shown } from './refusal.ts';
 
-/** A file of an archive, as the directory describes it; `readZipEntry` holds its content against that. */
+/** A file of an archive as the directory describes it. `readZipEntry` compares the content with it. */
 export interface ZipEntry {
   name: string;
-  /** Where its packed bytes begin in the archive, and how many they are. */
+  /** Offset of its packed bytes in the archive. */
   offset: number;
   packedBytes: number;
   sizeBytes: number;
@@ -17,10 +17,11 @@ export interface ZipEntry {
 
 const STORED = 0;
 const DEFLATED = 8;
-/** Flags: encrypted, a patch of another file, strongly encrypted, directory encrypted. */
+/** Flags: encrypted, strongly encrypted, directory encrypted. */
 const ENCRYPTED = 0x2041;
+/** Flag: a patch of another file. */
 const PATCH = 0x20;
-/** Flag: sizes and CRC follow the content, and the local header may hold zeros for them. */
+/** Flag: sizes and CRC follow the content; the local header may have zeros instead. */
 const SIZES_FOLLOW = 0x8;
 const ZIP64_SIZE = 0xffffffff;
 const END_RECORD_BYTES = 22;
@@ -31,8 +32,8 @@ const FOLDER = 0o040000;
 const REGULAR = 0o100000;
 
 /**
- * The files that an archive holds, checked as far as can be without unpacking: names, kinds, sizes, and that each part of the
- * archive belongs to one entry only. Format: PKWARE APPNOTE 6.3.10. Throws INVALID_SKILL_ZIP.
+ * Returns the files of an archive after all checks that need no unpacking: names, kinds and sizes, and that no two entries share a part
+ * of the archive. Format: PKWARE APPNOTE 6.3.10. Throws INVALID_SKILL_ZIP.
  */
 export async function readZipDirectory(path: string): Promise<ZipEntry[]> {
   const zip = await readable(() => openArchive(path, { decodeStrings: false }));
@@ -43,12 +44,12 @@ export async function readZipDirectory(path: string): Promise<ZipEntry[]> {
   }
 }
 
-/** What yauzl says about a broken archive becomes an INVALID_SKILL_ZIP; failures of the disk and our own faults stay. */
+/** Turns yauzl's error for a broken archive into INVALID_SKILL_ZIP. Rethrows errors of the disk and our own. */
 async function readable<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    // yauzl throws plain errors; those of the system have a code, our own a name.
+    // yauzl throws plain errors. Errors of the system have a code, and ours have another name.
     if (!Error.isError(error) || error.name !== 'Error' || 'code' in error) throw error;
     throw badSkill('The archive is damaged, encrypted, or has bytes that are not part of it.', error);
   }
@@ -79,7 +80,7 @@ async function filesOf(zip: ZipFile): Promise<ZipEntry[]> {
   return files;
 }
 
-/** Encrypted entries, links, devices and folders with content are no files. */
+/** Refuses encrypted entries, links, devices, unknown compression, and folders with content. */
 function checkKind(name: string, entry: Entry): void {
   const { generalPurposeBitFlag: flags, compressionMethod, externalFileAttributes } = entry;
   if (flags & ENCRYPTED) throw badSkill(`${shown(name)} is encrypted.`);
@@ -94,7 +95,7 @@ function checkKind(name: string, entry: Entry): void {
   if (isFolder && entry.uncompressedSize > 0) throw badSkill(`The folder ${shown(name)} has content.`);
 }
 
-/** Where the content begins. The header in front of it must say what the directory says: tools differ in which they believe. */
+/** The offset of the content. Its local header must agree with the directory, because tools differ in which of them they trust. */
 async function contentOffset(zip: ZipFile, name: string, entry: Entry): Promise<number> {
   const local = await zip.readLocalFileHeaderPromise(entry);
   const same = (found: number, told: number) => found === told || found === ZIP64_SIZE;
@@ -110,7 +111,7 @@ async function contentOffset(zip: ZipFile, name: string, entry: Entry): Promise<
   return local.fileDataStart;
 }
 
-/** Entries that share bytes unpack to far more than the archive holds (D. Fifield, "A better zip bomb", 2019). */
+/** Refuses entries that share bytes: they unpack to far more than the archive's size (D. Fifield, "A better zip bomb", 2019). */
 function checkRanges(ranges: { name: string; start: number; end: number }[], directoryStart: number): void {
   let taken = 0;
   for (const { name, start, end } of ranges.sort((a, b) => a.start - b.start)) {
@@ -119,7 +120,7 @@ function checkRanges(ranges: { name: string; start: number; end: number }[], dir
   }
 }
 
-/** The directory must end where the end record begins: else it has entries that are not counted. */
+/** Refuses a directory that does not end where the end record begins: it has entries that are not counted. */
 function checkEnd(zip: ZipFile): void {
   const gap = zip.fileSize - END_RECORD_BYTES - zip.comment.length - Number(zip.readEntryCursor);
   if (gap !== 0 && gap !== ZIP64_END_RECORDS_BYTES) throw badSkill('The archive has entries that it does not count.');

@@ -1,7 +1,7 @@
 import type { Kysely, KyselyPlugin } from 'kysely';
 import type { LinkKind } from '../../../db/queries/agents/agentLinks.ts';
 import type { DB } from '../../../generated/db.ts';
-import type { ResourceSubject } from '../../../runtime/resources/loadResources.ts';
+import type { ResourceSubject } from '../../../runtime/resources/resourceCache.ts';
 import { makeReadyAgent, publish } from '../../support/agents/agents.ts';
 import { LINK_APIS, link } from '../../support/agents/links.ts';
 import type { SeededWorkspace } from '../../support/db/database.ts';

@@ -120,7 +120,7 @@ describe('without sound, and without a fault', () => {
     ],
     ['fails', { status: 500 }, /^OpenAI failed \(500\)/],
     ['hangs up', 'hang-up', /^OpenAI could not be reached/],
-    ['sends a page instead', { sound: Buffer.from('<html>Hello</html>') }, /no audio/],
+    ['sends a page instead', { sound: Buffer.from('<html>Hello</html>') }, /did not send audio/],
   ])('when the provider %s: logged without secrets', async (_title, step, reason) => {
     server.script(step);
     expect(await spoken()).toBeNull();

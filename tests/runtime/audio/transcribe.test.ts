@@ -1,5 +1,5 @@
 import { ApiError } from '../../../core/errors.ts';
-import { type HearingContext, transcribe, transcribeAttachments } from '../../../runtime/audio/transcribe.ts';
+import { type TranscriptionContext, transcribe, transcribeAttachments } from '../../../runtime/audio/transcribe.ts';
 import type { ResolvedAttachment } from '../../../runtime/files/attachments.ts';
 import { resolveAttachments } from '../../../runtime/files/attachments.ts';
 import type { ModelSettings } from '../../../runtime/models/settings.ts';
@@ -14,7 +14,7 @@ beforeAll(async () => {
 beforeEach(() => server.reset());
 afterAll(() => server.close());
 
-const OPENAI: HearingContext = { model: { provider: 'openai' } };
+const OPENAI: TranscriptionContext = { model: { provider: 'openai' } };
 const VOICE = { bytes: ogg(), mediaType: 'audio/ogg', filename: 'voice.ogg' };
 
 function attachments(...contents: Buffer[]): Promise<ResolvedAttachment[]> {
@@ -75,7 +75,10 @@ test('over the wire of Google', async () => {
 });
 
 describe('who is asked', () => {
-  const asked = async (settings: ModelSettings, provider: NonNullable<HearingContext['model']>['provider'] | null) => {
+  const asked = async (
+    settings: ModelSettings,
+    provider: NonNullable<TranscriptionContext['model']>['provider'] | null,
+  ) => {
     await transcribe(settings, VOICE, { model: provider === null ? undefined : { provider } });
     const request = server.requests.at(-1);
     return `${request?.path} ${request?.model}`;

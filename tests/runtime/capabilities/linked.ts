@@ -1,7 +1,7 @@
 import type { LinkKind } from '../../../db/queries/agents/agentLinks.ts';
 import type { AgentScope, AgentTool, ToolOutput } from '../../../runtime/agent/tool.ts';
 import { makeToolset, runTool } from '../../../runtime/agent/toolset.ts';
-import { ResourceCache } from '../../../runtime/resources/loadResources.ts';
+import { ResourceCache } from '../../../runtime/resources/resourceCache.ts';
 import type { TestApp } from '../../support/http/app.ts';
 import { type ScopeParts, scopeOf } from '../../support/turns/agentScope.ts';
 import { publishedWith } from '../agent/published.ts';

@@ -1,4 +1,4 @@
-import { ResourceCache } from '../../../runtime/resources/loadResources.ts';
+import { ResourceCache } from '../../../runtime/resources/resourceCache.ts';
 import type { Resources } from '../../../runtime/resources/resources.ts';
 import { startTestApp, type TestApp } from '../../support/http/app.ts';
 import { makeTool } from '../../support/tools/httpTools.ts';

@@ -2,7 +2,7 @@ import type { LinkKind } from '../../../db/queries/agents/agentLinks.ts';
 import { softDeleteCustomModel } from '../../../db/queries/agents/aiModels.ts';
 import { softDeleteConnection } from '../../../db/queries/tools/nativeConnections.ts';
 import { BUILTIN_MODEL } from '../../../runtime/models/catalogue.ts';
-import { ResourceCache } from '../../../runtime/resources/loadResources.ts';
+import { ResourceCache } from '../../../runtime/resources/resourceCache.ts';
 import type { Resources } from '../../../runtime/resources/resources.ts';
 import { openSecrets } from '../../../runtime/tools/secrets/secrets.ts';
 import { addModel, makeReadyAgent, publish, setStatus } from '../../support/agents/agents.ts';

@@ -8,47 +8,48 @@ import type { Runtime } from '../runtime.ts';
 import type { Resources } from './resources.ts';
 import type { Snapshot } from './snapshot.ts';
 
-/** Whose resources, and as of when. */
+/** The published version whose resources are loaded, and the revision that they must have. */
 export interface ResourceSubject {
   agentId: string;
   /** The published version that `snapshot` is of. */
   versionNumber: number;
   snapshot: Snapshot;
-  /** The workspace's number in workspace_revisions, as it was read when the turn began; 0 when it has none. */
+  /** The revision of the workspace (workspace_revisions) when the turn began; 0 when it has no row. */
   revision: number;
 }
 
-interface Kept {
+/** The resources of one version in the cache. */
+interface CacheEntry {
   revision: number;
-  /** Characters of JSON that it was made of. */
+  /** Characters of the JSON that the database returned: the measure of its size. */
   characters: number;
   linked: Omit<Resources, 'model'>;
   ownModel: ModelDescriptor | undefined;
-  /** What was answered last: the same object again while the model is the same. */
-  answered: Resources | undefined;
+  /** The last result: `get` returns the same object while the model is the same. */
+  lastResult: Resources | undefined;
 }
 
-const MOST_KEPT = 500;
-/** Of all together. Servers with many tools come to a megabyte each. */
-const MOST_CHARACTERS = 64 * 1024 * 1024;
-/** What an entry costs beside its text. */
-const OVERHEAD = 2_000;
+const MAX_ENTRIES = 500;
+/** Characters of all entries together. An MCP server with many tools can take a megabyte. */
+const MAX_CHARACTERS = 64 * 1024 * 1024;
+/** Size of an entry without its text, in the same unit. */
+const ENTRY_OVERHEAD = 2_000;
 
 /**
- * What the links of published versions stand for, kept in memory for as long as the workspace's revision is the same: most turns read
- * none of it. One instance a process.
+ * Caches the resources behind the links of published versions. An entry is valid while the revision of its workspace is the same, so
+ * most turns read nothing from the database. One instance in each process.
  */
 export class ResourceCache {
-  readonly #kept = new LRUCache<string, Kept>({
-    max: MOST_KEPT,
-    maxSize: MOST_CHARACTERS,
-    sizeCalculation: ({ characters }) => characters + OVERHEAD,
+  readonly #entries = new LRUCache<string, CacheEntry>({
+    max: MAX_ENTRIES,
+    maxSize: MAX_CHARACTERS,
+    sizeCalculation: ({ characters }) => characters + ENTRY_OVERHEAD,
   });
-  readonly #loading = new Map<string, Promise<Kept>>();
+  readonly #loading = new Map<string, Promise<CacheEntry>>();
 
   /**
-   * The resources of a version, at least as new as the revision says. Reads them in one statement when they are not in memory,
-   * however many ask at once. What fails is thrown to all who waited, and tried again for the next.
+   * Returns the resources of a version, at least as new as the revision. Reads them with one statement when they are not in memory;
+   * concurrent calls share it. When it fails, all of these calls throw, and the next call reads again.
    */
   async get(
     db: Kysely<DB>,
@@ -57,24 +58,29 @@ export class ResourceCache {
     subject: ResourceSubject,
   ): Promise<Resources> {
     const key = `${workspaceId}/${subject.agentId}/${subject.versionNumber}`;
-    const kept = this.#kept.get(key);
-    const current = kept?.revision === subject.revision ? kept : await this.#load(db, workspaceId, key, subject);
-    // Asked for each time: prices of the catalogue change at midnight, without any change of the workspace.
+    const cached = this.#entries.get(key);
+    const current = cached?.revision === subject.revision ? cached : await this.#load(db, workspaceId, key, subject);
+    // Looked up in each call: prices of the catalogue can change at midnight, and the revision stays the same.
     const id = subject.snapshot.aiModelPublicId;
     const model = id === null ? undefined : (runtime.findGlobalModel(id) ?? current.ownModel);
-    if (current.answered === undefined || current.answered.model !== model) {
-      current.answered = { ...current.linked, model };
+    if (current.lastResult === undefined || current.lastResult.model !== model) {
+      current.lastResult = { ...current.linked, model };
     }
-    return current.answered;
+    return current.lastResult;
   }
 
-  #load(db: Kysely<DB>, workspaceId: string, key: string, { snapshot, revision }: ResourceSubject): Promise<Kept> {
+  #load(
+    db: Kysely<DB>,
+    workspaceId: string,
+    key: string,
+    { snapshot, revision }: ResourceSubject,
+  ): Promise<CacheEntry> {
     const loadingKey = `${key}/${revision}`;
-    const underWay = this.#loading.get(loadingKey);
-    if (underWay) return underWay;
+    const pending = this.#loading.get(loadingKey);
+    if (pending) return pending;
     const loading = load(db, workspaceId, snapshot, revision).then((fresh) => {
-      // One that was asked for before a change may come in after one that was asked for behind it.
-      if ((this.#kept.peek(key)?.revision ?? 0) <= revision) this.#kept.set(key, fresh);
+      // An older read can finish after a newer one.
+      if ((this.#entries.peek(key)?.revision ?? 0) <= revision) this.#entries.set(key, fresh);
       return fresh;
     });
     this.#loading.set(loadingKey, loading);
@@ -84,7 +90,7 @@ export class ResourceCache {
   }
 }
 
-async function load(db: Kysely<DB>, workspaceId: string, snapshot: Snapshot, revision: number): Promise<Kept> {
+async function load(db: Kysely<DB>, workspaceId: string, snapshot: Snapshot, revision: number): Promise<CacheEntry> {
   const links = activeLinks(snapshot);
   const ids: ResourceIds = {
     httpTools: links.httpTools.map(({ httpToolPublicId }) => httpToolPublicId),
@@ -99,9 +105,9 @@ async function load(db: Kysely<DB>, workspaceId: string, snapshot: Snapshot, rev
   return {
     revision,
     characters,
-    linked: joined(links, rows),
+    linked: join(links, rows),
     ownModel: model && customModel(model),
-    answered: undefined,
+    lastResult: undefined,
   };
 }
 
@@ -117,11 +123,11 @@ function activeLinks(snapshot: Snapshot) {
   };
 }
 
-/** Each link with what it leads to, where that is there. */
-function joined(links: ReturnType<typeof activeLinks>, rows: ResourceRows): Omit<Resources, 'model'> {
+/** Joins each link with its row. A link without a row (deleted, inactive) is left out. */
+function join(links: ReturnType<typeof activeLinks>, rows: ResourceRows): Omit<Resources, 'model'> {
   const finder = <Row extends { id: string }>(list: readonly Row[]) => {
     const byId = new Map(list.map((row) => [row.id, row]));
-    return <Made>(id: string, make: (row: Row) => Made): Made[] => {
+    return <Item>(id: string, make: (row: Row) => Item): Item[] => {
       const row = byId.get(id);
       return row ? [make(row)] : [];
     };
