@@ -8,7 +8,7 @@ type Fields = Pick<
   'authType' | 'authValue' | 'authHeaders' | 'authHeaderName'
 >;
 
-/** How the service proves itself to a server. */
+/** How the service authenticates to a server. */
 export interface ServerAuth {
   authType: McpAuthType;
   /** Set when CUSTOM_HEADER is one name and one value. */
@@ -16,7 +16,7 @@ export interface ServerAuth {
   credential: McpCredential | null;
 }
 
-/** What a server has before a change. */
+/** The authentication of a server before a change. */
 export interface PresentAuth {
   authType: McpAuthType;
   headerName: string | null;
@@ -24,7 +24,7 @@ export interface PresentAuth {
   stored(): McpCredential | null;
 }
 
-/** Headers that the transport of MCP sets by itself: one set here would break the connection. */
+/** Headers that MCP's transport sets itself: a credential there would break the connection. */
 const OF_TRANSPORT = /^(accept|content-type|last-event-id|mcp-session-id|mcp-protocol-version)$/i;
 
 function checkHeaderName(name: string, path: string): void {
@@ -48,7 +48,7 @@ function checkHeaders(headers: { name: string; value: string }[]): void {
   }
 }
 
-function refuseUnused(fields: Fields, authType: string, names: readonly (keyof Fields)[]): void {
+function rejectUnused(fields: Fields, authType: string, names: readonly (keyof Fields)[]): void {
   for (const name of names) {
     if (fields[name] != null) throw invalid(`/body/${name}`, `The authType ${authType} does not use it.`);
   }
@@ -79,7 +79,7 @@ function customHeaders(fields: Fields, present: PresentAuth | undefined, storedV
 }
 
 /**
- * How the service proves itself to a server after a request: what the body leaves out is taken from what the server has. Throws
+ * How the service authenticates to a server after a request. Fields that the body leaves out keep what the server has. Throws
  * OAUTH_NOT_SUPPORTED_VIA_API, and VALIDATION_ERROR for a credential that is missing, that the type does not use, or that cannot be sent.
  */
 export function decideAuth(fields: Fields, present?: PresentAuth): ServerAuth {
@@ -88,11 +88,11 @@ export function decideAuth(fields: Fields, present?: PresentAuth): ServerAuth {
     case 'OAUTH_AUTHORIZATION_CODE':
       throw fault('OAUTH_NOT_SUPPORTED_VIA_API');
     case 'NONE':
-      refuseUnused(fields, authType, ['authValue', 'authHeaders', 'authHeaderName']);
+      rejectUnused(fields, authType, ['authValue', 'authHeaders', 'authHeaderName']);
       return { authType, headerName: null, credential: null };
     case 'API_KEY':
     case 'BEARER_TOKEN': {
-      refuseUnused(fields, authType, ['authHeaders', 'authHeaderName']);
+      rejectUnused(fields, authType, ['authHeaders', 'authHeaderName']);
       const value = fields.authValue ?? storedValueOf(present);
       if (value === undefined) throw invalid('/body/authValue', `${authType} needs a credential.`, 'required');
       checkValue(value, '/body/authValue');
@@ -108,7 +108,7 @@ function storedValueOf(present: PresentAuth | undefined): string | undefined {
   return stored !== null && 'value' in stored ? stored.value : undefined;
 }
 
-/** Whether a change says anything about the credential that is not so already. A value is always taken as a new one. */
+/** Whether a change affects the authentication. A value in the body always counts as a new one. */
 export function changesAuth(fields: Fields, present: Omit<PresentAuth, 'stored'>): boolean {
   const { authType = present.authType, authHeaderName = present.headerName, authValue, authHeaders } = fields;
   return (
@@ -119,7 +119,7 @@ export function changesAuth(fields: Fields, present: Omit<PresentAuth, 'stored'>
   );
 }
 
-/** Refuses an address that can never be called; where it leads is looked at when it is called. */
+/** Throws VALIDATION_ERROR for an address that can never be called. Where the host leads is checked at each call. */
 export function checkServerUrl(url: string): void {
   const parsed = URL.parse(url);
   if (parsed === null) throw invalid('/body/url', 'The address is not a valid URL.');

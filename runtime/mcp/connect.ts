@@ -5,7 +5,7 @@ import { guardedFetchLike, type OutgoingClient } from '../../core/outgoing.ts';
 import { asMcpFailed, McpFailed, tooSlow } from './failures.ts';
 import { sessionFetch, type TransportKind } from './sessionFetch.ts';
 
-/** Where an MCP server is and how the service proves itself to it. */
+/** The address of an MCP server and the headers that authenticate the service. */
 export interface McpTarget {
   url: string;
   /** Headers of every request, the credential among them. */
@@ -13,70 +13,70 @@ export interface McpTarget {
   allowPrivateNetwork: boolean;
 }
 
-/** A server to connect to, and what the connection may cost. */
+/** A server to connect to, and the limits of the connection. */
 export interface McpConnectOptions extends McpTarget {
   /** Milliseconds for the handshake, and for each request after it. */
   timeoutMs: number;
-  /** Bytes of answers to read. */
+  /** Bytes of responses to read at most. */
   maxBytes: number;
-  /** Whether `maxBytes` is for the whole session or begins anew with each request. */
+  /** Whether `maxBytes` limits the whole session or each request. */
   maxBytesPer: 'session' | 'request';
   /** Ends the handshake; its own reason is thrown. */
   signal?: AbortSignal;
-  /** The guarded client; tests bring one with a resolver of their own. */
+  /** The guarded client; tests pass one with their own resolver. */
   outgoing?: Pick<OutgoingClient, 'guardedFetchLike'>;
 }
 
-/** A session with an MCP server. Close it: the server keeps it open otherwise. */
+/** A session with an MCP server. Close it, or the server keeps it open. */
 export interface McpConnection {
   readonly transport: TransportKind;
-  /** What the server says about itself: its instructions, else its title; null when nothing. */
+  /** The server's own description: its instructions, else its title; null when it has neither. */
   readonly description: string | null;
-  /** Whether the server says that it has tools. */
+  /** Whether the server declares tools. */
   readonly hasTools: boolean;
   /** Aborted when the session is over, with the McpFailed that ended it as reason. */
   readonly lost: AbortSignal;
   /**
-   * One request of the protocol; answers with its result. `timeoutMs` is the connection's when absent. Throws the reason of
-   * `signal` when that ends it, and the SDK's McpError when the server answers with an error.
-   * @throws {McpFailed} the server did not answer, or not with MCP
+   * Sends one request of the protocol and returns its result. Without `timeoutMs` the connection's is used. Throws the reason of
+   * `signal` when that ends the request, and the SDK's McpError when the server returns an error.
+   * @throws {McpFailed} the server did not respond, or not with MCP
    */
   request(
     method: string,
     params: Record<string, unknown>,
     options?: { signal?: AbortSignal | undefined; timeoutMs?: number },
   ): Promise<Record<string, unknown>>;
-  /** Ends the session here and, as far as it can be reached within a second, at the server. Never throws. */
+  /** Ends the session here, and at the server if it responds within a second. Never throws. */
   close(): Promise<void>;
 }
 
 const CLIENT_INFO = { name: 'guildhall', version: '1.0.0' };
-/** The event stream of an SSE session lives as long as the session; the pool retires sessions before. */
-export const STREAM_MILLIS = 2 * 60 * 60 * 1000;
-const GOODBYE_MILLIS = 1000;
-/** Requests of the server that are answered at the same time. */
-const MAX_ANSWERS = 4;
-/** The SDK's own timer is not used: ours knows why it ends. */
+/** Milliseconds that the event stream of an SSE session may last. The pool retires sessions before that. */
+export const MAX_STREAM_MS = 2 * 60 * 60 * 1000;
+const CLOSE_TIMEOUT_MS = 1000;
+/** Responses to requests of the server that are sent at the same time. */
+const MAX_PENDING_RESPONSES = 4;
+/** Switches the SDK's own timeout off: with ours the reason is known. */
 const NO_TIMEOUT = { timeout: 2 ** 31 - 1 };
 
-/** Never compiles a schema of the server: that would make program code of it. */
+/** Accepts everything. The SDK's validator would compile the server's schemas to program code. */
 const NO_VALIDATION: jsonSchemaValidator = {
   getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }),
 };
 
 /**
- * Statuses by which a server that only knows the older transport may refuse the first POST. The protocol names 400, 404 and 405
- * (https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#backwards-compatibility), servers send others too;
- * these four say what is wrong, and it is not the transport.
+ * Whether the first POST failed in a way that a server which only knows the older transport may fail. The protocol names the
+ * statuses 400, 404 and 405 (https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#backwards-compatibility),
+ * and servers send others too. The four exceptions here have nothing to do with the transport.
  */
-function mayBeOlder({ statusCode }: McpFailed): boolean {
+function mayBeOlderTransport({ statusCode }: McpFailed): boolean {
   return statusCode !== null && statusCode >= 400 && statusCode < 500 && ![401, 403, 408, 429].includes(statusCode);
 }
 
 /**
- * Opens a session with an MCP server: by streamable HTTP, and where that is refused by the HTTP with SSE of older servers. All
- * requests go through the guard of core/outgoing.ts; redirects are followed within the origin of the address only.
- * @throws {McpFailed} with a public sentence
+ * Opens a session with an MCP server: over streamable HTTP, or over the older HTTP with SSE when the server refuses that. All
+ * requests go through the guard of core/outgoing.ts, and redirects are followed only within the origin of the address.
+ * @throws {McpFailed} with a message for the user
  */
 export async function connectMcp(options: McpConnectOptions): Promise<McpConnection> {
   const limit = AbortSignal.timeout(options.timeoutMs);
@@ -84,14 +84,14 @@ export async function connectMcp(options: McpConnectOptions): Promise<McpConnect
   try {
     return await openSession('streamable', options, signal);
   } catch (error) {
-    const refusal = explained(error, options.signal);
-    if (!(refusal instanceof McpFailed && mayBeOlder(refusal))) throw refusal;
+    const first = failureOf(error, options.signal);
+    if (!(first instanceof McpFailed && mayBeOlderTransport(first))) throw first;
     try {
       return await openSession('sse', options, signal);
     } catch (secondError) {
-      const second = explained(secondError, options.signal);
-      const tellsMore = !(second instanceof McpFailed) || !(mayBeOlder(second) || isNoStream(second));
-      throw tellsMore ? second : refusal;
+      const second = failureOf(secondError, options.signal);
+      const saysMore = !(second instanceof McpFailed) || !(mayBeOlderTransport(second) || isNoStream(second));
+      throw saysMore ? second : first;
     }
   }
 }
@@ -100,7 +100,7 @@ function isNoStream({ cause }: McpFailed): boolean {
   return Object(cause).constructor?.name === 'SseError';
 }
 
-function explained(error: unknown, signal: AbortSignal | undefined): unknown {
+function failureOf(error: unknown, signal: AbortSignal | undefined): unknown {
   return signal?.aborted ? signal.reason : asMcpFailed(error);
 }
 
@@ -125,7 +125,7 @@ async function openSession(
   const lose = (error: unknown) => {
     if (ended.signal.aborted) return;
     ended.abort(asMcpFailed(error));
-    // Closes what the transport holds besides requests: its timers for another attempt.
+    // Also stops the transport's timers for reconnecting.
     void transport.close().catch(() => undefined);
   };
   const transportOptions = {
@@ -133,7 +133,7 @@ async function openSession(
     fetch: sessionFetch({
       kind,
       fetch: guarded(limits),
-      fetchStream: guarded({ ...limits, timeoutMs: STREAM_MILLIS, maxBytes: Number.MAX_SAFE_INTEGER }),
+      fetchStream: guarded({ ...limits, timeoutMs: MAX_STREAM_MS, maxBytes: Number.MAX_SAFE_INTEGER }),
       ended: ended.signal,
       budget,
       lose,
@@ -148,9 +148,9 @@ async function openSession(
     kind === 'streamable'
       ? new StreamableHTTPClientTransport(new URL(url), transportOptions)
       : new SSEClientTransport(new URL(url), transportOptions);
-  limitAnswers(transport, lose);
+  limitResponses(transport, lose);
 
-  /** Waits for what the client does, and no longer than the session and `until` last. */
+  /** Waits for `work`, but no longer than the session lasts and until `until` is aborted. */
   async function during<T>(work: Promise<T>, until: AbortSignal): Promise<T> {
     const over = AbortSignal.any([ended.signal, until]);
     const aborted = Promise.withResolvers<never>();
@@ -168,18 +168,18 @@ async function openSession(
   }
 
   let closing: Promise<void> | undefined;
-  async function takeLeave(): Promise<void> {
+  async function endSession(): Promise<void> {
     const sessionId = 'sessionId' in transport ? transport.sessionId : undefined;
     lose(new McpFailed('The connection was closed.'));
     if (sessionId === undefined) return;
     try {
-      const goodbye = guarded({ timeoutMs: GOODBYE_MILLIS, maxBytes: 65_536, allowPrivateNetwork });
+      const send = guarded({ timeoutMs: CLOSE_TIMEOUT_MS, maxBytes: 65_536, allowPrivateNetwork });
       const version = transport instanceof StreamableHTTPClientTransport ? transport.protocolVersion : undefined;
       const session = { 'mcp-session-id': sessionId, ...(version ? { 'mcp-protocol-version': version } : {}) };
-      const answer = await goodbye(url, { method: 'DELETE', headers: { ...headers, ...session } });
-      await answer.body?.cancel();
+      const response = await send(url, { method: 'DELETE', headers: { ...headers, ...session } });
+      await response.body?.cancel();
     } catch {
-      // A server that is gone or does not take leave forgets the session by itself.
+      // A server that does not respond to this drops the session after a while.
     }
   }
 
@@ -202,39 +202,42 @@ async function openSession(
         throw Object(error).name === 'McpError' && failed.cause === error ? error : failed;
       }
     },
-    close: () => (closing ??= takeLeave()),
+    close: () => (closing ??= endSession()),
   };
 
   try {
-    // Typed more strictly than the SDK's own class is: `sessionId` of the one transport may be undefined.
+    // The SDK's parameter type is stricter than its own class, whose `sessionId` may be undefined.
     await during(client.connect(transport as Parameters<Client['connect']>[0], NO_TIMEOUT), signal);
   } catch (error) {
     await connection.close();
     throw error;
   }
-  const words = [client.getInstructions(), client.getServerVersion()?.title];
+  const texts = [client.getInstructions(), client.getServerVersion()?.title];
   return {
     ...connection,
-    description: words.find((text) => text !== undefined && text.trim() !== '')?.trim() ?? null,
+    description: texts.find((text) => text !== undefined && text.trim() !== '')?.trim() ?? null,
     hasTools: client.getServerCapabilities()?.tools !== undefined,
   };
 }
 
-/** Ends the session with a server that asks faster than it takes the answers: each one is a request of ours. */
-function limitAnswers(
+/**
+ * Ends the session when the server sends requests faster than it reads the responses. Each response is an HTTP request of this
+ * service.
+ */
+function limitResponses(
   transport: { send(message: JSONRPCMessage, options?: object): Promise<void> },
   lose: (error: unknown) => void,
 ): void {
   const send = transport.send.bind(transport);
-  let answering = 0;
+  let pending = 0;
   transport.send = async (message, options) => {
     if ('method' in message) return send(message, options);
-    if (answering >= MAX_ANSWERS) return lose(new McpFailed('The server sends too many requests of its own.'));
-    answering += 1;
+    if (pending >= MAX_PENDING_RESPONSES) return lose(new McpFailed('The server sends too many requests of its own.'));
+    pending += 1;
     try {
       await send(message, options);
     } finally {
-      answering -= 1;
+      pending -= 1;
     }
   };
 }

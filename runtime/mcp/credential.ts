@@ -2,13 +2,13 @@ import type { Selectable } from 'kysely';
 import type { SecretBox } from '../../core/secrets.ts';
 import type { ExternalMcps } from '../../generated/db.ts';
 
-/** How the service proves itself to a server. */
+/** How the service authenticates to a server. */
 export type McpAuthType = Selectable<ExternalMcps>['auth_type'];
 
-/** What is stored of it, sealed: one value, or headers of the tenant's own. */
+/** The credential, which is stored sealed: one value, or headers that the tenant chose. */
 export type McpCredential = { value: string } | { headers: { name: string; value: string }[] };
 
-/** The columns that tell how to reach a server. */
+/** The columns that say how to reach a server. */
 export type McpServerRow = Pick<
   Selectable<ExternalMcps>,
   'workspace_id' | 'id' | 'url' | 'auth_type' | 'auth_header_name' | 'credential' | 'config_version'
@@ -21,7 +21,7 @@ const placeOf = (workspaceId: string, id: string) => ({
   column: 'credential',
 });
 
-/** The credential as it is stored in the row of a server. */
+/** Seals a credential for the row of a server. */
 export function sealCredential(
   secrets: SecretBox,
   workspaceId: string,
@@ -39,7 +39,7 @@ export function openCredential(
   return credential && (JSON.parse(secrets.open(credential, placeOf(workspace_id, id))) as McpCredential);
 }
 
-/** The headers by which the service proves itself to a server. Throws SecretUnreadable. */
+/** The headers that authenticate the service to a server. Throws SecretUnreadable. */
 export function credentialHeaders(secrets: SecretBox, server: McpServerRow): Record<string, string> {
   const credential = openCredential(secrets, server);
   if (credential === null) return {};
@@ -57,7 +57,7 @@ export function credentialHeaders(secrets: SecretBox, server: McpServerRow): Rec
   }
 }
 
-/** What of a credential must not be shown to anybody. */
+/** The secret values of a credential. */
 export function credentialValues(credential: McpCredential | null): string[] {
   if (credential === null) return [];
   return 'headers' in credential ? credential.headers.map(({ value }) => value) : [credential.value];

@@ -1,13 +1,13 @@
 import type { OutgoingClient } from '../../core/outgoing.ts';
 import { callMcpTool, type McpToolResult } from './call.ts';
-import { connectMcp, type McpConnection, STREAM_MILLIS } from './connect.ts';
+import { connectMcp, MAX_STREAM_MS, type McpConnection } from './connect.ts';
 import { asMcpFailed, McpFailed } from './failures.ts';
 
-/** A server of a workspace, as far as a connection needs to know it. */
+/** What a connection needs to know of a workspace's server. */
 export interface McpServer {
   workspaceId: string;
   id: string;
-  /** Goes up with every change of the address or the credential: a connection of another one is not used again. */
+  /** Grows with every change of the address or the credential. A connection with another number is not used again. */
   configVersion: number;
   url: string;
   headers: Readonly<Record<string, string>>;
@@ -15,7 +15,7 @@ export interface McpServer {
 
 /** One call of a tool. */
 export interface McpCall {
-  /** STATIC shares one connection among all calls, DYNAMIC makes one for this call. */
+  /** STATIC shares one connection among all calls, DYNAMIC opens one for this call. */
   instanceMode: 'STATIC' | 'DYNAMIC';
   tool: string;
   arguments: Record<string, unknown>;
@@ -30,12 +30,13 @@ export interface McpPoolOptions {
   timeoutMs?: number;
   /** Milliseconds after which a shared connection that nobody uses is closed; five minutes. */
   idleMs?: number;
-  /** Shared connections to hold; beyond, the one that was not used for longest is closed. */
+  /** Maximum of shared connections; above it the least recently used one is closed. */
   size?: number;
   outgoing?: Pick<OutgoingClient, 'guardedFetchLike'>;
 }
 
-interface Shared {
+/** A connection that calls share, or the attempt to open it. */
+interface SharedConnection {
   key: string;
   configVersion: number;
   opening: Promise<McpConnection>;
@@ -45,17 +46,17 @@ interface Shared {
   idle: NodeJS.Timeout | undefined;
 }
 
-const HANDSHAKE_MILLIS = 10_000;
+const HANDSHAKE_TIMEOUT_MS = 10_000;
 const MAX_BYTES = 8 * 1024 * 1024;
 
 /**
- * Calls tools of MCP servers and keeps the connections that calls share: one for each server, address and credential, made when
- * it is first needed. A connection on which anything went wrong is not used again. One instance a process; close it.
+ * Calls tools of MCP servers over shared connections: one for each server, address and credential, opened when it is first
+ * needed. After an error a connection is not used again. There is one instance in a process; close it at the end.
  */
 export class McpPool {
   readonly #options: Required<Omit<McpPoolOptions, 'outgoing'>> & Pick<McpPoolOptions, 'outgoing'>;
   /** The least recently used first. */
-  readonly #shared = new Map<string, Shared>();
+  readonly #shared = new Map<string, SharedConnection>();
   readonly #open = new Set<McpConnection>();
   readonly #opening = new Set<Promise<McpConnection>>();
   readonly #closing = new Set<Promise<void>>();
@@ -66,9 +67,9 @@ export class McpPool {
   }
 
   /**
-   * Calls a tool once. Where a shared session was forgotten by the server, which then did not run the tool, the call is made on a
-   * new one.
-   * @throws {McpFailed} the server did not answer, or not with MCP
+   * Calls a tool once. When the server does not know the shared session any more, it has not run the tool: the call is made again
+   * in a new session.
+   * @throws {McpFailed} the server did not respond, or not with MCP
    */
   async call(server: McpServer, call: McpCall): Promise<McpToolResult> {
     if (call.instanceMode === 'DYNAMIC') return this.#callAlone(server, call);
@@ -79,7 +80,7 @@ export class McpPool {
         return await callMcpTool(connection, call.tool, call.arguments, { signal: call.signal });
       } catch (error) {
         this.#retire(shared);
-        // 404 says that the session is unknown (basic/transports, session management); many servers say 400 instead.
+        // 404 means that the session is unknown (basic/transports, session management); many servers send 400 instead.
         const forgotten = error instanceof McpFailed && (error.statusCode === 404 || error.statusCode === 400);
         if (!forgotten || fresh || attempt > 0) throw error;
       } finally {
@@ -94,7 +95,7 @@ export class McpPool {
     if (shared) this.#retire(shared);
   }
 
-  /** Ends all calls and connections and takes leave of the servers. Resolves when no connection is left. */
+  /** Ends all calls, and all sessions at their servers. Resolves when no connection is left. */
   async close(): Promise<void> {
     this.#stopped.abort(new McpFailed('The service is stopping.'));
     for (const shared of this.#shared.values()) this.#retire(shared);
@@ -103,7 +104,7 @@ export class McpPool {
     await Promise.all(this.#closing);
   }
 
-  /** How many shared connections are held. */
+  /** Number of shared connections. */
   get size(): number {
     return this.#shared.size;
   }
@@ -127,7 +128,7 @@ export class McpPool {
 
   async #openConnection({ url, headers }: McpServer, signal?: AbortSignal): Promise<McpConnection> {
     const { allowPrivateNetwork, timeoutMs, outgoing } = this.#options;
-    const until = [this.#stopped.signal, AbortSignal.timeout(HANDSHAKE_MILLIS), ...(signal ? [signal] : [])];
+    const until = [this.#stopped.signal, AbortSignal.timeout(HANDSHAKE_TIMEOUT_MS), ...(signal ? [signal] : [])];
     const limits = { timeoutMs, maxBytes: MAX_BYTES, maxBytesPer: 'request' as const, signal: AbortSignal.any(until) };
     let connection: McpConnection;
     try {
@@ -147,24 +148,32 @@ export class McpPool {
     throw this.#stopped.signal.reason;
   }
 
-  #lease(server: McpServer): { shared: Shared; fresh: boolean } {
+  #lease(server: McpServer): { shared: SharedConnection; fresh: boolean } {
     this.#stopped.signal.throwIfAborted();
     const key = `${server.workspaceId}/${server.id}`;
-    const kept = this.#shared.get(key);
-    // Younger than an event stream can be, by more than a call takes.
-    const tooOld = performance.now() - (kept?.openedAt ?? 0) > STREAM_MILLIS / 2;
-    if (kept && kept.configVersion === server.configVersion && !tooOld) {
-      clearTimeout(kept.idle);
-      kept.users += 1;
+    const present = this.#shared.get(key);
+    // Half of what an event stream may last leaves more time than a call takes.
+    const tooOld = performance.now() - (present?.openedAt ?? 0) > MAX_STREAM_MS / 2;
+    if (present && present.configVersion === server.configVersion && !tooOld) {
+      clearTimeout(present.idle);
+      present.users += 1;
       this.#shared.delete(key);
-      this.#shared.set(key, kept);
-      return { shared: kept, fresh: false };
+      this.#shared.set(key, present);
+      return { shared: present, fresh: false };
     }
-    if (kept) this.#retire(kept);
+    if (present) this.#retire(present);
     const opening = this.#connect(server);
     const { configVersion } = server;
     const openedAt = performance.now();
-    const shared: Shared = { key, configVersion, opening, openedAt, users: 1, retired: false, idle: undefined };
+    const shared: SharedConnection = {
+      key,
+      configVersion,
+      opening,
+      openedAt,
+      users: 1,
+      retired: false,
+      idle: undefined,
+    };
     opening.then(
       ({ lost }) => lost.addEventListener('abort', () => this.#retire(shared), { once: true }),
       () => this.#retire(shared),
@@ -174,8 +183,8 @@ export class McpPool {
     return { shared, fresh: true };
   }
 
-  /** The connection, for one of several that may wait for it. */
-  #opened(shared: Shared, signal: AbortSignal | undefined): Promise<McpConnection> {
+  /** Waits for the connection until `signal` is aborted; other callers go on waiting. */
+  #opened(shared: SharedConnection, signal: AbortSignal | undefined): Promise<McpConnection> {
     if (!signal) return shared.opening;
     return new Promise((resolve, reject) => {
       const stop = () => reject(signal.reason);
@@ -185,15 +194,15 @@ export class McpPool {
     });
   }
 
-  #release(shared: Shared): void {
+  #release(shared: SharedConnection): void {
     shared.users -= 1;
     if (shared.users > 0) return;
     if (shared.retired) this.#shutShared(shared);
     else shared.idle = setTimeout(() => this.#retire(shared), this.#options.idleMs).unref();
   }
 
-  /** Takes a connection out of use; it is closed when its last call ends. */
-  #retire(shared: Shared): void {
+  /** Stops using a connection for new calls. It is closed when its last call ends. */
+  #retire(shared: SharedConnection): void {
     if (shared.retired) return;
     shared.retired = true;
     clearTimeout(shared.idle);
@@ -208,7 +217,7 @@ export class McpPool {
     }
   }
 
-  #shutShared({ opening }: Shared): void {
+  #shutShared({ opening }: SharedConnection): void {
     opening.then(
       (connection) => this.#shut(connection),
       () => undefined,

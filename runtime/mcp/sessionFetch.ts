@@ -5,26 +5,26 @@ import { McpFailed, statusFailure } from './failures.ts';
 /** The two transports of MCP over HTTP: streamable HTTP, and the HTTP with SSE of protocol version 2024-11-05. */
 export type TransportKind = 'streamable' | 'sse';
 
-/** What a session's requests go through. */
+/** What the requests of one session share. */
 export interface SessionWire {
   kind: TransportKind;
-  /** The guarded fetch for requests with an answer. */
+  /** The guarded fetch for requests with a response. */
   fetch: typeof fetch;
   /** The guarded fetch for the event stream that lives as long as the session. */
   fetchStream: typeof fetch;
   /** Aborted when the session is over: every request ends. */
   ended: AbortSignal;
-  /** Bytes that are left for what has no limit of its own in the guarded fetch: the event stream, or the whole session. */
+  /** Bytes that may still be read. It limits what the guarded fetch does not: the event stream, or the whole session. */
   budget: { left: number; of: 'stream' | 'session' };
-  /** Tells that the session cannot go on. */
+  /** Called when the session cannot continue. */
   lose(error: unknown): void;
-  /** Tells that the answer of one request will not come. */
+  /** Called when one request will get no response. */
   failRequest(id: unknown, error: unknown): void;
 }
 
-const RESUME_PAUSE_MILLIS = 500;
+const RESUME_PAUSE_MS = 500;
 
-/** The body with each chunk counted; `finished` hears of its end, with the error if it broke. */
+/** The body, with its bytes subtracted from the budget. `finished` is called at its end, with the error if it failed. */
 function counted(
   body: ReadableStream<Uint8Array>,
   budget: { left: number },
@@ -66,9 +66,9 @@ function requestId(body: unknown): unknown {
 }
 
 /**
- * The fetch of one MCP session, for the SDK's transports. It throws what the guard throws and a McpFailed for a status of error,
- * never with the text of the server. It makes what the transports leave open: an answer that breaks off fails its request, and
- * the end of an SSE session's stream ends the session.
+ * The fetch of one MCP session, for the SDK's transports. It throws what the guard throws, and a McpFailed without the server's
+ * text for an error status. It adds what the transports lack: a response that breaks off fails its request, and the end of an
+ * SSE session's stream ends the session.
  */
 export function sessionFetch(wire: SessionWire): typeof fetch {
   const { kind, ended, budget, lose, failRequest } = wire;
@@ -77,10 +77,10 @@ export function sessionFetch(wire: SessionWire): typeof fetch {
     const method = init?.method ?? 'GET';
     const headers = new Headers(init?.headers);
     if (kind === 'streamable' && method === 'GET') {
-      // The stream for what a server says unasked: nothing of it is used, so it is not opened. 405 = the server has none.
+      // The stream for the server's own messages is not used, so it is not opened. 405 tells the SDK that there is none.
       if (!headers.has('last-event-id')) return new Response(null, { status: 405 });
-      // The server says when to resume: at once, and again and again, if it likes.
-      await sleep(RESUME_PAUSE_MILLIS, undefined, { signal: ended });
+      // The server decides when the SDK resumes a stream, which could be at once and without end.
+      await sleep(RESUME_PAUSE_MS, undefined, { signal: ended });
     }
     const isStream = kind === 'sse' && method === 'GET';
     const signal = init?.signal ? AbortSignal.any([ended, init.signal]) : ended;
@@ -91,8 +91,8 @@ export function sessionFetch(wire: SessionWire): typeof fetch {
         throw statusFailure(response.status);
       }
       if (response.body === null || response.status >= 300) return response;
-      const free = { left: Number.POSITIVE_INFINITY };
-      const limit = isStream || budget.of === 'session' ? budget : free;
+      const unlimited = { left: Number.POSITIVE_INFINITY };
+      const limit = isStream || budget.of === 'session' ? budget : unlimited;
       const body = counted(response.body, limit, (error) => {
         if (isStream) lose(error ?? new McpFailed('The server closed the connection.'));
         else if (error !== undefined) failRequest(requestId(init?.body), error);

@@ -1,20 +1,20 @@
 import vm from 'node:vm';
 
-/** Work that `withinTime` ended. */
+/** Thrown by `withinTime` when it ended the work. */
 export class OutOfTime extends Error {
   override readonly name = 'OutOfTime';
 }
 
-let stopwatch: { context: vm.Context; script: vm.Script } | undefined;
+let timer: { context: vm.Context; script: vm.Script } | undefined;
 
 /**
- * Runs synchronous work and ends it after so many milliseconds of real time, whatever it is doing: a loop, or a regular
- * expression that backtracks for ever. Throws OutOfTime then. The work runs with all its rights: the other context of
- * `node:vm` is no sandbox, it is there because V8 stops what runs under it.
+ * Runs synchronous work and ends it after `ms` milliseconds, even in a loop or in a regular expression that backtracks for ever.
+ * Throws OutOfTime then. This is no sandbox: the work has all rights of the service. The `node:vm` context is used only because
+ * V8 can interrupt what runs in it.
  */
 export function withinTime<T>(ms: number, work: () => T): T {
-  stopwatch ??= { context: vm.createContext({}), script: new vm.Script('work()') };
-  const { context, script } = stopwatch;
+  timer ??= { context: vm.createContext({}), script: new vm.Script('work()') };
+  const { context, script } = timer;
   let result: { value: T } | undefined;
   context.work = () => {
     result = { value: work() };

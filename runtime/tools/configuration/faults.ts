@@ -2,29 +2,29 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.
 import type { ErrorDetail } from '../../../core/errors.ts';
 import { pointerStep } from '../../../core/jsonPointer.ts';
 
-/** Where a configuration stands in a request. */
+/** JSON Pointer of the configuration in a request. */
 export const CONFIGURATION = '/body/configuration';
 
-/** Faults that one answer names. */
+/** Faults that one error response lists. */
 const MAX_FAULTS = 50;
 
-/** A place below another, as JSON Pointer (RFC 6901). */
+/** The JSON Pointer (RFC 6901) of a place below `path`. */
 export function below(path: string, ...steps: (string | number)[]): string {
   return [path, ...steps.map((step) => pointerStep(String(step)))].join('/');
 }
 
-/** One thing that is wrong with a configuration. */
+/** One fault of a configuration. */
 export function faultAt(path: string, message: string, keyword = 'rule'): ErrorDetail {
   return { path, message, keyword };
 }
 
-/** Without repetitions, and no more than an answer names. */
+/** The faults without repetitions, at most as many as one error response lists. */
 export function distinct(faults: readonly ErrorDetail[]): ErrorDetail[] {
   const seen = new Map(faults.map((fault) => [`${fault.path} ${fault.message}`, fault]));
   return [...seen.values()].slice(0, MAX_FAULTS);
 }
 
-/** The errors of a validator in the words of the API's own error details. */
+/** The errors of a validator as error details of the API. */
 export function toFaults(errors: readonly ErrorObject[] | null | undefined, path: string): ErrorDetail[] {
   return (errors ?? []).map(({ instancePath, keyword, message, params }) => {
     const here = path + instancePath;
@@ -41,8 +41,8 @@ let ajv: Ajv2020 | undefined;
 const compiled = new WeakMap<object, ValidateFunction>();
 
 /**
- * Holds a configuration against a schema of our own. `sound` is what of it has the right shape, field by field, so that further
- * rules can name their faults too.
+ * Checks a configuration against the JSON Schema of its kind. `sound` has the fields without a fault, so that the other rules
+ * of the kind can be checked at the same time.
  */
 export function checkShape<T>(
   schema: object,
@@ -56,7 +56,7 @@ export function checkShape<T>(
     compiled.set(schema, validate);
   }
   const faults = validate(configuration) ? [] : toFaults(validate.errors, path);
-  // The first step of each way, as it is written in it.
+  // The first step of each pointer, still escaped.
   const faulty = new Set(faults.map((fault) => fault.path.slice(path.length + 1).split('/', 1)[0]));
   const fields = Object.entries(configuration).filter(([field]) => !faulty.has(below('', field).slice(1)));
   return { faults, sound: Object.fromEntries(fields) as Partial<T> };

@@ -10,19 +10,19 @@ import { below, distinct, faultAt, toFaults } from './faults.ts';
 
 const addFormats = addFormatsModule.default;
 
-/** Characters of JSON that a schema may have: what a model can take in, and what compiles in a tenth of a second. */
+/** Characters of JSON that a schema may have. A larger one is too much for a model, and takes over 100 ms to compile. */
 export const MAX_SCHEMA_CHARS = 32_768;
 const MAX_DEPTH = 32;
 const MAX_PATTERN_CHARS = 1_000;
-/** Milliseconds to make a validator. It takes far less; this ends what nobody thought of. */
+/** Milliseconds to compile a validator. Schemas that pass the checks take far less; this is the last resort. */
 const COMPILE_LIMIT_MS = 2_000;
-/** Milliseconds to try inputs. They can keep a validator busy: by a pattern that backtracks, or references that double at each level. */
+/** Milliseconds to check inputs. A pattern that backtracks, or references that double at each level, can take for ever. */
 const CHECK_LIMIT_MS = 400;
-const VALIDATORS_KEPT = 50;
+const MAX_VALIDATORS = 50;
 
 const DRAFT_07 = /^https?:\/\/json-schema\.org\/draft-07\/schema#?$/;
 const DRAFT_2020 = /^https?:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/;
-/** Keywords whose value is data and not a schema: what stands in it refers to nothing. */
+/** Keywords whose value is data and not a schema: a `$ref` in it is no reference. */
 const DATA = new Set(['const', 'default', 'enum', 'example', 'examples']);
 const REFERENCES = new Set(['$ref', '$dynamicRef', '$recursiveRef']);
 
@@ -37,7 +37,7 @@ const OPTIONS = {
   logger: false,
 } as const;
 
-/** A fresh validator each time: one that was stopped half way must not be used again. */
+/** A new Ajv each time: one that was interrupted must not be used again. */
 function compile(schema: JsonSchema): ValidateFunction {
   const bare = { ...OPTIONS, meta: false, validateSchema: false };
   const ajv = isDraft07(schema) ? new Ajv(bare) : new Ajv2020(bare);
@@ -77,7 +77,7 @@ function patternFaults(pattern: string, path: string): ErrorDetail[] {
   }
 }
 
-/** What of a schema would reach outside it, or could not be compiled. */
+/** Finds the parts of a schema that refer to other documents or cannot be compiled. */
 function walkFaults(value: unknown, path: string, depth: number, faults: ErrorDetail[]): void {
   if (typeof value !== 'object' || value === null) return;
   if (depth > MAX_DEPTH) {
@@ -100,7 +100,10 @@ function walkFaults(value: unknown, path: string, depth: number, faults: ErrorDe
   }
 }
 
-/** What is wrong with a schema of inputs: it must be one of an object, whole in itself, and fit to be tried on untrusted values. */
+/**
+ * What is wrong with the schema of a tool's inputs. It must describe an object, be self-contained, and be safe to check
+ * untrusted values with.
+ */
 export function inputSchemaFaults(schema: JsonSchema, path: string): ErrorDetail[] {
   const faults: ErrorDetail[] = [];
   walkFaults(schema, path, 0, faults);
@@ -125,7 +128,7 @@ export function inputSchemaFaults(schema: JsonSchema, path: string): ErrorDetail
   }
 }
 
-/** Names that a schema gives to the fields of its object, where it lists them all; undefined where others may fit too. */
+/** The names of all properties that a schema allows; undefined when it allows others than it lists. */
 export function declaredInputs(schema: JsonSchema | undefined): Set<string> | undefined {
   if (schema === undefined || typeof schema.properties !== 'object' || schema.properties === null) return undefined;
   const open = [
@@ -147,18 +150,18 @@ export function declaredInputs(schema: JsonSchema | undefined): Set<string> | un
   return new Set(Object.keys(schema.properties));
 }
 
-/** Inputs that fit their schema, defaults filled in, or what does not fit. */
+/** Valid inputs with the defaults filled in, or what is wrong with them. */
 export type CheckedInputs = { inputs: Record<string, unknown> } | { problem: string };
 
 interface Validator {
   validate: ValidateFunction;
-  /** Its time grows with the inputs alone, so that it needs no stopwatch, which costs more than most inputs. */
+  /** Its time grows only with the size of the inputs. It runs without a time limit, which costs more than most checks. */
   isLinear: boolean;
 }
 
-const validators = new LRUCache<string, Validator>({ max: VALIDATORS_KEPT });
+const validators = new LRUCache<string, Validator>({ max: MAX_VALIDATORS });
 
-/** Keywords that go through the inputs once. Names of properties stand apart, since anything can be one. */
+/** Keywords that read the inputs once. `properties` is looked into separately: its keys are no keywords. */
 const LINEAR = new Set([
   'type',
   'required',
@@ -205,7 +208,7 @@ function validatorOf(schema: JsonSchema): Validator {
   return validator;
 }
 
-/** Holds inputs against the schema that they were made for; without one everything fits. Changes nothing in what it is given. */
+/** Checks inputs against the schema of the tool; without a schema all inputs are valid. `given` is not changed. */
 export function checkInputs(schema: JsonSchema | undefined, given: Record<string, unknown>): CheckedInputs {
   if (schema === undefined) return { inputs: given };
   const inputs = structuredClone(given);

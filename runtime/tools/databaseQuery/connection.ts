@@ -14,10 +14,10 @@ export interface DatabaseTarget {
   password: string;
   database: string;
   sslMode: SslMode;
-  /** The server must prove that it knows the password over this very TLS session. */
+  /** The server must prove over this TLS session that it knows the password. */
   channelBinding: boolean;
   applicationName: string;
-  /** Settings for the session, as libpq's `options` has them. */
+  /** Settings for the session, in the form of libpq's `options`. */
   options: string | undefined;
 }
 
@@ -26,10 +26,9 @@ const DEFAULT_PORT = 5432;
 const MAX_LENGTH = 2000;
 
 /**
- * Reads the address of a database. What would make the client read files, look elsewhere than at the one host that is
- * checked, or speak to a socket of this machine is not understood: `host`, `hostaddr`, `service`, `sslcert`, `sslkey`,
- * `sslrootcert`, `passfile` and the like. Answers with what is wrong as a text, which repeats no part of the address but
- * names of parameters.
+ * Reads the address of a database. Parameters that make a client read files, or connect to another host or to a socket of this
+ * machine, are refused: `host`, `hostaddr`, `service`, `sslcert`, `sslkey`, `sslrootcert`, `passfile` and the like. Returns what
+ * is wrong as a text, which repeats nothing of the address but names of parameters.
  */
 export function readConnection(text: string): DatabaseTarget | string {
   if (text.length > MAX_LENGTH) return `The connection is longer than ${MAX_LENGTH} characters.`;
@@ -39,7 +38,7 @@ export function readConnection(text: string): DatabaseTarget | string {
     return 'The connection is not a valid address. Percent-encode special characters of the user name and the password.';
   }
   const host = bareHost(url.hostname);
-  // A scheme that is not of the web keeps its host as it was written: percent-encoded paths of sockets end here.
+  // The URL parser does not decode the host of this scheme, so percent-encoded socket paths are refused here.
   if (host === '') return 'The connection names no host.';
   if (net.isIPv6(host) !== url.hostname.startsWith('[') || !/^[\w.:-]+$/.test(host)) {
     return 'The host of the connection must be one host name in ASCII letters, or an IP address.';
@@ -53,7 +52,7 @@ export function readConnection(text: string): DatabaseTarget | string {
   const [user = '', password = '', database = ''] = parts;
   if (user === '') return 'The connection names no user.';
   const parameters = [...url.searchParams];
-  // A NUL would end a field of the log-in message early; line breaks would speak to servers of other protocols.
+  // A NUL would end a field of the login message early; line breaks could be commands to a server of another protocol.
   if ([...parts, ...parameters.flat()].some((part) => /\p{Cc}/u.test(part))) {
     return 'The connection contains a control character.';
   }
@@ -97,7 +96,7 @@ function readParameter(target: DatabaseTarget, name: string, value: string): str
       target.options = value;
       return undefined;
     case 'connect_timeout':
-      // The time limit of the tool covers connecting.
+      // Ignored: the time limit of the tool covers connecting.
       return /^\d{1,6}$/.test(value) ? undefined : 'connect_timeout must be a number of seconds.';
     default: {
       const shown = /^\w{1,40}$/.test(name) ? `The parameter ${name}` : 'A parameter';
@@ -106,7 +105,7 @@ function readParameter(target: DatabaseTarget, name: string, value: string): str
   }
 }
 
-/** What is wrong with the address of a database, undefined when nothing is. Whether it may be called shows when it is. */
+/** What is wrong with the address of a database; undefined when nothing is. The host is checked when the tool runs. */
 export function checkConnection(text: string): string | undefined {
   const read = readConnection(text);
   return typeof read === 'string' ? read : undefined;

@@ -16,7 +16,7 @@ export interface DatabaseQueryRun {
   query: string;
   /** Further rows are cut off. */
   maxRows: number;
-  /** For everything: look-up, login, query and its rows. */
+  /** For everything together: DNS, login, query and its rows. */
   timeoutSeconds: number;
   /** Values of the parameters by name; a missing one is null. */
   inputs: Readonly<Record<string, unknown>>;
@@ -24,31 +24,31 @@ export interface DatabaseQueryRun {
   signal?: AbortSignal | undefined;
 }
 
-/** What a query gave. */
+/** The result of a query. */
 export interface DatabaseQueryResult {
   rows: Record<string, unknown>[];
-  /** Whether there were more rows than are here. */
+  /** Whether rows were cut off. */
   truncated: boolean;
 }
 
 /** Largest result in bytes of JSON; further rows are cut off. */
 const MAX_RESULT_BYTES = 1024 * 1024;
-/** Most bytes that are read from a server in one call: PostgreSQL sends a row as a whole, whatever its size. */
+/** Bytes that are read from a server in one call at most. PostgreSQL sends a row as a whole, whatever its size. */
 const MAX_RECEIVED_BYTES = 16 * 1024 * 1024;
 const MAX_MESSAGE = 500;
-/** How much later than our own the server's time limit is, which only counts when this process is gone. */
-const GRACE_MILLIS = 1000;
+/** How much longer the server's time limit is than ours. It only matters when this process has stopped. */
+const GRACE_MS = 1000;
 const DECLARE = 'declare guildhall no scroll cursor for ';
 
 /**
- * What a session is told first. `begin read only` cannot be undone once the select has taken a snapshot. All settings end
- * with the transaction; those of the server's version or pooler that are not known are left out, and a lower time limit
- * that the database's owner has set stays. The check of the connection ends what survives a cancel request.
+ * The first statements of a session. `begin read only` cannot be undone once the select has taken a snapshot. All settings end
+ * with the transaction. A setting that the server or its pooler does not know is skipped, and a lower time limit of the
+ * database's owner stays. `client_connection_check_interval` ends a query that survives the cancel request.
  */
-function opening(timeoutMillis: number): string {
+function opening(timeoutMs: number): string {
   const settings = {
-    statement_timeout: timeoutMillis + GRACE_MILLIS,
-    idle_in_transaction_session_timeout: timeoutMillis + GRACE_MILLIS,
+    statement_timeout: timeoutMs + GRACE_MS,
+    idle_in_transaction_session_timeout: timeoutMs + GRACE_MS,
     client_connection_check_interval: 1000,
     standard_conforming_strings: 'on',
     DateStyle: 'ISO',
@@ -58,17 +58,17 @@ function opening(timeoutMillis: number): string {
   };
   const values = Object.entries(settings).map(([name, value]) => `('${name}', '${value}')`);
   return `begin read only;
-    select pg_catalog.set_config(s.name, case when s.name = 'statement_timeout' and s.setting::int8 between 1 and ${timeoutMillis} then s.setting else w.value end, true)
+    select pg_catalog.set_config(s.name, case when s.name = 'statement_timeout' and s.setting::int8 between 1 and ${timeoutMs} then s.setting else w.value end, true)
       from pg_catalog.pg_settings s join (values ${values.join(', ')}) w (name, value) on w.name = s.name`;
 }
 
 /**
- * Runs a query on a tenant's PostgreSQL and answers with its rows as JSON: `numeric` and whole numbers beyond 2^53 as text,
- * `bytea` in Base64, times in RFC 3339. The query can read only: it runs as a cursor, which takes nothing but a query, in a
- * read-only transaction of a session of its own, with its parameters bound. When the time is over, or `signal` says so, it
- * is cancelled on the server. What the login may do besides writing tables, such as ending other sessions, it can do here too.
- * @throws {ToolFailure} the query is not valid, the database cannot be reached, or it answers with an error; the signal's
- *   own reason when that ended the call
+ * Runs a query on a tenant's PostgreSQL and returns its rows as JSON: `numeric` and whole numbers beyond 2^53 as text, `bytea` in
+ * Base64, times in RFC 3339. The query can only read: it runs as a cursor, which accepts nothing but a query, in a read-only
+ * transaction of a session of its own, with bound parameters. At the time limit, or when `signal` is aborted, it is cancelled on
+ * the server. Rights of the login that do not write through the transaction, such as ending other sessions, still apply.
+ * @throws {ToolFailure} the query is not valid, the database cannot be reached or it returns an error; the signal's own reason
+ *   when that ended the call
  */
 export async function runDatabaseQuery(run: DatabaseQueryRun): Promise<DatabaseQueryResult> {
   run.signal?.throwIfAborted();
@@ -79,15 +79,15 @@ export async function runDatabaseQuery(run: DatabaseQueryRun): Promise<DatabaseQ
   const query = bindable(run.query);
 
   const clock = new AbortController();
-  const millis = run.timeoutSeconds * 1000;
-  const late = new ToolFailure(`The query was cancelled: it took longer than ${run.timeoutSeconds} s.`);
-  const timer = setTimeout(() => clock.abort(late), millis);
+  const timeoutMs = run.timeoutSeconds * 1000;
+  const timedOut = new ToolFailure(`The query was cancelled: it took longer than ${run.timeoutSeconds} s.`);
+  const timer = setTimeout(() => clock.abort(timedOut), timeoutMs);
   const signal = run.signal ? AbortSignal.any([clock.signal, run.signal]) : clock.signal;
   try {
     const { allowPrivateNetwork } = run;
     const session = await DatabaseSession.open(target, { allowPrivateNetwork, maxBytes: MAX_RECEIVED_BYTES, signal });
     try {
-      return await orStopped(signal, readRows(session, query, run, millis));
+      return await orStopped(signal, readRows(session, query, run, timeoutMs));
     } catch (error) {
       throw signal.aborted ? signal.reason : queryFailure(error, run.query, query, target);
     } finally {
@@ -102,9 +102,9 @@ async function readRows(
   session: DatabaseSession,
   query: BindableQuery,
   { inputs, maxRows }: DatabaseQueryRun,
-  millis: number,
+  timeoutMs: number,
 ): Promise<DatabaseQueryResult> {
-  await session.command(opening(millis));
+  await session.command(opening(timeoutMs));
   const values = query.names.map((name) => (Object.hasOwn(inputs, name) ? inputs[name] : null));
   await session.execute(DECLARE + query.text, values);
   const rows: Record<string, unknown>[] = [];
@@ -127,7 +127,7 @@ async function readRows(
   return { rows, truncated };
 }
 
-/** What the server said about the query, with the place in it, less what is secret of the connection. */
+/** The server's error message with the place in the query, without the secrets of the connection. */
 function queryFailure(error: unknown, written: string, query: BindableQuery, target: DatabaseTarget): unknown {
   if (error instanceof ToolFailure) return error;
   if (!(error instanceof pg.DatabaseError)) {
@@ -141,7 +141,7 @@ function queryFailure(error: unknown, written: string, query: BindableQuery, tar
   return new ToolFailure(`${message}${placeNote(Number(error.position), written, query)}`, { cause: error });
 }
 
-/** ` (line 2, column 8)` for a place that the server counts in characters from 1; nothing where it gives none. */
+/** ` (line 2, column 8)` for the server's position, which counts characters from 1; '' when it gives none. */
 function placeNote(position: number, written: string, query: BindableQuery): string {
   const place = [...(DECLARE + query.text)].slice(0, position - 1).join('').length - DECLARE.length;
   if (!(position > 0) || place < 0) return '';

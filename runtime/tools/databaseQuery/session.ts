@@ -6,14 +6,14 @@ import type { DatabaseTarget } from './connection.ts';
 import { type Column, rowReader } from './values.ts';
 import { DriverStream, openWire, sendCancel, TooMuchData, type Wire } from './wire.ts';
 
-/** Milliseconds for a cancel request to be delivered. */
-const CANCEL_PATIENCE = 2000;
+/** Milliseconds to deliver a cancel request. */
+const CANCEL_TIMEOUT_MS = 2000;
 
-/** Everything as PostgreSQL writes it: the values are read by their types later. */
+/** Returns every value as PostgreSQL's text; `rowReader` converts it by its type. */
 const AS_TEXT: pg.CustomTypesConfig = { getTypeParser: (() => String) as unknown as typeof pg.types.getTypeParser };
 
-/** What the driver has and its types do not tell. */
-interface ClientInside {
+/** Properties of the driver's client that its types do not declare. */
+interface ClientInternals {
   processID: number | null;
   secretKey: number | null;
   connectionParameters: { options?: string | undefined; replication?: string; client_encoding?: string };
@@ -21,20 +21,20 @@ interface ClientInside {
 
 /** A session on a tenant's database, for one call. */
 export class DatabaseSession {
-  readonly #client: pg.Client & ClientInside;
+  readonly #client: pg.Client & ClientInternals;
   readonly #wire: Wire;
   readonly #target: DatabaseTarget;
   #running = false;
 
   private constructor(client: pg.Client, wire: Wire, target: DatabaseTarget) {
-    this.#client = client as pg.Client & ClientInside;
+    this.#client = client as pg.Client & ClientInternals;
     this.#wire = wire;
     this.#target = target;
   }
 
   /**
-   * Logs in. Every address of the host is checked and is the one connected to. At most `maxBytes` are then read from the
-   * server. Throws ToolFailure, in words that repeat nothing of the connection, or the signal's reason.
+   * Logs in. Every address of the host is checked, and only checked addresses are connected to. Reads at most `maxBytes` from the
+   * server. Throws ToolFailure, whose message repeats nothing of the connection, or the signal's reason.
    */
   static async open(
     target: DatabaseTarget,
@@ -70,8 +70,8 @@ export class DatabaseSession {
   }
 
   /**
-   * Runs one statement and gives its rows to `onRow` as JSON objects while they come. Ends early, with the statement still
-   * running, as soon as `onRow` answers false.
+   * Runs one statement and passes each row to `onRow` as a JSON object when it arrives. When `onRow` returns false, resolves at
+   * once and leaves the statement running.
    */
   async rows(text: string, onRow: (row: Record<string, unknown>) => boolean): Promise<void> {
     this.#running = true;
@@ -97,7 +97,7 @@ export class DatabaseSession {
     await promise;
   }
 
-  /** A statement that failed is over too; one that is never heard of again still runs when the session is closed. */
+  /** Notes that a statement runs until it succeeds or fails. One that does neither is cancelled when the session closes. */
   async #whileRunning(statement: Promise<unknown>): Promise<void> {
     this.#running = true;
     try {
@@ -107,7 +107,7 @@ export class DatabaseSession {
     }
   }
 
-  /** Ends the session, and on the server what still runs in it. */
+  /** Ends the session and cancels what still runs in it on the server. */
   async close(): Promise<void> {
     const { processID, secretKey } = this.#client;
     const { remoteAddress, destroyed } = this.#wire;
@@ -117,20 +117,20 @@ export class DatabaseSession {
       this.#wire.destroySoon();
       return;
     }
-    const patience = AbortSignal.timeout(CANCEL_PATIENCE);
+    const timeout = AbortSignal.timeout(CANCEL_TIMEOUT_MS);
     try {
       const address = { address: remoteAddress, family: remoteAddress.includes(':') ? 6 : 4 };
-      const wire = await openWire(this.#target, [address], patience);
-      await sendCancel(wire, { processId: processID, secretKey }, patience);
+      const wire = await openWire(this.#target, [address], timeout);
+      await sendCancel(wire, { processId: processID, secretKey }, timeout);
     } catch {
-      // The server notices in any case that its client is gone: client_connection_check_interval.
+      // The server notices the lost connection by itself: client_connection_check_interval.
     } finally {
       this.#wire.destroy();
     }
   }
 }
 
-/** The work's outcome, or the signal's reason if that comes first. */
+/** Waits for `work`, or throws the signal's reason if it is aborted first. */
 export async function orStopped<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   const stopped = Promise.withResolvers<never>();
   const stop = () => stopped.reject(signal.reason);
@@ -153,26 +153,26 @@ function driverClient(target: DatabaseTarget, stream: DriverStream): pg.Client {
     port: target.port,
     user: target.user,
     database: target.database,
-    // A function: without any password the driver would look for one in PGPASSWORD and in the files of the operator.
+    // A function, because without a password the driver would use PGPASSWORD or the operator's password file.
     password: () => target.password,
     application_name: target.applicationName,
     ssl: false,
     enableChannelBinding: target.channelBinding,
     stream: () => stream,
   });
-  // The driver fills these from PGOPTIONS and the like, which are the operator's.
-  Object.assign((client as pg.Client & ClientInside).connectionParameters, {
+  // The driver takes these from variables such as PGOPTIONS, which are the operator's.
+  Object.assign((client as pg.Client & ClientInternals).connectionParameters, {
     options: target.options,
     replication: undefined,
     client_encoding: 'utf8',
   });
-  // What breaks while a statement runs is told to that statement too.
+  // An error while a statement runs rejects that statement too; without a listener it would end the process.
   client.on('error', () => {});
   if (target.channelBinding) requireChannelBinding(client, stream);
   return client;
 }
 
-/** Ends the connection before a password, or a proof that works elsewhere too, is sent. */
+/** Ends the connection before the password, or a proof that also works on another connection, is sent. */
 function requireChannelBinding(client: pg.Client, stream: DriverStream): void {
   const refuse = () => stream.destroy(new ToolFailure('The database does not offer channel binding.'));
   let bound = false;
@@ -187,7 +187,7 @@ function requireChannelBinding(client: pg.Client, stream: DriverStream): void {
   });
 }
 
-/** Why there is no session, in words that name neither host nor user. */
+/** Why there is no session. The message names neither host nor user. */
 function openingFailure(error: unknown): ToolFailure {
   if (error instanceof ToolFailure) return error;
   const code = String((error as { code?: unknown } | null)?.code ?? '');

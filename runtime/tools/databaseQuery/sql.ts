@@ -1,10 +1,10 @@
-/** A query made ready for binding. */
+/** A query whose parameters can be bound. */
 export interface BindableQuery {
   /** The query with `$1`, `$2`, … in place of its parameters. */
   text: string;
   /** The names of the parameters by their numbers, each once. */
   names: string[];
-  /** Turns a place in `text` into the place in the query as it was written; both count UTF-16 units from 0. */
+  /** The position in the original query of a position in `text`. Both count UTF-16 units from 0. */
   placeOf(place: number): number;
 }
 
@@ -26,7 +26,7 @@ const DOLLAR_QUOTE = /\$(?:[A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*)?\$/y;
 const PARAMETER = /:[A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*/y;
 const SYMBOL = /::|:=|./sy;
 
-/** Words after which an expression begins, so that a `:` inside brackets cannot be that of a slice. */
+/** Words after which an expression begins. After them a `:` inside brackets cannot be the colon of a slice. */
 const BEFORE_EXPRESSION = new Set(
   'all and any between by case collate distinct else end escape from ilike in is like not operator or select similar symmetric then to when where zone'.split(
     ' ',
@@ -38,7 +38,7 @@ function match(pattern: RegExp, sql: string, at: number): number | undefined {
   return pattern.test(sql) ? pattern.lastIndex : undefined;
 }
 
-/** Where the nested comment that begins at `start` ends. */
+/** Where the comment that begins at `start` ends; undefined when it does not. Comments nest. */
 function endOfComment(sql: string, start: number): number | undefined {
   const mark = /\/\*|\*\//g;
   mark.lastIndex = start;
@@ -49,22 +49,22 @@ function endOfComment(sql: string, start: number): number | undefined {
   return undefined;
 }
 
-/** Where a literal goes on in another line, which SQL allows: after its next opening quote, if there is one. */
+/** SQL continues a literal when another one follows on a new line: the position after its quote; undefined if there is none. */
 function continuation(sql: string, end: number): number | undefined {
   let at = end;
   for (let next = match(SPACE, sql, at); next !== undefined; next = match(SPACE, sql, at)) at = next;
   return sql[at] === "'" && /[\n\r]/.test(sql.slice(end, at)) ? at + 1 : undefined;
 }
 
-/** Where the quoted text whose content begins at `start` ends. With `escapes`, a backslash takes the next character along. */
+/** Where the quoted text ends whose content begins at `start`. With `escapes`, a backslash escapes the next character. */
 function endOfQuoted(sql: string, start: number, quote: string, escapes: boolean): number | undefined {
   for (let at = start; at < sql.length; at += 1) {
     if (escapes && sql[at] === '\\') at += 1;
     else if (sql[at] === quote && sql[at + 1] === quote) at += 1;
     else if (sql[at] === quote) {
-      const goesOn = quote === "'" ? continuation(sql, at + 1) : undefined;
-      if (goesOn === undefined) return at + 1;
-      at = goesOn - 1;
+      const next = quote === "'" ? continuation(sql, at + 1) : undefined;
+      if (next === undefined) return at + 1;
+      at = next - 1;
     }
   }
   return undefined;
@@ -96,8 +96,8 @@ function tokenAt(sql: string, at: number): { kind: TokenKind; end: number | unde
 }
 
 /**
- * The tokens of a query by the rules of PostgreSQL's own scanner (documentation, 4.1), as far as they decide what is code:
- * strings and their continuation lines, quoted names, dollar quotes, nested comments, casts and array slices.
+ * The tokens of a query by the rules of PostgreSQL's own scanner (documentation, 4.1) that decide what is code: strings and their
+ * continuation lines, quoted names, dollar quotes, nested comments, casts and array slices.
  */
 function* tokensOf(sql: string): Generator<Token> {
   const open: string[] = [];
@@ -108,7 +108,7 @@ function* tokensOf(sql: string): Generator<Token> {
       yield { kind: 'unfinished', start, end: sql.length };
       return;
     }
-    // `[low:high]`: the colon of a slice comes after an operand, where no parameter can stand.
+    // `[low:high]`: the colon of a slice follows an operand, where no parameter can be.
     if (kind === 'parameter' && afterOperand && open.at(-1) === '[') {
       kind = 'symbol';
       end = start + 1;
@@ -126,7 +126,7 @@ function* tokensOf(sql: string): Generator<Token> {
   }
 }
 
-/** The names of the parameters `:x` of a query in the order of their first use, each once. */
+/** The distinct names of the parameters `:x` of a query, in the order of their first use. */
 export function parametersOf(query: string): string[] {
   const names = new Set<string>();
   for (const { kind, start, end } of tokensOf(query)) {
@@ -135,7 +135,7 @@ export function parametersOf(query: string): string[] {
   return [...names];
 }
 
-/** What is wrong with the text of a query, as far as it shows without a database; undefined when nothing is. */
+/** What is wrong with the text of a query, checked without a database; undefined when nothing is. */
 export function checkQuery(query: string): string | undefined {
   if (query.length > MAX_QUERY_LENGTH) return `The query is longer than ${MAX_QUERY_LENGTH} characters.`;
   if (query.includes('\0')) return 'The query contains a NUL character.';
@@ -162,7 +162,7 @@ export function checkQuery(query: string): string | undefined {
   return names.size > MAX_PARAMETERS ? `The query has more than ${MAX_PARAMETERS} parameters.` : undefined;
 }
 
-/** Puts numbered parameters in the place of the named ones. Values never come near the text. */
+/** Replaces named parameters with numbered ones. Values are never put into the text. */
 export function bindable(query: string): BindableQuery {
   const numbers = new Map<string, number>();
   const shifts: { from: number; by: number }[] = [];

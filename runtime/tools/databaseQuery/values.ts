@@ -10,19 +10,19 @@ type Reader = (text: string) => unknown;
 
 const MAX_DEPTH = 100;
 
-/** Whole numbers as far as JSON's numbers hold them exactly; larger ones stay text. */
+/** A whole number; text when a JSON number would not be exact. */
 function wholeNumber(text: string): unknown {
   const number = Number(text);
   return Number.isSafeInteger(number) ? number : text;
 }
 
-/** NaN and the infinities, which JSON has no numbers for, stay text. */
+/** A number; NaN and the infinities, which JSON does not have, stay text. */
 function anyNumber(text: string): unknown {
   const number = Number(text);
   return Number.isFinite(number) && text !== '' ? number : text;
 }
 
-/** RFC 3339 with the zone that the session has; infinity, years before Christ and other rarities stay as PostgreSQL writes them. */
+/** RFC 3339 in the session's time zone. Infinity, years before Christ and the like stay as PostgreSQL writes them. */
 function timestamp(text: string): unknown {
   const parts = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d+)?)(?:([+-]\d\d)(:\d\d)?)?$/.exec(text);
   if (parts === null) return text;
@@ -35,12 +35,12 @@ function bytes(text: string): unknown {
   return /^\\x(?:[0-9a-f]{2})*$/.test(text) ? Buffer.from(text.slice(2), 'hex').toString('base64') : text;
 }
 
-/** A whole number that a double would round stays the text that stands in the document. */
+/** Keeps a whole number that a double would round as the text of the document. */
 function keepDigits(_key: string, value: unknown, { source }: { source?: string }): unknown {
   return typeof value === 'number' && source !== undefined && /^-?\d{16,}$/.test(source) ? wholeNumber(source) : value;
 }
 
-/** How deep a document or an array nests; without end when a string in it does not end, which no true server sends. */
+/** How deep a document or an array nests; infinity when a string in it does not end, which no real server sends. */
 function depthOf(text: string): number {
   let depth = 0;
   let deepest = 0;
@@ -55,7 +55,7 @@ function depthOf(text: string): number {
   return inString ? Number.POSITIVE_INFINITY : deepest;
 }
 
-/** A document that is nested too deep to be handed on stays text. */
+/** A JSON document; text when it nests too deep. */
 function document(text: string): unknown {
   if (depthOf(text) > MAX_DEPTH) return text;
   const read = JSON.parse as (text: string, reviver?: typeof keepDigits) => unknown;
@@ -65,7 +65,7 @@ function document(text: string): unknown {
 const text: Reader = (value) => value;
 const truth: Reader = (value) => value === 't';
 
-/** By type: how PostgreSQL's text becomes JSON. Any other type stays text, `numeric` too, which is exact. */
+/** How to convert PostgreSQL's text to JSON, by type. All other types stay text, also `numeric`, which is exact. */
 const READERS: ReadonlyMap<number, Reader> = new Map([
   [pg.types.builtins.BOOL, truth],
   [pg.types.builtins.INT2, wholeNumber],
@@ -81,7 +81,7 @@ const READERS: ReadonlyMap<number, Reader> = new Map([
   [pg.types.builtins.JSONB, document],
 ]);
 
-/** Array types and those of their elements (pg_type.typelem); arrays of any other type stay text. */
+/** The element types of array types (pg_type.typelem). Arrays of other types stay text. */
 const ARRAYS: ReadonlyMap<number, number> = new Map([
   [1000, pg.types.builtins.BOOL],
   [1005, pg.types.builtins.INT2],
@@ -104,7 +104,7 @@ const ARRAYS: ReadonlyMap<number, number> = new Map([
   [3807, pg.types.builtins.JSONB],
 ]);
 
-/** The elements of an array in PostgreSQL's text form (documentation, 8.15.2), nested as its dimensions are. Throws when it nests too deep. */
+/** Reads an array in PostgreSQL's text form (documentation, 8.15.2) as nested lists. Throws when it nests too deep. */
 function readArray(source: string, read: Reader): unknown[] {
   const root: unknown[] = [];
   const open = [root];
@@ -124,7 +124,7 @@ function readArray(source: string, read: Reader): unknown[] {
   return root[0] as unknown[];
 }
 
-/** What a value is in JSON. What cannot be read as its type says stays text, since the query may have changed how it is written. */
+/** A value as JSON. It stays text when it does not have its type's usual form, which the query may have changed. */
 function jsonValue(value: string, typeId: number): unknown {
   const element = ARRAYS.get(typeId);
   try {
@@ -135,25 +135,25 @@ function jsonValue(value: string, typeId: number): unknown {
   }
 }
 
-/** The names of columns, each made unlike those before it: the second `id` is `id_2`. */
+/** The names of the columns, made unique: the second `id` is `id_2`. */
 function columnNames(columns: readonly Column[]): string[] {
   const taken = new Set(columns.map(({ name }) => name));
-  const given = new Set<string>();
-  // Counted on and not from 2 again: a hostile server sends one name tens of thousands of times.
+  const used = new Set<string>();
+  // The last number of each name: a hostile server may send one name tens of thousands of times.
   const numbers = new Map<string, number>();
   return columns.map(({ name }) => {
     let unique = name;
-    while (given.has(unique) || (unique !== name && taken.has(unique))) {
+    while (used.has(unique) || (unique !== name && taken.has(unique))) {
       const number = numbers.get(name) ?? 2;
       numbers.set(name, number + 1);
       unique = `${name}_${number}`;
     }
-    given.add(unique);
+    used.add(unique);
     return unique;
   });
 }
 
-/** Makes a function that turns rows of these columns, as PostgreSQL writes them, into JSON objects. */
+/** Returns a function that converts a row of these columns, as PostgreSQL's text, to a JSON object. */
 export function rowReader(columns: readonly Column[]): (values: readonly (string | null)[]) => Record<string, unknown> {
   const names = columnNames(columns);
   return (values) =>

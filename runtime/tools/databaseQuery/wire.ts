@@ -6,7 +6,7 @@ import type { ResolvedAddress } from '../../../core/outgoing/address.ts';
 import { ToolFailure } from '../failure.ts';
 import type { DatabaseTarget } from './connection.ts';
 
-/** A connection to a database server before the first message. */
+/** A connection to a database server, before the first message of the protocol. */
 export type Wire = net.Socket | tls.TLSSocket;
 
 const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f]);
@@ -15,14 +15,14 @@ const HEADER_LENGTH = 5;
 const ERROR = 0x45;
 const NOTICE = 0x4e;
 
-/** The server sent more than the caller can take. */
+/** The server sent more bytes than the caller accepts. */
 export class TooMuchData extends Error {
   override readonly name = 'TooMuchData';
 }
 
 /**
- * Opens a connection to one of the addresses, which must have been checked, encrypted as the target wants it. `signal`
- * counts until the promise settles. Throws ToolFailure for what TLS wants and does not get, and errors of the socket.
+ * Opens a connection to one of the addresses, which must have been checked, with the target's TLS mode. `signal` applies until
+ * the promise settles. Throws ToolFailure when the target's TLS mode cannot be had, and errors of the socket.
  */
 export async function openWire(
   target: DatabaseTarget,
@@ -35,13 +35,13 @@ export async function openWire(
     port: target.port,
     noDelay: true,
     autoSelectFamily: true,
-    lookup: (_host, asked, answer) => {
+    lookup: (_host, options, done) => {
       const [first = { address: '', family: 4 }] = addresses;
-      if (asked.all) answer(null, [...addresses]);
-      else answer(null, first.address, first.family);
+      if (options.all) done(null, [...addresses]);
+      else done(null, first.address, first.family);
     },
   });
-  // Whoever waits hears of an error; one that comes when nobody does must not end the process.
+  // The code that waits gets an error by itself; without a listener an error at any other time would end the process.
   socket.on('error', () => {});
   let wire: Wire = socket;
   const giveUp = () => wire.destroy();
@@ -62,7 +62,7 @@ export async function openWire(
   }
 }
 
-/** Asks the server whether it speaks TLS on this connection. */
+/** Asks the server whether it supports TLS. Returns false when it does not and the target allows that. */
 async function wantsTls(socket: net.Socket, target: DatabaseTarget, signal: AbortSignal): Promise<boolean> {
   socket.write(SSL_REQUEST);
   const ended = once(socket, 'end', { signal }).then(() => [Buffer.alloc(0)]);
@@ -70,7 +70,7 @@ async function wantsTls(socket: net.Socket, target: DatabaseTarget, signal: Abor
   socket.pause();
   const character = answer.toString('latin1');
   if (character === 'S') return true;
-  // More than one byte was slipped in by someone in the middle (CVE-2021-23222), or is an error in the old form.
+  // More than one byte was injected by a man in the middle (CVE-2021-23222), or is an error in the old protocol.
   if (character !== 'N') throw new ToolFailure('The server of the connection does not answer as PostgreSQL does.');
   if (target.sslMode === 'prefer' && !target.channelBinding) return false;
   throw new ToolFailure('The database does not offer TLS, which the connection asks for.');
@@ -87,8 +87,8 @@ function tlsOptions({ host, sslMode }: DatabaseTarget): tls.ConnectionOptions {
 }
 
 /**
- * Asks a server, over a connection of its own, to cancel what a session runs (PostgreSQL documentation, 54.2.9). The server
- * closes that connection when it has passed the request on; there is no other answer.
+ * Asks a server, over a separate connection, to cancel what a session runs (PostgreSQL documentation, 54.2.9). The server closes
+ * that connection when it has forwarded the request; there is no other response.
  */
 export async function sendCancel(
   wire: Wire,
@@ -110,15 +110,15 @@ export async function sendCancel(
 }
 
 /**
- * A wire as the driver takes it. The driver trusts the server: a message whose fields do not end where it does makes it
- * read for ever, and an error in its handlers would end the process. The server is a tenant's, so each message is held
- * back until it is whole and found sound, at most `maxBytes` come in, and what the driver throws ends the connection.
+ * A wire as a stream for the driver. The driver trusts the server: a message with a field that does not end makes it read for
+ * ever, and an error in its handlers would end the process. But the server is a tenant's. So each message is buffered until it is
+ * complete and checked, at most `maxBytes` are read, and an error of the driver ends the connection.
  */
 export class DriverStream extends Duplex {
   readonly getPeerCertificate: (() => tls.PeerCertificate) | undefined;
   readonly #wire: Wire;
   #left: number;
-  /** What has come of a message that is not complete, its size, and the size from which looking at it is worth while. */
+  /** The received part of an incomplete message, its size, and the size at which it is worth reading again. */
   #parts: Buffer[] = [];
   #held = 0;
   #wanted = HEADER_LENGTH;
@@ -134,13 +134,13 @@ export class DriverStream extends Duplex {
     wire.on('close', () => this.destroy());
   }
 
-  /** The driver wants to connect; it is done already. */
+  /** Called by the driver. The wire is connected already. */
   connect(): this {
     process.nextTick(() => this.emit('connect'));
     return this;
   }
 
-  /** The driver wants it of its socket; it is done already. */
+  /** Called by the driver. `openWire` has set it already. */
   setNoDelay(): this {
     return this;
   }
@@ -206,8 +206,8 @@ export class DriverStream extends Duplex {
 }
 
 /**
- * Whether a message is as long as its header says at least, and the fields of an error or a notice end within it: a type
- * byte and text with NUL each, a NUL after the last.
+ * Whether a message has a complete header, and whether the fields of an error or a notice end within it. Each field is a type
+ * byte and a text with a NUL at its end; another NUL follows the last field.
  */
 function isSound(message: Buffer): boolean {
   if (message.length < HEADER_LENGTH) return false;

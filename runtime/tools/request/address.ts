@@ -14,16 +14,16 @@ import {
 } from './placeholders.ts';
 
 /**
- * A URL with placeholders, cut where its origin ends. Only there can a value decide whom the request goes to: behind it
- * every value is percent-encoded.
+ * A URL with placeholders, split after its origin. Only a value in the origin can decide which server gets the request: in the
+ * rest every value is percent-encoded.
  */
 interface AddressTemplate {
-  /** `https://host:port`, or one placeholder that stands for the address up to where the path goes on. */
+  /** `https://host:port`, or one placeholder for an address, which may end with the first part of the path. */
   origin: Template;
   rest: Template;
 }
 
-/** What a host and a port can consist of; letters of any script, since hosts can be international names. */
+/** Characters of a host and a port. Letters of any script are allowed, since hosts can have international names. */
 const HOST_TEXT = /^[\p{L}\p{M}\p{N}.:_[\]-]+$/u;
 const DOT_SEGMENT = /^(?:\.|%2e){1,2}$/i;
 
@@ -49,7 +49,7 @@ function split(template: Template): AddressTemplate | undefined {
   return { origin: template, rest: [] };
 }
 
-/** What is wrong with a URL of a configuration. `hasSecrets`: the tool has secrets, so no input may choose where they go. */
+/** What is wrong with the URL of a configuration. A tool that `hasSecrets` must not take its host from an input. */
 export function addressFaults(url: string, path: string, hasSecrets: boolean): ErrorDetail[] {
   const template = parseTemplate(url);
   const stray = template.some((part) => typeof part === 'string' && /\{\{|\}\}/.test(part));
@@ -70,7 +70,7 @@ export function addressFaults(url: string, path: string, hasSecrets: boolean): E
   const origin = typeof address.origin[0] === 'object' ? 'http://1' : sample(address.origin);
   const rest = sample(address.rest);
   const parsed = URL.parse(origin + rest);
-  // Parsers leave line breaks and tabs out, so that what follows could become the host: `https://\t/{{input.x}}`.
+  // URL parsers drop line breaks and tabs. What follows them could become the host: `https://\t/{{input.x}}`.
   if (parsed === null || !sameOrigin(origin, parsed) || /[\t\r\n]/.test(url)) {
     return [faultAt(path, 'must be a valid address', 'format')];
   }
@@ -85,7 +85,7 @@ export function addressFaults(url: string, path: string, hasSecrets: boolean): E
   return [];
 }
 
-/** Whether what follows the origin of an address left the origin as it was. */
+/** Whether `whole`, an address that begins with `origin`, was parsed to the same origin. */
 function sameOrigin(origin: string, whole: URL | null): boolean {
   return whole !== null && URL.parse(origin)?.origin === whole.origin;
 }
@@ -94,14 +94,14 @@ function pathOf(rest: string): string {
   return rest.split(/[?#]/, 1)[0] ?? '';
 }
 
-/** Whether a path has `.` or `..` as a segment, percent-encoded or not: a parser would take it out with the segment before. */
+/** Whether a path has the segment `.` or `..`, percent-encoded or not. A parser would remove it, `..` with the segment before. */
 export function hasDotSegment(path: string): boolean {
   return pathOf(path)
     .split(/[/\\]/)
     .some((segment) => DOT_SEGMENT.test(segment));
 }
 
-/** The URL of a request. Throws ToolFailure when a value does not fit where it stands, or is missing from the path. */
+/** The URL of a request. Throws ToolFailure when a value does not fit its place, or when a value of the path is missing. */
 export function fillAddress(url: string, values: Values): string {
   const address = split(parseTemplate(url));
   if (address === undefined) throw new ToolFailure('The address of the tool is not valid.');
@@ -122,7 +122,7 @@ export function fillAddress(url: string, values: Values): string {
       return part;
     }
     const text = asText(resolve(part, values));
-    // `/orders/` is not the order without a number: it may be all of them.
+    // Without its value `/orders/{id}` becomes `/orders/`, which may mean all orders.
     if (inPath && text === '') throw new ToolFailure(`${written(part)} must have a value, since the path needs it.`);
     return percentEncode(text);
   });
@@ -134,7 +134,10 @@ export function fillAddress(url: string, values: Values): string {
   return filled;
 }
 
-/** The URL with more query parameters at its end. An input that was left out takes its parameter with it; a list gives one for each item. */
+/**
+ * The URL with further query parameters. A parameter that is one placeholder and nothing else is left out with its input; a
+ * list gives one parameter for each item.
+ */
 export function addQuery(url: string, query: Readonly<Record<string, string>>, values: Values): string {
   const pairs: string[] = [];
   for (const [name, text] of Object.entries(query)) {

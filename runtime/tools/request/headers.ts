@@ -11,12 +11,12 @@ const NOT_IN_HEADERS = /[\u0000-\u0008\u000A-\u001F\u007F]/;
 /** The syntax of a header name (RFC 9110, 5.6.2). */
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
-/** Whether a text can be the name of a header. */
+/** Whether a text may be the name of a header. */
 export function isHeaderName(text: string): boolean {
   return HEADER_NAME.test(text);
 }
 
-/** Whether a text can be the value of a header. */
+/** Whether a text may be the value of a header. */
 export function isHeaderValue(text: string): boolean {
   return !NOT_IN_HEADERS.test(text);
 }

@@ -14,7 +14,7 @@ export type ToolRequest = Pick<
   signal: AbortSignal | undefined;
 };
 
-/** Sends a request through the guarded client; any status is an outcome. Throws ToolFailure when there is no complete answer. */
+/** Sends a request through the guarded client. Any status is an outcome. Throws ToolFailure when there is no complete response. */
 export async function callHttp({ url, timeoutSeconds, signal, ...request }: ToolRequest): Promise<ToolOutcome> {
   try {
     const response = await guardedFetch(url, {

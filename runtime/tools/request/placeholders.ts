@@ -6,10 +6,10 @@ export interface Placeholder {
   name: string;
 }
 
-/** A text cut at its placeholders. */
+/** A text split at its placeholders. */
 export type Template = (string | Placeholder)[];
 
-/** What placeholders stand for in one run. */
+/** The values of the placeholders in one run. */
 export interface Values {
   input: Readonly<Record<string, unknown>>;
   secret: Readonly<Record<string, string>>;
@@ -17,7 +17,7 @@ export interface Values {
 
 const PLACEHOLDER = /\{\{\s{0,8}(input|secret)\.([^{}\s]{1,200})\s{0,8}\}\}/g;
 
-/** Cuts a text at its placeholders. Other double braces are text. */
+/** Splits a text at its placeholders. Other double braces are text. */
 export function parseTemplate(text: string): Template {
   const template: Template = [];
   let end = 0;
@@ -35,18 +35,18 @@ export function placeholdersIn(text: string): Placeholder[] {
   return parseTemplate(text).filter((part) => typeof part !== 'string');
 }
 
-/** The placeholder that a text consists of, if it is one and nothing else. */
+/** The placeholder of a text that is one placeholder and nothing else; undefined for any other text. */
 export function onlyPlaceholder(template: Template): Placeholder | undefined {
   const [only] = template;
   return template.length === 1 && typeof only === 'object' ? only : undefined;
 }
 
-/** The placeholder as it is written. */
+/** The placeholder as the configuration has it. */
 export function written({ source, name }: Placeholder): string {
   return `{{${source}.${name}}}`;
 }
 
-/** What a placeholder stands for; undefined when the input was left out. Throws ToolFailure for a secret that is not there. */
+/** The value of a placeholder; undefined when the input was left out. Throws ToolFailure when there is no such secret. */
 export function resolve(placeholder: Placeholder, values: Values): unknown {
   const { source, name } = placeholder;
   const known = values[source];
@@ -55,13 +55,13 @@ export function resolve(placeholder: Placeholder, values: Values): unknown {
   return undefined;
 }
 
-/** A value inside text: text as it is, nothing for null and for what was left out, other values as JSON. */
+/** A value as part of a text: text as it is, '' for null and undefined, other values as JSON. */
 export function asText(value: unknown): string {
   if (value === undefined || value === null) return '';
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** The text with every placeholder filled in; `encode` makes a value fit for where it stands. */
+/** The text with every placeholder replaced by its value, which `encode` escapes for its place. */
 export function fill(template: Template, values: Values, encode: (text: string) => string = (text) => text): string {
   return template.map((part) => (typeof part === 'string' ? part : encode(asText(resolve(part, values))))).join('');
 }

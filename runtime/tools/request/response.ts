@@ -1,9 +1,9 @@
 import { isDeeperThan } from '../../../core/json.ts';
 import type { OutgoingResponse } from '../../../core/outgoing.ts';
 
-/** Bytes of an answer that a tool takes in. */
+/** Bytes that a response to a tool may have. */
 export const MAX_RESPONSE_BYTES = 1_048_576;
-/** Levels that JSON of a tool may nest: what walks over it, here and in PostgreSQL, does so by recursion. */
+/** Levels that the JSON of a tool may nest. Code that reads it, here and in PostgreSQL, is recursive. */
 export const MAX_DEPTH = 100;
 
 function decode(bytes: Buffer, charset: string | undefined): string | undefined {
@@ -18,7 +18,7 @@ function decode(bytes: Buffer, charset: string | undefined): string | undefined 
     try {
       return new TextDecoder(label).decode(bytes);
     } catch {
-      // An encoding that nobody knows: what the bytes say counts.
+      // The declared charset is unknown: try UTF-8.
     }
   }
   try {
@@ -29,9 +29,9 @@ function decode(bytes: Buffer, charset: string | undefined): string | undefined 
 }
 
 /**
- * An answer as tools give it back: a JSON object as it is, other JSON under `data`, other text under `text`; null when it
- * is empty. The charset is the declared one, else UTF-8, else Latin-1 where the answer calls itself text. What is no
- * text is told in words.
+ * The body of a response as the result of a tool: a JSON object as it is, other JSON under `data`, other text under `text`; null
+ * when it is empty. The charset is that of a byte order mark, else the declared one, else UTF-8, else Windows-1252 where the
+ * Content-Type is text. Of binary data the result has the size and the type.
  */
 export function readBody({
   body,
@@ -54,7 +54,7 @@ export function readBody({
         return isObject ? (value as Record<string, unknown>) : { data: value };
       }
     } catch {
-      // Not JSON after all.
+      // Not JSON: return it as text.
     }
   }
   return text === '' ? null : { text };

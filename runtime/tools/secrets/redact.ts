@@ -2,15 +2,15 @@ import { toStorable } from '../../../core/text.ts';
 import { OutOfTime, withinTime } from '../timeLimit.ts';
 import { HIDDEN } from './secrets.ts';
 
-/** Milliseconds to hide secrets in an answer. A tenant chooses both, and can make every place of the one nearly the other. */
+/** Milliseconds to hide secrets in a response. A tenant chooses both, and can make them slow to compare. */
 export const HIDE_LIMIT_MS = 1_000;
 
-/** Shorter texts are in everything; nobody can keep them secret. */
+/** Shorter texts occur everywhere, so they are not hidden. */
 const MIN_LENGTH = 4;
-/** The path of a secret address is a secret itself when it is longer than `/orders`. */
+/** A long path of a secret address is a secret itself; a short one such as `/orders` is not. */
 const MIN_PATH_LENGTH = 12;
 
-/** What of an address gives it away: in an error every part, in data only what no innocent text has. */
+/** The parts of a secret address to hide: in an error message every part, in data only those that other texts do not have. */
 function partsOfAddress(text: string, everyPart: boolean): string[] {
   const url = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? URL.parse(text) : null;
   if (url === null) return [];
@@ -27,7 +27,7 @@ function decoded(text: string): string {
   }
 }
 
-/** The forms in which a service may give a text back. */
+/** The encodings in which a service may return a secret. */
 function formsOf(text: string): string[] {
   return [
     text,
@@ -40,8 +40,8 @@ function formsOf(text: string): string[] {
 }
 
 /**
- * Makes values fit to show: every occurrence of these secrets, plain or encoded, becomes `********`. `message` is for the
- * words of an error, where each part of a secret address is hidden too. What comes out can be stored as text or jsonb.
+ * Functions that replace every occurrence of these secrets, plain or encoded, with `********`. `message` is for error messages: it
+ * also hides each part of a secret address. The results can be stored as text or jsonb.
  */
 export function redactor(secrets: readonly string[]): { data: <T>(value: T) => T; message: (text: string) => string } {
   const data = hider(secrets.flatMap((secret) => [secret, ...partsOfAddress(secret, false)]));
@@ -52,7 +52,7 @@ export function redactor(secrets: readonly string[]): { data: <T>(value: T) => T
   };
 }
 
-/** JSON without these secrets, as `redactor` hides them in data; undefined when that takes too long. */
+/** A JSON value with these secrets hidden as by `redactor(…).data`; undefined when that takes too long. */
 export function hideSecrets<T>(value: T, secrets: readonly string[]): T | undefined {
   if (secrets.length === 0) return value;
   try {
@@ -64,7 +64,7 @@ export function hideSecrets<T>(value: T, secrets: readonly string[]): T | undefi
 }
 
 function hider(secrets: readonly string[]): (text: string) => string {
-  // The longest first: a secret may be part of another.
+  // The longest first, since a secret may contain another.
   const hidden = [...new Set(secrets.flatMap(formsOf))]
     .filter(({ length }) => length >= MIN_LENGTH)
     .sort((a, b) => b.length - a.length);
