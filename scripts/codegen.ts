@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import openapiTS, { astToString } from 'openapi-typescript';
 import { bundle } from './bundle.ts';
-import { databaseTypes } from './codegen/database.ts';
+import { databaseFiles } from './codegen/database.ts';
 import { staleFiles, writeFiles } from './codegen/files.ts';
 import { handlersModule, surveyHandlers } from './codegen/handlers.ts';
 import { operationRows, operationsModule } from './codegen/operations.ts';
@@ -24,7 +24,7 @@ async function main(): Promise<void> {
   });
   const [document, database, burnDown] = await Promise.all([
     bundle(values.spec),
-    values['no-db'] ? undefined : databaseTypes(),
+    values['no-db'] ? undefined : databaseFiles(),
     readFile(join(root, 'tests/spec/burn-down.json'), 'utf8').then((text) => JSON.parse(text)),
   ]);
   const rows = operationRows(document);
@@ -35,13 +35,13 @@ async function main(): Promise<void> {
     'api.ts': await apiModule(openapi),
     'operations.ts': operationsModule(rows),
     'handlers.ts': handlersModule(survey),
-    ...(database !== undefined && { 'db.ts': database }),
+    ...database,
   };
   const folder = join(root, 'generated');
   const stale = staleFiles(folder, files);
   if (!values.check) writeFiles(folder, files);
   const faults = [...survey.faults, ...(values.check ? stale : [])];
-  if (values['no-db']) console.error('generated/db.ts left as it is (--no-db)');
+  if (values['no-db']) console.error('generated/db.ts and generated/schema.sql are left as they are (--no-db)');
   if (values.check) for (const fault of faults) console.error(fault);
   else if (faults.length > 0) console.error(`${faults.length} faults: npm run codegen:check lists them`);
   console.log(`${rows.length} operations, ${survey.implemented.length} handlers, ${survey.pending.length} pending`);

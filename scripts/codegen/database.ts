@@ -5,11 +5,12 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { startEmbedded } from '../../db/embedded.ts';
 import { migrate } from '../../db/migrate.ts';
+import { schemaText } from './schema.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-/** The text of generated/db.ts: the types of a database made by the migrations alone, in a PostgreSQL of its own. */
-export async function databaseTypes(): Promise<string> {
+/** The files of generated/ that describe the database, by name: made from the migrations alone, in a PostgreSQL of its own. */
+export async function databaseFiles(): Promise<{ 'db.ts': string; 'schema.sql': string }> {
   const folder = await mkdtemp(join(tmpdir(), 'guildhall-codegen-'));
   const server = await startEmbedded({ dataDir: join(folder, 'data'), unsafeFast: true });
   try {
@@ -21,7 +22,7 @@ export async function databaseTypes(): Promise<string> {
     await promisify(execFile)(process.execPath, [cli, '--config-file', config, '--url', url, '--out-file', file], {
       cwd: folder,
     });
-    return await readFile(file, 'utf8');
+    return { 'db.ts': await readFile(file, 'utf8'), 'schema.sql': await schemaText(url) };
   } finally {
     await server.stop();
     await rm(folder, { recursive: true });

@@ -1,20 +1,22 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What is wrong with a folder of generated files: those that differ from their text, lack, or are of no use. */
+/** Files that `--no-db` leaves as they are. */
+const FROM_DATABASE = new Set(['db.ts', 'schema.sql']);
+
+/** The faults of a folder of generated files: files that differ from their text, are missing, or are written by nobody. */
 export function staleFiles(folder: string, files: Record<string, string>): string[] {
   const differing = Object.keys(files).filter((name) => textOf(join(folder, name)) !== files[name]);
   const present = existsSync(folder) ? readdirSync(folder) : [];
   return [
     ...differing.map((name) => `generated/${name} is stale: run npm run codegen`),
-    // db.ts is left alone when it is not asked for.
     ...present
-      .filter((name) => !(name in files) && name !== 'db.ts')
+      .filter((name) => !(name in files) && !FROM_DATABASE.has(name))
       .map((name) => `generated/${name} is written by nobody`),
   ];
 }
 
-/** Writes those that differ: others keep their time stamp. */
+/** Writes the files that differ. The others keep their time stamp. */
 export function writeFiles(folder: string, files: Record<string, string>): void {
   mkdirSync(folder, { recursive: true });
   for (const [name, text] of Object.entries(files))

@@ -1,0 +1,1010 @@
+-- Written by `npm run codegen` from db/migrations/, to be read in reviews. Do not edit, do not run.
+
+create extension btree_gin;
+create extension pg_trgm;
+create extension unaccent;
+
+create table agent_commands (
+  workspace_id uuid not null,
+  id uuid not null,
+  agent_id uuid not null,
+  name text not null,
+  command text not null,
+  description text,
+  prompt text not null,
+  status text not null default 'active'::text,
+  usage_count bigint not null default 0,
+  last_used_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  deleted_at timestamp(3) with time zone,
+  constraint agent_commands_pkey PRIMARY KEY (workspace_id, id),
+  constraint agent_commands_agent_fkey FOREIGN KEY (workspace_id, agent_id) REFERENCES agents(workspace_id, id) ON DELETE CASCADE,
+  constraint agent_commands_command_check CHECK (char_length(command) <= 100 AND command ~ '^[a-z0-9]([a-z0-9-]*[a-z0-9])?$'::text),
+  constraint agent_commands_description_check CHECK (char_length(description) <= 500),
+  constraint agent_commands_name_check CHECK (char_length(name) >= 1 AND char_length(name) <= 150),
+  constraint agent_commands_prompt_check CHECK (char_length(prompt) >= 1 AND char_length(prompt) <= 10000),
+  constraint agent_commands_status_check CHECK (status = ANY (ARRAY['active'::text, 'inactive'::text])),
+  constraint agent_commands_usage_count_check CHECK (usage_count >= 0)
+);
+CREATE UNIQUE INDEX agent_commands_name_key ON public.agent_commands USING btree (workspace_id, agent_id, name) WHERE (deleted_at IS NULL);
+CREATE UNIQUE INDEX agent_commands_slug_key ON public.agent_commands USING btree (workspace_id, agent_id, command) WHERE (deleted_at IS NULL);
+alter table agent_commands enable and force row level security;
+create policy every_workspace on agent_commands as permissive for all to guildhall_system
+  using (true)
+  with check (true);
+create policy own_workspace on agent_commands as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+
+create table agent_links (
+  workspace_id uuid not null,
+  agent_id uuid not null,
+  kind text not null,
+  target_id uuid not null,
+  seq bigint not null generated always as identity,
+  active boolean not null default true,
+  requires_approval boolean not null default false,
+  instance_mode text not null default 'STATIC'::text,
+  description text,
+  ai_model_id uuid,
+  sort_order integer not null default 0,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint agent_links_key PRIMARY KEY (workspace_id, agent_id, kind, target_id),
+  constraint agent_links_agent_fkey FOREIGN KEY (workspace_id, agent_id) REFERENCES agents(workspace_id, id) ON DELETE CASCADE,
+  constraint agent_links_description_check CHECK (char_length(description) >= 1 AND char_length(description) <= 500),
+  constraint agent_links_instance_mode_check CHECK (instance_mode = ANY (ARRAY['STATIC'::text, 'DYNAMIC'::text])),
+  constraint agent_links_kind_check CHECK (kind = ANY (ARRAY['skill'::text, 'knowledge_source'::text, 'http_tool'::text, 'external_mcp'::text, 'native_mcp'::text, 'sub_agent'::text])),
+  constraint agent_links_not_to_itself CHECK (kind <> 'sub_agent'::text OR target_id <> agent_id),
+  constraint agent_links_sort_order_check CHECK (sort_order >= 0)
+);
+CREATE INDEX agent_links_target ON public.agent_links USING btree (workspace_id, kind, target_id);
+alter table agent_links enable and force row level security;
+create policy every_workspace on agent_links as permissive for all to guildhall_system
+  using (true)
+  with check (true);
+create policy own_workspace on agent_links as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+
+create table agent_variables (
+  workspace_id uuid not null,
+  id uuid not null,
+  agent_id uuid not null,
+  name text not null,
+  label text not null,
+  description text,
+  type text not null,
+  required boolean not null default false,
+  default_value jsonb,
+  options jsonb,
+  multi_choice_separator text,
+  boolean_text_when_true text,
+  boolean_text_when_false text,
+  sort_order integer not null default 0,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  constraint agent_variables_pkey PRIMARY KEY (workspace_id, id),
+  constraint agent_variables_name_key UNIQUE (workspace_id, agent_id, name),
+  constraint agent_variables_agent_fkey FOREIGN KEY (workspace_id, agent_id) REFERENCES agents(workspace_id, id) ON DELETE CASCADE,
+  constraint agent_variables_description_check CHECK (char_length(description) <= 500),
+  constraint agent_variables_label_check CHECK (char_length(label) <= 200),
+  constraint agent_variables_multi_choice_separator_check CHECK (char_length(multi_choice_separator) <= 10),
+  constraint agent_variables_name_check CHECK (name ~ '^[a-z][a-z0-9_]{0,49}$'::text),
+  constraint agent_variables_options_check CHECK (jsonb_typeof(options) = 'array'::text),
+  constraint agent_variables_options_with_choice CHECK ((type = ANY (ARRAY['single_choice'::text, 'multi_choice'::text])) = (options IS NOT NULL)),
+  constraint agent_variables_type_check CHECK (type = ANY (ARRAY['text_short'::text, 'text_long'::text, 'number'::text, 'date'::text, 'time'::text, 'datetime'::text, 'single_choice'::text, 'multi_choice'::text, 'bool'::text]))
+);
+alter table agent_variables enable and force row level security;
+create policy every_workspace on agent_variables as permissive for all to guildhall_system
+  using (true)
+  with check (true);
+create policy own_workspace on agent_variables as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+
+create table agent_versions (
+  workspace_id uuid not null,
+  agent_id uuid not null,
+  version_number integer not null,
+  snapshot jsonb not null,
+  notes text,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint agent_versions_pkey PRIMARY KEY (workspace_id, agent_id, version_number),
+  constraint agent_versions_agent_fkey FOREIGN KEY (workspace_id, agent_id) REFERENCES agents(workspace_id, id) ON DELETE CASCADE,
+  constraint agent_versions_notes_check CHECK (char_length(notes) <= 500),
+  constraint agent_versions_snapshot_check CHECK (jsonb_typeof(snapshot) = 'object'::text),
+  constraint agent_versions_version_number_check CHECK (version_number >= 1)
+);
+alter table agent_versions enable and force row level security;
+create policy every_workspace on agent_versions as permissive for all to guildhall_system
+  using (true)
+  with check (true);
+create policy own_workspace on agent_versions as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+
+create table agents (
+  workspace_id uuid not null,
+  id uuid not null,
+  name text not null,
+  description text,
+  avatar_url text,
+  categories text[] not null default '{}'::text[],
+  status text not null default 'draft'::text,
+  draft_version_number integer default 1,
+  published_version_number integer,
+  draft_digest text not null default ''::text,
+  published_digest text,
+  ai_model_id uuid,
+  system_prompt text,
+  temperature double precision,
+  thinking_enabled boolean not null default false,
+  thinking_effort text,
+  dynamic_prompt_enabled boolean not null default false,
+  audio_listening_enabled boolean not null default false,
+  audio_response_enabled boolean not null default false,
+  tts_voice text,
+  follow_up_enabled boolean not null default false,
+  follow_up_after_hours integer,
+  follow_up_inactivity_minutes integer,
+  follow_up_interval_minutes integer,
+  follow_up_max_attempts integer,
+  follow_up_business_hours_start time(0) without time zone,
+  follow_up_business_hours_end time(0) without time zone,
+  follow_up_prompt text,
+  genui_enabled boolean not null default false,
+  long_term_memory_enabled boolean not null default false,
+  memory_custom_instructions text,
+  message_delay_enabled boolean not null default false,
+  message_delay_type text,
+  message_splitting_enabled boolean not null default false,
+  sandbox_enabled boolean not null default false,
+  web_search_enabled boolean not null default false,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  deleted_at timestamp(3) with time zone,
+  constraint agents_pkey PRIMARY KEY (workspace_id, id),
+  constraint agents_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint agents_archived_has_no_draft CHECK ((status = 'archived'::text) = (draft_version_number IS NULL)),
+  constraint agents_avatar_url_check CHECK (char_length(avatar_url) <= 1024),
+  constraint agents_categories_check CHECK (cardinality(categories) <= 10),
+  constraint agents_description_check CHECK (char_length(description) <= 2000),
+  constraint agents_draft_version_number_check CHECK (draft_version_number >= 1),
+  constraint agents_follow_up_after_hours_check CHECK (follow_up_after_hours >= 0 AND follow_up_after_hours <= 720),
+  constraint agents_follow_up_inactivity_minutes_check CHECK (follow_up_inactivity_minutes >= 1 AND follow_up_inactivity_minutes <= 1440),
+  constraint agents_follow_up_interval_minutes_check CHECK (follow_up_interval_minutes >= 1 AND follow_up_interval_minutes <= 10080),
+  constraint agents_follow_up_max_attempts_check CHECK (follow_up_max_attempts >= 1 AND follow_up_max_attempts <= 10),
+  constraint agents_message_delay_type_check CHECK (message_delay_type = ANY (ARRAY['LOW'::text, 'MEDIUM'::text, 'HIGH'::text, 'RANDOM'::text])),
+  constraint agents_name_check CHECK (char_length(name) >= 1 AND char_length(name) <= 150),
+  constraint agents_published_version_number_check CHECK (published_version_number >= 1),
+  constraint agents_status_check CHECK (status = ANY (ARRAY['draft'::text, 'active'::text, 'inactive'::text, 'archived'::text])),
+  constraint agents_system_prompt_check CHECK (char_length(system_prompt) <= 200000),
+  constraint agents_temperature_check CHECK (temperature >= 0::double precision AND temperature <= 2::double precision),
+  constraint agents_thinking_effort_check CHECK (thinking_effort = ANY (ARRAY['low'::text, 'medium'::text, 'high'::text]))
+);
+CREATE INDEX agents_list ON public.agents USING btree (workspace_id, created_at DESC, id DESC) WHERE (deleted_at IS NULL);
+CREATE UNIQUE INDEX agents_name_key ON public.agents USING btree (workspace_id, name) WHERE (deleted_at IS NULL);
+alter table agents enable and force row level security;
+create policy every_workspace on agents as permissive for all to guildhall_system
+  using (true)
+  with check (true);
+create policy own_workspace on agents as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+CREATE CONSTRAINT TRIGGER raise_revision AFTER UPDATE OF name, description, status, published_version_number, deleted_at ON agents DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.name IS DISTINCT FROM new.name OR old.description IS DISTINCT FROM new.description OR old.status IS DISTINCT FROM new.status OR old.deleted_at IS DISTINCT FROM new.deleted_at OR old.published_version_number IS DISTINCT FROM new.published_version_number) EXECUTE FUNCTION raise_workspace_revision();
+
+create table ai_models (
+  workspace_id uuid not null,
+  id uuid not null,
+  name text not null,
+  provider text not null,
+  model_id text not null,
+  display_provider text not null,
+  description text,
+  icon_url text,
+  context_window integer not null,
+  input_cost_per_1m_tokens numeric(14,6) not null,
+  output_cost_per_1m_tokens numeric(14,6) not null,
+  min_temperature double precision,
+  max_temperature double precision,
+  supports_temperature boolean not null default true,
+  supports_image boolean not null default false,
+  supports_document boolean not null default false,
+  supports_thinking boolean not null default false,
+  active boolean not null default true,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  deleted_at timestamp(3) with time zone,
+  constraint ai_models_pkey PRIMARY KEY (workspace_id, id),
+  constraint ai_models_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint ai_models_check CHECK (NOT supports_temperature OR min_temperature IS NOT NULL AND max_temperature IS NOT NULL),
+  constraint ai_models_check1 CHECK (min_temperature <= max_temperature),
+  constraint ai_models_context_window_check CHECK (context_window > 0),
+  constraint ai_models_input_cost_per_1m_tokens_check CHECK (input_cost_per_1m_tokens >= 0::numeric),
+  constraint ai_models_model_id_check CHECK (char_length(model_id) >= 1 AND char_length(model_id) <= 200),
+  constraint ai_models_name_check CHECK (char_length(name) >= 1 AND char_length(name) <= 200),
+  constraint ai_models_output_cost_per_1m_tokens_check CHECK (output_cost_per_1m_tokens >= 0::numeric),
+  constraint ai_models_provider_check CHECK (char_length(provider) >= 1 AND char_length(provider) <= 100)
+);
+CREATE UNIQUE INDEX ai_models_model_key ON public.ai_models USING btree (workspace_id, provider, model_id) WHERE (deleted_at IS NULL);
+alter table ai_models enable and force row level security;
+create policy every_workspace on ai_models as permissive for all to guildhall_system
+  using (true)
+  with check (true);
+create policy own_workspace on ai_models as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+CREATE CONSTRAINT TRIGGER raise_revision AFTER INSERT OR UPDATE ON ai_models DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION raise_workspace_revision();
+
+create table api_keys (
+  id uuid not null,
+  workspace_id uuid not null,
+  name text not null,
+  key_hash bytea not null,
+  display text not null,
+  created_at timestamp(3) with time zone not null default now(),
+  last_used_at timestamp(3) with time zone,
+  revoked_at timestamp(3) with time zone,
+  constraint api_keys_pkey PRIMARY KEY (id),
+  constraint api_keys_key_hash_key UNIQUE (key_hash),
+  constraint api_keys_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint api_keys_display_check CHECK (char_length(display) <= 20),
+  constraint api_keys_key_hash_check CHECK (octet_length(key_hash) = 32),
+  constraint api_keys_name_check CHECK (char_length(name) >= 1 AND char_length(name) <= 200)
+);
+CREATE INDEX api_keys_workspace ON public.api_keys USING btree (workspace_id, created_at DESC);
+alter table api_keys enable and force row level security;
+create policy every_workspace on api_keys as permissive for all to guildhall_system
+  using (true)
+  with check (true);
+
+create table approvals (
+  workspace_id uuid not null,
+  id uuid not null,
+  conversation_id uuid not null,
+  turn_id uuid not null,
+  agent_id uuid not null,
+  tool_name text not null,
+  origin jsonb not null,
+  input jsonb not null,
+  status text not null default 'pending'::text,
+  requested_at timestamp(3) with time zone not null default now(),
+  decided_at timestamp(3) with time zone,
+  decided_by text,
+  output text,
+  is_error boolean,
+  constraint approvals_pkey PRIMARY KEY (workspace_id, id),
+  constraint approvals_turn_fkey FOREIGN KEY (workspace_id, turn_id) REFERENCES turns(workspace_id, id) ON DELETE CASCADE,
+  constraint approvals_decided CHECK ((status = 'pending'::text) = (decided_at IS NULL) AND (decided_at IS NULL) = (decided_by IS NULL)),
+  constraint approvals_decided_by_check CHECK (decided_by = ANY (ARRAY['message'::text, 'operator'::text])),
+  constraint approvals_input_check CHECK (jsonb_typeof(input) = 'object'::text),
+  constraint approvals_origin_check CHECK (jsonb_typeof(origin) = 'object'::text),
+  constraint approvals_outcome CHECK ((status = 'done'::text) = (output IS NOT NULL) AND (output IS NULL) = (is_error IS NULL)),
+  constraint approvals_status_check CHECK (status = ANY (ARRAY['pending'::text, 'approved'::text, 'rejected'::text, 'running'::text, 'done'::text]))
+);
+CREATE INDEX approvals_by_id ON public.approvals USING btree (id);
+CREATE INDEX approvals_of_conversation ON public.approvals USING btree (workspace_id, conversation_id, requested_at);
+CREATE INDEX approvals_of_turn ON public.approvals USING btree (workspace_id, turn_id);
+CREATE INDEX approvals_pending ON public.approvals USING btree (workspace_id, requested_at) WHERE (status = 'pending'::text);
+CREATE INDEX approvals_to_follow ON public.approvals USING btree (decided_at) WHERE ((status = 'approved'::text) OR (decided_by = 'operator'::text));
+alter table approvals enable and force row level security;
+create policy every_workspace on approvals as permissive for all to guildhall_system
+  using (true)
+  with check (true);
+create policy own_workspace on approvals as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+
+create table conversations (
+  workspace_id uuid not null,
+  id uuid not null,
+  agent_id uuid not null,
+  external_user_id text not null,
+  channel text not null default 'api'::text,
+  is_test boolean not null default false,
+  is_paused boolean not null default false,
+  is_ended boolean not null default false,
+  metadata jsonb not null default '{}'::jsonb,
+  message_count bigint not null default 0,
+  started_at timestamp(3) with time zone not null default now(),
+  last_message_at timestamp(3) with time zone not null default now(),
+  last_message_snippet text,
+  input_tokens bigint not null default 0,
+  output_tokens bigint not null default 0,
+  cost_usd numeric(18,10) not null default 0,
+  turn_id uuid,
+  turn_expires_at timestamp(3) with time zone,
+  deleted_at timestamp(3) with time zone,
+  follow_up_at timestamp(3) with time zone,
+  follow_ups_sent integer not null default 0,
+  constraint conversations_pkey PRIMARY KEY (workspace_id, id),
+  constraint conversations_agent_fkey FOREIGN KEY (workspace_id, agent_id) REFERENCES agents(workspace_id, id) ON DELETE CASCADE,
+  constraint conversations_channel_check CHECK (channel = ANY (ARRAY['api'::text, 'web_chat'::text, 'whatsapp'::text, 'z_api'::text])),
+  constraint conversations_external_user_id_check CHECK (char_length(external_user_id) >= 1 AND char_length(external_user_id) <= 255),
+  constraint conversations_follow_ups_sent_check CHECK (follow_ups_sent >= 0),
+  constraint conversations_message_count_check CHECK (message_count >= 0),
+  constraint conversations_metadata_check CHECK (jsonb_typeof(metadata) = 'object'::text),
+  constraint conversations_turn_has_an_end CHECK ((turn_id IS NULL) = (turn_expires_at IS NULL))
+);
+CREATE INDEX conversations_follow_up ON public.conversations USING btree (follow_up_at) WHERE ((follow_up_at IS NOT NULL) AND (deleted_at IS NULL));
+CREATE INDEX conversations_held ON public.conversations USING btree (workspace_id, id) WHERE (turn_id IS NOT NULL);
+CREATE INDEX conversations_last_message ON public.conversations USING btree (workspace_id, last_message_at DESC) WHERE (deleted_at IS NULL);
+CREATE INDEX conversations_list ON public.conversations USING btree (workspace_id, started_at DESC, id DESC) WHERE (deleted_at IS NULL);
+CREATE INDEX conversations_of_agent ON public.conversations USING btree (workspace_id, agent_id, started_at DESC, id DESC) WHERE (deleted_at IS NULL);
+CREATE INDEX conversations_of_user ON public.conversations USING btree (workspace_id, external_user_id, started_at DESC, id DESC) WHERE (deleted_at IS NULL);
+alter table conversations enable and force row level security;
+create policy every_workspace on conversations as permissive for all to guildhall_system
+  using (true)
+  with check (true);
+create policy own_workspace on conversations as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+
+create table external_mcps (
+  workspace_id uuid not null,
+  id uuid not null,
+  name text not null,
+  url text not null,
+  auth_type text not null,
+  auth_header_name text,
+  credential bytea,
+  config_version integer not null default 1,
+  status text not null default 'PENDING'::text,
+  error_message text,
+  description text,
+  tools jsonb not null default '[]'::jsonb,
+  input_schemas jsonb not null default '{}'::jsonb,
+  discoveries_begun integer not null default 0,
+  discovery_settled integer not null default 0,
+  last_discovered_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  deleted_at timestamp(3) with time zone,
+  constraint external_mcps_pkey PRIMARY KEY (workspace_id, id),
+  constraint external_mcps_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint external_mcps_auth_header_name_check CHECK (char_length(auth_header_name) >= 1 AND char_length(auth_header_name) <= 200),
+  constraint external_mcps_auth_type_check CHECK (auth_type = ANY (ARRAY['NONE'::text, 'API_KEY'::text, 'BEARER_TOKEN'::text, 'CUSTOM_HEADER'::text])),
+  constraint external_mcps_check CHECK (discovery_settled <= discoveries_begun),
+  constraint external_mcps_config_version_check CHECK (config_version >= 1),
+  constraint external_mcps_credential CHECK ((credential IS NOT NULL) = (auth_type <> 'NONE'::text AND deleted_at IS NULL)),
+  constraint external_mcps_error CHECK ((status = 'ERROR'::text) = (error_message IS NOT NULL)),
+  constraint external_mcps_input_schemas_check CHECK (jsonb_typeof(input_schemas) = 'object'::text),
+  constraint external_mcps_name_check CHECK (char_length(name) >= 1 AND char_length(name) <= 255),
+  constraint external_mcps_one_header CHECK (auth_header_name IS NULL OR auth_type = 'CUSTOM_HEADER'::text),
+  constraint external_mcps_status_check CHECK (status = ANY (ARRAY['PENDING'::text, 'CONNECTED'::text, 'ERROR'::text, 'PENDING_AUTHORIZATION'::text, 'EXPIRED'::text])),
+  constraint external_mcps_tools_check CHECK (jsonb_typeof(tools) = 'array'::text),
+  constraint external_mcps_url_check CHECK (char_length(url) >= 1 AND char_length(url) <= 2048)
+);
+CREATE INDEX external_mcps_list ON public.external_mcps USING btree (workspace_id, created_at DESC, id DESC) WHERE (deleted_at IS NULL);
+CREATE UNIQUE INDEX external_mcps_name_key ON public.external_mcps USING btree (workspace_id, name) WHERE (deleted_at IS NULL);
+alter table external_mcps enable and force row level security;
+create policy every_workspace on external_mcps as permissive for all to guildhall_system
+  using (true)
+  with check (true);
+create policy own_workspace on external_mcps as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+CREATE CONSTRAINT TRIGGER raise_revision AFTER INSERT OR UPDATE ON external_mcps DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION raise_workspace_revision();
+
+create table http_tools (
+  workspace_id uuid not null,
+  id uuid not null,
+  name text not null,
+  description text,
+  tool_type text not null,
+  requires_approval boolean not null default false,
+  configuration json not null,
+  secrets bytea,
+  operations json,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  deleted_at timestamp(3) with time zone,
+  constraint http_tools_pkey PRIMARY KEY (workspace_id, id),
+  constraint http_tools_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint http_tools_configuration_check CHECK (json_typeof(configuration) = 'object'::text),
+  constraint http_tools_description_check CHECK (char_length(description) <= 1000),
+  constraint http_tools_name_check CHECK (char_length(name) <= 150 AND name ~ '^[a-zA-Z0-9_-]+$'::text),
+  constraint http_tools_operations_check CHECK (json_typeof(operations) = 'array'::text),
+  constraint http_tools_operations_of_integrations CHECK ((tool_type = 'CUSTOM_INTEGRATION'::text) = (operations IS NOT NULL)),
+  constraint http_tools_tool_type_check CHECK (tool_type = ANY (ARRAY['HTTP_REQUEST'::text, 'DATABASE_QUERY'::text, 'INTERNAL_VARIABLE'::text, 'CUSTOM_INTEGRATION'::text]))
+);
+CREATE INDEX http_tools_list ON public.http_tools USING btree (workspace_id, created_at DESC, id DESC) WHERE (deleted_at IS NULL);
+CREATE UNIQUE INDEX http_tools_name_key ON public.http_tools USING btree (workspace_id, name) WHERE (deleted_at IS NULL);
+alter table http_tools enable and force row level security;
+create policy every_workspace on http_tools as permissive for all to guildhall_system
+  using (true)
+  with check (true);
+create policy own_workspace on http_tools as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+CREATE CONSTRAINT TRIGGER raise_revision AFTER INSERT OR UPDATE ON http_tools DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION raise_workspace_revision();
+
+create table knowledge_embeddings (
+  workspace_id uuid not null,
+  source_id uuid not null,
+  model text not null,
+  dimensions integer not null,
+  constraint knowledge_embeddings_pkey PRIMARY KEY (workspace_id, source_id),
+  constraint knowledge_embeddings_source_fkey FOREIGN KEY (workspace_id, source_id) REFERENCES knowledge_sources(workspace_id, id) ON DELETE CASCADE,
+  constraint knowledge_embeddings_dimensions_check CHECK (dimensions >= 1 AND dimensions <= 16000),
+  constraint knowledge_embeddings_model_check CHECK (char_length(model) >= 1 AND char_length(model) <= 300)
+);
+alter table knowledge_embeddings enable and force row level security;
+create policy every_workspace on knowledge_embeddings as permissive for all to guildhall_system
+  using (true)
+  with check (true);
+create policy own_workspace on knowledge_embeddings as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+
+create table knowledge_passages (
+  workspace_id uuid not null,
+  source_id uuid not null,
+  seq integer not null,
+  heading text,
+  page integer,
+  content text not null,
+  words tsvector not null,
+  constraint knowledge_passages_pkey PRIMARY KEY (workspace_id, source_id, seq),
+  constraint knowledge_passages_source_fkey FOREIGN KEY (workspace_id, source_id) REFERENCES knowledge_sources(workspace_id, id) ON DELETE CASCADE,
+  constraint knowledge_passages_page_check CHECK (page >= 1),
+  constraint knowledge_passages_seq_check CHECK (seq >= 0)
+);
+CREATE INDEX knowledge_passages_words ON public.knowledge_passages USING gin (((workspace_id)::text), words) WITH (fastupdate=off);
+alter table knowledge_passages enable and force row level security;
+create policy every_workspace on knowledge_passages as permissive for all to guildhall_system
+  using (true)
+  with check (true);
+create policy own_workspace on knowledge_passages as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+
+create table knowledge_sources (
+  workspace_id uuid not null,
+  id uuid not null,
+  name text not null,
+  description text,
+  source_type text not null,
+  file_kind text not null,
+  size_bytes bigint not null,
+  processing_status text not null default 'PENDING'::text,
+  error_message text,
+  attempts integer not null default 0,
+  last_processed_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  deleted_at timestamp(3) with time zone,
+  purged_at timestamp(3) with time zone,
+  constraint knowledge_sources_pkey PRIMARY KEY (workspace_id, id),
+  constraint knowledge_sources_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint knowledge_sources_attempts_check CHECK (attempts >= 0),
+  constraint knowledge_sources_description_check CHECK (char_length(description) <= 500),
+  constraint knowledge_sources_end_has_time CHECK ((processing_status = ANY (ARRAY['PENDING'::text, 'PROCESSING'::text])) OR last_processed_at IS NOT NULL),
+  constraint knowledge_sources_error_message_check CHECK (char_length(error_message) >= 1 AND char_length(error_message) <= 1000),
+  constraint knowledge_sources_failure_says_why CHECK ((processing_status = 'FAILED'::text) = (error_message IS NOT NULL)),
+  constraint knowledge_sources_file_kind_check CHECK (file_kind = ANY (ARRAY['pdf'::text, 'docx'::text, 'csv'::text, 'markdown'::text, 'text'::text])),
+  constraint knowledge_sources_name_check CHECK (char_length(name) >= 1 AND char_length(name) <= 150),
+  constraint knowledge_sources_processing_status_check CHECK (processing_status = ANY (ARRAY['PENDING'::text, 'PROCESSING'::text, 'COMPLETED'::text, 'FAILED'::text])),
+  constraint knowledge_sources_purged_are_deleted CHECK (purged_at IS NULL OR deleted_at IS NOT NULL),
+  constraint knowledge_sources_size_bytes_check CHECK (size_bytes >= 0),
+  constraint knowledge_sources_source_type_check CHECK (source_type = ANY (ARRAY['FILE_UPLOAD'::text, 'FILE'::text, 'TEXT_INPUT'::text]))
+);
+CREATE INDEX knowledge_sources_list ON public.knowledge_sources USING btree (workspace_id, created_at DESC, id DESC) WHERE (deleted_at IS NULL);
+CREATE INDEX knowledge_sources_unfinished ON public.knowledge_sources USING btree (updated_at) WHERE (((deleted_at IS NULL) AND (processing_status = ANY (ARRAY['PENDING'::text, 'PROCESSING'::text]))) OR ((deleted_at IS NOT NULL) AND (purged_at IS NULL)));
+alter table knowledge_sources enable and force row level security;
+create policy every_workspace on knowledge_sources as permissive for all to guildhall_system
+  using (true)
+  with check (true);
+create policy own_workspace on knowledge_sources as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+
+create table knowledge_vectors (
+  workspace_id uuid not null,
+  source_id uuid not null,
+  seq integer not null,
+  signs bit varying not null,
+  vector real[] not null,
+  constraint knowledge_vectors_pkey PRIMARY KEY (workspace_id, source_id, seq),
+  constraint knowledge_vectors_embedding_fkey FOREIGN KEY (workspace_id, source_id) REFERENCES knowledge_embeddings(workspace_id, source_id) ON DELETE CASCADE
+);
+alter table knowledge_vectors enable and force row level security;
+create policy every_workspace on knowledge_vectors as permissive for all to guildhall_system
+  using (true)
+  with check (true);
+create policy own_workspace on knowledge_vectors as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+
+create table knowledge_words (
+  workspace_id uuid not null,
+  word text not null,
+  shape text not null,
+  passages integer not null,
+  constraint knowledge_words_pkey PRIMARY KEY (workspace_id, word),
+  constraint knowledge_words_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint knowledge_words_word_check CHECK (octet_length(word) <= 1000)
+);
+CREATE INDEX knowledge_words_similar ON public.knowledge_words USING gin (((workspace_id)::text), shape gin_trgm_ops) WITH (gin_pending_list_limit='512');
+alter table knowledge_words enable and force row level security;
+create policy every_workspace on knowledge_words as permissive for all to guildhall_system
+  using (true)
+  with check (true);
+create policy own_workspace on knowledge_words as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+
+create table memories (
+  workspace_id uuid not null,
+  id uuid not null,
+  agent_id uuid not null,
+  external_user_id text not null,
+  fact text not null,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  constraint memories_pkey PRIMARY KEY (workspace_id, id),
+  constraint memories_agent_fkey FOREIGN KEY (workspace_id, agent_id) REFERENCES agents(workspace_id, id) ON DELETE CASCADE,
+  constraint memories_external_user_id_check CHECK (char_length(external_user_id) >= 1 AND char_length(external_user_id) <= 255),
+  constraint memories_fact_check CHECK (char_length(fact) >= 1 AND char_length(fact) <= 1000)
+);
+CREATE UNIQUE INDEX memories_fact_key ON public.memories USING btree (workspace_id, agent_id, external_user_id, md5(fact));
+CREATE INDEX memories_of_user ON public.memories USING btree (workspace_id, agent_id, external_user_id, updated_at DESC, id DESC);
+alter table memories enable and force row level security;
+create policy every_workspace on memories as permissive for all to guildhall_system
+  using (true)
+  with check (true);
+create policy own_workspace on memories as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+
+create table messages (
+  workspace_id uuid not null,
+  id uuid not null,
+  conversation_id uuid not null,
+  seq bigint not null generated always as identity,
+  turn_id uuid,
+  role text not null,
+  content text not null,
+  attachments jsonb not null default '[]'::jsonb,
+  model text,
+  provider text,
+  input_tokens integer,
+  output_tokens integer,
+  cost_usd numeric(18,10),
+  cost_ops integer,
+  sent_at timestamp(3) with time zone not null default now(),
+  model_text text,
+  ui jsonb,
+  audio_key text,
+  constraint messages_pkey PRIMARY KEY (workspace_id, id),
+  constraint messages_conversation_fkey FOREIGN KEY (workspace_id, conversation_id) REFERENCES conversations(workspace_id, id) ON DELETE CASCADE,
+  constraint messages_attachments_check CHECK (jsonb_typeof(attachments) = 'array'::text),
+  constraint messages_cost_ops_check CHECK (cost_ops >= 0),
+  constraint messages_cost_usd_check CHECK (cost_usd >= 0::numeric),
+  constraint messages_input_tokens_check CHECK (input_tokens >= 0),
+  constraint messages_output_tokens_check CHECK (output_tokens >= 0),
+  constraint messages_role_check CHECK (role = ANY (ARRAY['user'::text, 'assistant'::text])),
+  constraint messages_ui_check CHECK (jsonb_typeof(ui) = 'object'::text)
+);
+CREATE INDEX messages_counted ON public.messages USING btree (workspace_id, sent_at) INCLUDE (cost_ops) WHERE (cost_ops > 0);
+CREATE INDEX messages_of_conversation ON public.messages USING btree (workspace_id, conversation_id, seq);
+alter table messages enable and force row level security;
+create policy every_workspace on messages as permissive for all to guildhall_system
+  using (true)
+  with check (true);
+create policy own_workspace on messages as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+
+create table native_connections (
+  workspace_id uuid not null,
+  id uuid not null,
+  provider text not null,
+  toolkit_slug text not null,
+  name text not null,
+  external_id text,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  deleted_at timestamp(3) with time zone,
+  constraint native_connections_pkey PRIMARY KEY (workspace_id, id),
+  constraint native_connections_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint native_connections_account CHECK ((provider = 'composio'::text) = (external_id IS NOT NULL)),
+  constraint native_connections_external_id_check CHECK (external_id ~ '^[A-Za-z0-9_-]{1,200}$'::text),
+  constraint native_connections_name_check CHECK (char_length(name) >= 1 AND char_length(name) <= 255),
+  constraint native_connections_provider_check CHECK (provider = ANY (ARRAY['builtin'::text, 'composio'::text])),
+  constraint native_connections_toolkit_slug_check CHECK (toolkit_slug ~ '^[A-Za-z0-9_-]{1,100}$'::text)
+);
+CREATE UNIQUE INDEX native_connections_account_key ON public.native_connections USING btree (workspace_id, provider, toolkit_slug, COALESCE(external_id, ''::text)) WHERE (deleted_at IS NULL);
+CREATE INDEX native_connections_list ON public.native_connections USING btree (workspace_id, created_at DESC, id DESC) WHERE (deleted_at IS NULL);
+alter table native_connections enable and force row level security;
+create policy every_workspace on native_connections as permissive for all to guildhall_system
+  using (true)
+  with check (true);
+create policy own_workspace on native_connections as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+CREATE CONSTRAINT TRIGGER raise_revision AFTER INSERT OR UPDATE ON native_connections DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION raise_workspace_revision();
+
+create table operation_usage (
+  workspace_id uuid not null,
+  month date not null,
+  operations bigint not null default 0,
+  constraint operation_usage_pkey PRIMARY KEY (workspace_id, month),
+  constraint operation_usage_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint operation_usage_month_check CHECK (EXTRACT(day FROM month) = 1::numeric),
+  constraint operation_usage_operations_check CHECK (operations >= 0)
+);
+alter table operation_usage enable and force row level security;
+create policy every_workspace on operation_usage as permissive for all to guildhall_system
+  using (true)
+  with check (true);
+create policy own_workspace on operation_usage as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+
+create table schema_migrations (
+  name text not null,
+  checksum text not null,
+  applied_at timestamp(3) with time zone not null default now(),
+  constraint schema_migrations_pkey PRIMARY KEY (name)
+);
+
+create table skill_files (
+  workspace_id uuid not null,
+  skill_id uuid not null,
+  path text not null,
+  size_bytes bigint not null,
+  "binary" boolean not null,
+  content bytea not null,
+  constraint skill_files_pkey PRIMARY KEY (workspace_id, skill_id, path),
+  constraint skill_files_skill_fkey FOREIGN KEY (workspace_id, skill_id) REFERENCES skills(workspace_id, id) ON DELETE CASCADE,
+  constraint skill_files_path_check CHECK (char_length(path) >= 1 AND char_length(path) <= 255),
+  constraint skill_files_size_bytes_check CHECK (size_bytes >= 0 AND size_bytes <= 20971520),
+  constraint skill_files_size_is_of_content CHECK (size_bytes = octet_length(content))
+);
+alter table skill_files enable and force row level security;
+create policy every_workspace on skill_files as permissive for all to guildhall_system
+  using (true)
+  with check (true);
+create policy own_workspace on skill_files as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+
+create table skills (
+  workspace_id uuid not null,
+  id uuid not null,
+  name text not null,
+  description text not null,
+  license text,
+  compatibility text,
+  allowed_tools text,
+  metadata jsonb,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  deleted_at timestamp(3) with time zone,
+  constraint skills_pkey PRIMARY KEY (workspace_id, id),
+  constraint skills_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint skills_allowed_tools_check CHECK (char_length(allowed_tools) >= 1 AND char_length(allowed_tools) <= 4096),
+  constraint skills_compatibility_check CHECK (char_length(compatibility) >= 1 AND char_length(compatibility) <= 500),
+  constraint skills_description_check CHECK (char_length(description) <= 1024),
+  constraint skills_license_check CHECK (char_length(license) >= 1 AND char_length(license) <= 1024),
+  constraint skills_metadata_check CHECK (jsonb_typeof(metadata) = 'object'::text),
+  constraint skills_name_check CHECK (char_length(name) >= 1 AND char_length(name) <= 64)
+);
+CREATE INDEX skills_list ON public.skills USING btree (workspace_id, created_at DESC, id DESC) WHERE (deleted_at IS NULL);
+CREATE UNIQUE INDEX skills_name_key ON public.skills USING btree (workspace_id, name) WHERE (deleted_at IS NULL);
+alter table skills enable and force row level security;
+create policy every_workspace on skills as permissive for all to guildhall_system
+  using (true)
+  with check (true);
+create policy own_workspace on skills as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+CREATE CONSTRAINT TRIGGER raise_revision AFTER INSERT OR UPDATE ON skills DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION raise_workspace_revision();
+
+create table tool_variables (
+  workspace_id uuid not null,
+  id uuid not null,
+  tool_id uuid not null,
+  conversation_id uuid,
+  value jsonb not null,
+  updated_at timestamp(3) with time zone not null default now(),
+  constraint tool_variables_pkey PRIMARY KEY (workspace_id, id),
+  constraint tool_variables_key UNIQUE NULLS NOT DISTINCT (workspace_id, tool_id, conversation_id),
+  constraint tool_variables_conversation_fkey FOREIGN KEY (workspace_id, conversation_id) REFERENCES conversations(workspace_id, id) ON DELETE CASCADE,
+  constraint tool_variables_tool_fkey FOREIGN KEY (workspace_id, tool_id) REFERENCES http_tools(workspace_id, id) ON DELETE CASCADE
+);
+CREATE INDEX tool_variables_of_conversation ON public.tool_variables USING btree (workspace_id, conversation_id) WHERE (conversation_id IS NOT NULL);
+alter table tool_variables enable and force row level security;
+create policy every_workspace on tool_variables as permissive for all to guildhall_system
+  using (true)
+  with check (true);
+create policy own_workspace on tool_variables as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+
+create table turn_steps (
+  workspace_id uuid not null,
+  turn_id uuid not null,
+  seq integer not null,
+  agent_id uuid not null,
+  depth integer not null default 0,
+  kind text not null,
+  name text not null,
+  provider text,
+  status text not null,
+  input jsonb,
+  output jsonb,
+  duration_ms integer,
+  input_tokens integer,
+  output_tokens integer,
+  cost_usd numeric(18,10),
+  started_at timestamp(3) with time zone not null default now(),
+  constraint turn_steps_pkey PRIMARY KEY (workspace_id, turn_id, seq),
+  constraint turn_steps_turn_fkey FOREIGN KEY (workspace_id, turn_id) REFERENCES turns(workspace_id, id) ON DELETE CASCADE,
+  constraint turn_steps_cost_usd_check CHECK (cost_usd >= 0::numeric),
+  constraint turn_steps_depth_check CHECK (depth >= 0),
+  constraint turn_steps_duration_ms_check CHECK (duration_ms >= 0),
+  constraint turn_steps_input_tokens_check CHECK (input_tokens >= 0),
+  constraint turn_steps_kind_check CHECK (kind = ANY (ARRAY['model'::text, 'tool'::text])),
+  constraint turn_steps_output_tokens_check CHECK (output_tokens >= 0),
+  constraint turn_steps_seq_check CHECK (seq >= 0),
+  constraint turn_steps_status_check CHECK (status = ANY (ARRAY['running'::text, 'done'::text, 'failed'::text, 'waiting'::text]))
+);
+alter table turn_steps enable and force row level security;
+create policy every_workspace on turn_steps as permissive for all to guildhall_system
+  using (true)
+  with check (true);
+create policy own_workspace on turn_steps as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+
+create table turns (
+  workspace_id uuid not null,
+  id uuid not null,
+  conversation_id uuid not null,
+  agent_id uuid not null,
+  version_number integer not null,
+  kind text not null,
+  status text not null default 'running'::text,
+  error_code text,
+  error_message text,
+  transcript jsonb,
+  paused jsonb,
+  input_tokens bigint not null default 0,
+  output_tokens bigint not null default 0,
+  cost_usd numeric(18,10) not null default 0,
+  started_at timestamp(3) with time zone not null default now(),
+  ended_at timestamp(3) with time zone,
+  constraint turns_pkey PRIMARY KEY (workspace_id, id),
+  constraint turns_conversation_fkey FOREIGN KEY (workspace_id, conversation_id) REFERENCES conversations(workspace_id, id) ON DELETE CASCADE,
+  constraint turns_cost_usd_check CHECK (cost_usd >= 0::numeric),
+  constraint turns_end CHECK ((status = 'running'::text) = (ended_at IS NULL)),
+  constraint turns_input_tokens_check CHECK (input_tokens >= 0),
+  constraint turns_kind_check CHECK (kind = ANY (ARRAY['message'::text, 'follow_up'::text, 'continuation'::text])),
+  constraint turns_output_tokens_check CHECK (output_tokens >= 0),
+  constraint turns_paused_check CHECK (jsonb_typeof(paused) = 'object'::text),
+  constraint turns_status_check CHECK (status = ANY (ARRAY['running'::text, 'done'::text, 'waiting'::text, 'failed'::text, 'interrupted'::text])),
+  constraint turns_transcript_check CHECK (jsonb_typeof(transcript) = ANY (ARRAY['array'::text, 'object'::text])),
+  constraint turns_waiting_is_paused CHECK ((status = 'waiting'::text) = (paused IS NOT NULL))
+);
+CREATE INDEX turns_of_conversation ON public.turns USING btree (workspace_id, conversation_id, started_at);
+CREATE INDEX turns_of_month ON public.turns USING btree (workspace_id, started_at);
+CREATE INDEX turns_waiting ON public.turns USING btree (workspace_id, conversation_id) WHERE (paused IS NOT NULL);
+alter table turns enable and force row level security;
+create policy every_workspace on turns as permissive for all to guildhall_system
+  using (true)
+  with check (true);
+create policy own_workspace on turns as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+
+create table workspace_revisions (
+  workspace_id uuid not null,
+  revision bigint not null default 1,
+  constraint workspace_revisions_pkey PRIMARY KEY (workspace_id),
+  constraint workspace_revisions_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+);
+alter table workspace_revisions enable and force row level security;
+create policy every_workspace on workspace_revisions as permissive for all to guildhall_system
+  using (true)
+  with check (true);
+create policy own_workspace on workspace_revisions as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+
+create table workspaces (
+  id uuid not null,
+  name text not null,
+  agent_limit integer,
+  operation_limit integer,
+  created_at timestamp(3) with time zone not null default now(),
+  deleted_at timestamp(3) with time zone,
+  tool_limit integer default 500,
+  time_zone text not null default 'UTC'::text,
+  constraint workspaces_pkey PRIMARY KEY (id),
+  constraint workspaces_agent_limit_check CHECK (agent_limit >= 0),
+  constraint workspaces_name_check CHECK (char_length(name) >= 1 AND char_length(name) <= 200),
+  constraint workspaces_operation_limit_check CHECK (operation_limit >= 0),
+  constraint workspaces_time_zone_check CHECK (char_length(time_zone) >= 1 AND char_length(time_zone) <= 50),
+  constraint workspaces_tool_limit_check CHECK (tool_limit >= 0)
+);
+alter table workspaces enable and force row level security;
+create policy every_workspace on workspaces as permissive for all to guildhall_system
+  using (true)
+  with check (true);
+create policy own_workspace on workspaces as permissive for select to guildhall_app
+  using ((id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+
+CREATE OR REPLACE FUNCTION public.knowledge_matches(sources uuid[], candidates tsquery, inverted boolean, parts text[], weights real[], graded boolean[], most integer, wanted integer)
+ RETURNS TABLE(source_id uuid, seq integer, score double precision)
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+ SET enable_seqscan TO 'off'
+AS $function$
+#variable_conflict use_column
+declare
+  workspace constant uuid := nullif(current_setting('app.workspace_id', true), '')::uuid;
+  queries constant tsquery[] := array(select t.part::tsquery from unnest(parts) with ordinality t (part, ordinal) order by t.ordinal);
+  once constant double precision := ts_rank('word:1'::tsvector, 'word'::tsquery);
+begin
+  return query
+  with found as materialized (
+    (select p.source_id, p.seq, p.words
+     from knowledge_passages p
+     where not inverted and p.workspace_id = workspace and p.source_id = any (sources)
+       and (candidates is null or p.words @@ candidates)
+     union all
+     select p.source_id, p.seq, p.words
+     from knowledge_passages p
+     where inverted and p.workspace_id::text = workspace::text and p.words @@ candidates
+       and (p.source_id = any (sources)) is true)
+    limit most
+  )
+  select f.source_id, f.seq, s.score
+  from found f
+  cross join lateral (
+    select sum(t.weight * case when t.graded then ts_rank(f.words, t.query) / once else (f.words @@ t.query)::int end) as score
+    from unnest(queries, weights, graded) t (query, weight, graded)) s
+  where s.score > 0
+  order by s.score desc, f.source_id, f.seq
+  limit wanted;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.knowledge_vocabulary(asked text[], shapes text[], sources uuid[])
+ RETURNS TABLE(ordinal integer, word text, passages integer, likeness real)
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+ SET enable_seqscan TO 'off'
+ SET "pg_trgm.similarity_threshold" TO '0.25'
+AS $function$
+#variable_conflict use_column
+declare
+  workspace constant uuid := nullif(current_setting('app.workspace_id', true), '')::uuid;
+begin
+  return query
+  with wanted as materialized (
+    select a.ordinal::int as ordinal, a.word collate "C" as word, a.shape, coalesce(v.passages, 0) as passages
+    from unnest(asked, shapes) with ordinality a (word, shape, ordinal)
+    left join knowledge_words v on v.workspace_id = workspace and v.word = a.word
+  )
+  select 0, '', v.passages, 1::real from knowledge_words v where v.workspace_id = workspace and v.word = ''
+  union all
+  select -1, '', count(*)::int, 1::real
+  from (select from knowledge_passages p where p.workspace_id = workspace and p.source_id = any (sources) limit 10000) scope
+  union all
+  select w.ordinal, w.word, w.passages, 1::real from wanted w
+  union all
+  -- Inflections: words that begin alike. U+10FFFF sorts after every letter.
+  select w.ordinal, near.word, near.passages, near.likeness
+  from wanted w
+  cross join lateral (select left(w.word, greatest(4, char_length(w.word) - 3)) collate "C" as stem) s
+  cross join lateral (
+    select v.word, v.passages, similarity(v.shape, w.shape) as likeness
+    from knowledge_words v
+    where v.workspace_id = workspace and v.word >= s.stem and v.word < s.stem || chr(1114111)
+      and v.word <> w.word and v.passages > 0
+    order by likeness desc, v.word limit 5) near
+  where w.shape <> '' and near.likeness >= 0.4
+  union all
+  -- Typing errors: what looks like a word that is not there.
+  select w.ordinal, near.word, near.passages, near.likeness
+  from (select * from wanted m where m.shape <> '' and m.passages = 0 order by char_length(m.shape) desc limit 2) w
+  cross join lateral (
+    select v.word, v.passages, similarity(v.shape, w.shape) as likeness
+    from knowledge_words v
+    where v.workspace_id::text = workspace::text and v.shape % w.shape and v.passages > 0
+    order by likeness desc, v.word limit 20) near;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.protect_tenant_table(target regclass)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  execute format('alter table %s enable row level security', target);
+  execute format('alter table %s force row level security', target);
+  execute format($policy$
+    create policy own_workspace on %s to guildhall_app
+      using (workspace_id = nullif(current_setting('app.workspace_id', true), '')::uuid)
+      with check (workspace_id = nullif(current_setting('app.workspace_id', true), '')::uuid)
+  $policy$, target);
+  execute format('create policy every_workspace on %s to guildhall_system using (true) with check (true)', target);
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.raise_workspace_revision()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into workspace_revisions (workspace_id) values (new.workspace_id)
+  on conflict (workspace_id) do update set revision = workspace_revisions.revision + 1;
+  return null;
+end
+$function$;
+
+grant usage on schema public to guildhall_app;
+grant usage on schema public to guildhall_system;
+grant usage on schema public to public;
+grant delete, insert, select, update on table agent_commands to guildhall_app;
+grant delete, insert, select, update on table agent_commands to guildhall_system;
+grant delete, insert, select, update on table agent_links to guildhall_app;
+grant delete, insert, select, update on table agent_links to guildhall_system;
+grant delete, insert, select, update on table agent_variables to guildhall_app;
+grant delete, insert, select, update on table agent_variables to guildhall_system;
+grant delete, insert, select, update on table agents to guildhall_app;
+grant delete, insert, select, update on table agents to guildhall_system;
+grant delete, insert, select, update on table ai_models to guildhall_app;
+grant delete, insert, select, update on table ai_models to guildhall_system;
+grant delete, insert, select, update on table api_keys to guildhall_system;
+grant delete, insert, select, update on table approvals to guildhall_app;
+grant delete, insert, select, update on table approvals to guildhall_system;
+grant delete, insert, select, update on table conversations to guildhall_app;
+grant delete, insert, select, update on table conversations to guildhall_system;
+grant delete, insert, select, update on table external_mcps to guildhall_app;
+grant delete, insert, select, update on table external_mcps to guildhall_system;
+grant delete, insert, select, update on table http_tools to guildhall_app;
+grant delete, insert, select, update on table http_tools to guildhall_system;
+grant delete, insert, select, update on table knowledge_embeddings to guildhall_app;
+grant delete, insert, select, update on table knowledge_embeddings to guildhall_system;
+grant delete, insert, select, update on table knowledge_passages to guildhall_app;
+grant delete, insert, select, update on table knowledge_passages to guildhall_system;
+grant delete, insert, select, update on table knowledge_sources to guildhall_app;
+grant delete, insert, select, update on table knowledge_sources to guildhall_system;
+grant delete, insert, select, update on table knowledge_vectors to guildhall_app;
+grant delete, insert, select, update on table knowledge_vectors to guildhall_system;
+grant delete, insert, select, update on table knowledge_words to guildhall_app;
+grant delete, insert, select, update on table knowledge_words to guildhall_system;
+grant delete, insert, select, update on table memories to guildhall_app;
+grant delete, insert, select, update on table memories to guildhall_system;
+grant delete, insert, select, update on table messages to guildhall_app;
+grant delete, insert, select, update on table messages to guildhall_system;
+grant delete, insert, select, update on table native_connections to guildhall_app;
+grant delete, insert, select, update on table native_connections to guildhall_system;
+grant delete, insert, select, update on table operation_usage to guildhall_app;
+grant delete, insert, select, update on table operation_usage to guildhall_system;
+grant delete, insert, select, update on table skill_files to guildhall_app;
+grant delete, insert, select, update on table skill_files to guildhall_system;
+grant delete, insert, select, update on table skills to guildhall_app;
+grant delete, insert, select, update on table skills to guildhall_system;
+grant delete, insert, select, update on table tool_variables to guildhall_app;
+grant delete, insert, select, update on table tool_variables to guildhall_system;
+grant delete, insert, select, update on table turn_steps to guildhall_app;
+grant delete, insert, select, update on table turn_steps to guildhall_system;
+grant delete, insert, select, update on table turns to guildhall_app;
+grant delete, insert, select, update on table turns to guildhall_system;
+grant delete, insert, select, update on table workspace_revisions to guildhall_app;
+grant delete, insert, select, update on table workspace_revisions to guildhall_system;
+grant delete, insert, select, update on table workspaces to guildhall_system;
+grant insert, select on table agent_versions to guildhall_app;
+grant insert, select on table agent_versions to guildhall_system;
+grant select on table workspaces to guildhall_app;
+grant execute on function knowledge_matches(sources uuid[], candidates tsquery, inverted boolean, parts text[], weights real[], graded boolean[], most integer, wanted integer) to guildhall_app;
+grant execute on function knowledge_vocabulary(asked text[], shapes text[], sources uuid[]) to guildhall_app;
+grant execute on function raise_workspace_revision() to public;

@@ -1,0 +1,67 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const root = join(import.meta.dirname, '../..');
+
+type Schema = { enum?: unknown[]; properties?: Record<string, Schema> };
+
+const schemas: Record<string, Schema> = JSON.parse(readFileSync(join(root, 'generated/openapi.json'), 'utf8'))
+  .components.schemas;
+
+/** Where the document has the values of a column: a schema, or a property of one. */
+const IN_THE_DOCUMENT: Record<string, string> = {
+  'agent_commands.status': 'CommandStatus',
+  'agent_links.instance_mode': 'InstanceMode',
+  'agent_variables.type': 'VariableType',
+  'agents.message_delay_type': 'MessageDelayTier',
+  'agents.status': 'AgentStatus',
+  'agents.thinking_effort': 'ThinkingEffort',
+  'conversations.channel': 'ConversationChannel',
+  'external_mcps.auth_type': 'ExternalMcpAuthType',
+  'external_mcps.status': 'ExternalMcpStatus',
+  'http_tools.tool_type': 'HttpTool.toolType',
+  'knowledge_sources.processing_status': 'ProcessingStatus',
+  'knowledge_sources.source_type': 'KnowledgeSource.sourceType',
+  'messages.role': 'MessageRole',
+};
+
+/** Columns whose values no response shows. */
+const INTERNAL = [
+  'agent_links.kind',
+  'approvals.decided_by',
+  'approvals.status',
+  'knowledge_sources.file_kind',
+  'native_connections.provider',
+  'turn_steps.kind',
+  'turn_steps.status',
+  'turns.kind',
+  'turns.status',
+];
+
+/** The values that each column may have by a check that is about nothing else. */
+function checkedColumns(sql: string): Map<string, string[]> {
+  const columns = new Map<string, string[]>();
+  let table = '';
+  for (const line of sql.split('\n')) {
+    table = line.match(/^create table (\w+)/)?.[1] ?? table;
+    const [, column, values] = line.match(/CHECK \((\w+) = ANY \(ARRAY\[([^\]]*)\]\)\),?$/) ?? [];
+    if (column === undefined || values === undefined) continue;
+    columns.set(
+      `${table}.${column}`,
+      [...values.matchAll(/'([^']*)'/g)].map(([, value = '']) => value),
+    );
+  }
+  return columns;
+}
+
+const checks = checkedColumns(readFileSync(join(root, 'generated/schema.sql'), 'utf8'));
+
+test('each column with a closed set of values is one of the document or an internal one', () => {
+  expect([...checks.keys()].sort()).toEqual([...Object.keys(IN_THE_DOCUMENT), ...INTERNAL].sort());
+});
+
+test.each(Object.entries(IN_THE_DOCUMENT))('%s has the values of %s', (column, place) => {
+  const [name = '', property] = place.split('.');
+  const schema = property === undefined ? schemas[name] : schemas[name]?.properties?.[property];
+  expect(checks.get(column)?.toSorted()).toEqual(schema?.enum?.toSorted());
+});
