@@ -5,7 +5,8 @@ import {
   type KnowledgeSourceRow,
   prepareKnowledgeSource,
 } from '../../db/queries/knowledge/knowledgeSources.ts';
-import { NotAccepted, type SourceKind, sourceKey, sourceKind } from '../../runtime/knowledge/kinds.ts';
+import type { SourceKind } from '../../runtime/files/fileKinds.ts';
+import { NotAccepted, sourceKey, sourceKind } from '../../runtime/knowledge/sourceKind.ts';
 import type { BodyOf, Handler, Upload } from '../handler.ts';
 import { sourceBody } from './sourceBody.ts';
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { FileStore } from '../../integrations/storage/storage.ts';
-import { fileKind } from '../files/fileKinds.ts';
+import { attachmentKind } from '../files/attachmentKind.ts';
 import { speechKey } from '../files/publicFiles.ts';
 import type { ModelDescriptor } from '../models/catalogue.ts';
 import { modelFault } from '../models/errors.ts';
@@ -54,9 +54,9 @@ export async function speak(parts: SpeechParts, utterance: Utterance): Promise<{
       voice: voiceFor(name, utterance.voice),
       signal: limited,
     });
-    const kind = await fileKind(audio, { filename: '' });
-    if (typeof kind === 'string' || kind.kind !== 'audio') throw new Error('The provider did not send audio.');
-    const key = speechKey(workspaceId, randomBytes(24).toString('base64url'), kind.extension);
+    const kind = await attachmentKind(audio, { filename: '' });
+    if (typeof kind === 'string' || kind.attachment !== 'audio') throw new Error('The provider did not send audio.');
+    const key = speechKey(workspaceId, randomBytes(24).toString('base64url'), kind.extensions[0] ?? '');
     await parts.files.put(key, audio);
     return { key };
   } catch (error) {

@@ -4,7 +4,8 @@ import { guardedFetch, type OutgoingClient, OutgoingFailed, OutgoingRefused } fr
 import { escapeXml } from '../../core/text.ts';
 import type { StoredAttachment } from '../../db/stored/attachment.ts';
 import type { UserPart } from '../models/prompt.ts';
-import { type FileKind, fileKind, isDeclared } from './fileKinds.ts';
+import { type AttachmentKind, attachmentKind } from './attachmentKind.ts';
+import { isDeclared } from './fileKinds.ts';
 
 /** As it stands in a request: exactly one of `base64` and `url`. */
 export interface AttachmentInput {
@@ -16,7 +17,7 @@ export interface AttachmentInput {
 
 /** An attachment whose content is at hand and of a kind that the model takes, or audio for an agent that listens. */
 export interface ResolvedAttachment {
-  kind: FileKind['kind'];
+  kind: AttachmentKind['attachment'];
   mediaType: string;
   filename: string;
   bytes: Uint8Array;
@@ -188,20 +189,20 @@ export async function resolveAttachments(
     }
     if (bytes.length === 0) throw fault('UNSUPPORTED_ATTACHMENT', `${title} is empty.`);
     const declared = isDeclared(input.mediaType) ? input.mediaType : undefined;
-    const kind = await fileKind(bytes, { declared, served, filename: filenameOf(input, index, '') });
+    const kind = await attachmentKind(bytes, { declared, served, filename: filenameOf(input, index, '') });
     if (typeof kind === 'string') throw fault('UNSUPPORTED_ATTACHMENT', `${title} ${kind}`);
-    if (kind.kind === 'audio') {
+    if (kind.attachment === 'audio') {
       if (!listens) throw fault('UNSUPPORTED_ATTACHMENT', `${title} is ${kind.mediaType}. ${DEAF}`);
-    } else if (!(kind.kind === 'image' ? model.supportsImage : model.supportsDocument)) {
+    } else if (!(kind.attachment === 'image' ? model.supportsImage : model.supportsDocument)) {
       throw fault(
         'UNSUPPORTED_ATTACHMENT',
-        `${title} is ${kind.mediaType}, but the model ${model.name} takes no ${kind.kind}s.`,
+        `${title} is ${kind.mediaType}, but the model ${model.name} takes no ${kind.attachment}s.`,
       );
     }
     resolved.push({
-      kind: kind.kind,
+      kind: kind.attachment,
       mediaType: kind.mediaType,
-      filename: filenameOf(input, index, kind.extension),
+      filename: filenameOf(input, index, kind.extensions[0] ?? ''),
       bytes,
       sizeBytes: bytes.length,
       sha256: createHash('sha256').update(bytes).digest('hex'),
@@ -213,8 +214,8 @@ export async function resolveAttachments(
 
 async function hasAudio(contents: readonly (Buffer | null)[]): Promise<boolean> {
   for (const bytes of contents) {
-    const kind = bytes && (await fileKind(bytes, { filename: '' }));
-    if (kind && typeof kind !== 'string' && kind.kind === 'audio') return true;
+    const kind = bytes && (await attachmentKind(bytes, { filename: '' }));
+    if (kind && typeof kind !== 'string' && kind.attachment === 'audio') return true;
   }
   return false;
 }

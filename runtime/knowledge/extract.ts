@@ -4,9 +4,9 @@ import { readFile } from 'node:fs/promises';
 import { constants, setPriority } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
+import type { SourceKind } from '../files/fileKinds.ts';
 import { MAX_TEXT, Unreadable } from './extract/blocks.ts';
 import type { ExtractLine } from './extract/extractLine.ts';
-import type { SourceKind } from './kinds.ts';
 import type { Passage } from './passages.ts';
 
 /** What reading one file may take. */

@@ -16,8 +16,8 @@ import type { DB } from '../../generated/db.ts';
 import type { Runtime } from '../runtime.ts';
 import { Unreadable } from './extract/blocks.ts';
 import { type ExtractLimits, extractPassages } from './extract.ts';
-import { sourceKey } from './kinds.ts';
 import { replacePassages } from './passages.ts';
+import { sourceKey } from './sourceKind.ts';
 
 /** What the processing of a workspace's sources stands on. */
 export interface ProcessingContext {

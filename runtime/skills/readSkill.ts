@@ -3,10 +3,11 @@ import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { fault } from '../../core/errors.ts';
 import { readHead } from '../files/readHead.ts';
+import { hasZipMagic } from '../files/zipMagic.ts';
 import { type FrontMatter, HEAD_BYTES, readFrontMatter } from './frontMatter.ts';
 import { skillFolder } from './paths.ts';
 import { badSkill, shown } from './refusal.ts';
-import { hasZipMagic, isArchive, TextCheck } from './sniff.ts';
+import { isArchive, TextCheck } from './sniff.ts';
 import { readZipEntry } from './zipContent.ts';
 import { readZipDirectory, type ZipEntry } from './zipDirectory.ts';
 

@@ -1,16 +1,10 @@
+import { hasZipMagic } from '../files/zipMagic.ts';
+
 const LOCAL_HEADER = 'PK\x03\x04';
-/** First bytes of an archive: of one with entries, an empty one, and one in several parts. */
-const ZIP_STARTS = [LOCAL_HEADER, 'PK\x05\x06', 'PK\x07\x08'];
 const OTHER_ARCHIVES = ['7z\xbc\xaf\x27\x1c', 'Rar!\x1a\x07'];
 /** First entries of Office Open XML, OpenDocument and EPUB files, which are ZIP archives inside. */
 const DOCUMENT_ENTRY = /^(\[Content_Types\]\.xml|_rels\/|docProps\/|word\/|xl\/|ppt\/|mimetype)/;
 const NAME_OFFSET = 30;
-
-/** Whether a file begins like a ZIP archive. */
-export function hasZipMagic(head: Buffer): boolean {
-  const start = head.toString('latin1', 0, 4);
-  return ZIP_STARTS.includes(start);
-}
 
 /**
  * Whether a file of a skill is itself an archive, whose files no check would see. Documents in a ZIP container (Office Open XML,

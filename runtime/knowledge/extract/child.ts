@@ -3,7 +3,7 @@
  * people upload, so they run here, where the parent can end them, without the environment and its secrets.
  */
 import { readFile } from 'node:fs/promises';
-import type { SourceKind } from '../kinds.ts';
+import type { SourceKind } from '../../files/fileKinds.ts';
 import { splitBlocks } from '../split.ts';
 import { type Block, type BlockReader, MAX_TEXT, tooMuchText, Unreadable } from './blocks.ts';
 import type { ExtractLine } from './extractLine.ts';

@@ -1,6 +1,6 @@
+import type { SourceKind } from '../../../runtime/files/fileKinds.ts';
 import { Unreadable } from '../../../runtime/knowledge/extract/blocks.ts';
 import { readMarkdown } from '../../../runtime/knowledge/extract/markdown.ts';
-import type { SourceKind } from '../../../runtime/knowledge/kinds.ts';
 import { extract, makeBook, makeDocx, makePdf, makeZip } from '../../support/knowledge/knowledge.ts';
 
 /** The file is refused with a sentence for the person who uploaded it. */

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StorageError } from '../../../integrations/storage/storage.ts';
 import { publicFileUrl, speechKey } from '../../../runtime/files/publicFiles.ts';
-import { sourceKey } from '../../../runtime/knowledge/kinds.ts';
+import { sourceKey } from '../../../runtime/knowledge/sourceKind.ts';
 import { mp3, wav } from '../../support/files/audioSamples.ts';
 import { startTestApp, type TestApp } from '../../support/http/app.ts';
 

@@ -6,8 +6,8 @@ import { Document, HeadingLevel, Packer, Paragraph, Table, TableCell, TableRow }
 import PDFDocument from 'pdfkit';
 import { ZipFile } from 'yazl';
 import type { components } from '../../../generated/api.ts';
+import type { SourceKind } from '../../../runtime/files/fileKinds.ts';
 import { type ExtractLimits, extractPassages } from '../../../runtime/knowledge/extract.ts';
-import type { SourceKind } from '../../../runtime/knowledge/kinds.ts';
 import type { Passage } from '../../../runtime/knowledge/passages.ts';
 import type { TestApp } from '../http/app.ts';
 

@@ -1,14 +1,21 @@
+import {
+  extensionOf,
+  FILE_KINDS,
+  type FileKind,
+  isDeclared,
+  namesOf,
+  plainType,
+  type SourceKind,
+} from '../files/fileKinds.ts';
 import { readHead } from '../files/readHead.ts';
+import { hasZipMagic } from '../files/zipMagic.ts';
 
-/** How a knowledge source is read. */
-export type SourceKind = 'pdf' | 'docx' | 'csv' | 'markdown' | 'text';
-
-/** Where the content of a source is kept. */
+/** Returns the storage key of a source's content. */
 export function sourceKey(workspaceId: string, sourceId: string): string {
   return `${workspaceId}/knowledge/${sourceId}`;
 }
 
-/** What the sender says about a file; neither is believed against the bytes. */
+/** What the sender claims about a file. The bytes overrule both. */
 export interface SourceHints {
   filename: string;
   /** Media type of the part of the form. */
@@ -25,52 +32,30 @@ const CONTENT_TYPES_BYTES = 1024 * 1024;
 const DOCX_MAIN_PART = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml';
 const DOCX_ENTRIES = 10_000;
 
-const BY_EXTENSION: ReadonlyMap<string, SourceKind> = new Map([
-  ['pdf', 'pdf'],
-  ['docx', 'docx'],
-  ['csv', 'csv'],
-  ['md', 'markdown'],
-  ['markdown', 'markdown'],
-  ['txt', 'text'],
-  ['text', 'text'],
-]);
-const TEXT_BY_TYPE: ReadonlyMap<string, SourceKind> = new Map([
-  ['text/plain', 'text'],
-  ['text/markdown', 'markdown'],
-  ['text/x-markdown', 'markdown'],
-  ['text/csv', 'csv'],
-  ['text/x-csv', 'csv'],
-  ['application/csv', 'csv'],
-]);
-/** What senders write who do not know. */
-const UNDECLARED: ReadonlySet<string> = new Set(['', 'application/octet-stream', 'binary/octet-stream']);
-const NAMES: Readonly<Record<SourceKind, string>> = {
-  pdf: 'PDF',
-  docx: 'DOCX',
-  csv: 'CSV',
-  markdown: 'Markdown',
-  text: 'plain text',
-};
-const ACCEPTED = 'Send PDF, DOCX, CSV, Markdown or plain text.';
+type SourceFileKind = FileKind & { source: SourceKind };
+const KINDS = FILE_KINDS.filter((kind): kind is SourceFileKind => kind.source !== null);
+const BY_SOURCE = new Map(KINDS.map((kind) => [kind.source, kind]));
+const ACCEPTED = `Send ${namesOf(KINDS)}.`;
 
 /** A file that is no knowledge source. The message is the end of a sentence about it. */
 export class NotAccepted extends Error {}
 
 /**
- * What an uploaded file is, told by its bytes. Text has no magic number: what has no control characters is text, of the kind that
- * its name or else its declared type says. Throws NotAccepted.
+ * Detects the kind of an uploaded file by its bytes. Text has no magic number: a file without control characters is text, of the kind
+ * that its name or else its declared type says. Throws NotAccepted.
  */
 export async function sourceKind(path: string, { filename, declared }: SourceHints): Promise<SourceKind> {
   const head = await readHead(path, HEAD_BYTES);
-  const extension = /\.([^.\\/]+)$/.exec(filename)?.[1]?.toLowerCase();
-  const named = extension === undefined ? undefined : BY_EXTENSION.get(extension);
+  const extension = extensionOf(filename);
+  const named = extension === undefined ? undefined : KINDS.find(({ extensions }) => extensions.includes(extension));
   const found = await kindByBytes(path, head);
   if (found === undefined) throw new NotAccepted(await refusal(head, named));
-  if (named !== undefined && !fits(named, found, head)) throw new NotAccepted(mismatch(named, NAMES[found]));
+  if (named && !fits(named.source, found, head)) throw new NotAccepted(mismatch(named, BY_SOURCE.get(found)?.name));
   if (found !== 'text') return found;
-  if (named !== undefined) return named;
-  const type = (declared.split(';')[0] ?? '').trim().toLowerCase();
-  const kind = TEXT_BY_TYPE.get(type) ?? (extension === undefined && UNDECLARED.has(type) ? 'text' : undefined);
+  if (named) return named.source;
+  const type = plainType(declared);
+  const byType = KINDS.find(({ mediaType }) => mediaType.startsWith('text/') && mediaType === type);
+  const kind = byType?.source ?? (extension === undefined && !isDeclared(declared) ? 'text' : undefined);
   if (kind === undefined) throw new NotAccepted(`is of no kind that is accepted. ${ACCEPTED}`);
   return kind;
 }
@@ -81,13 +66,13 @@ function fits(named: SourceKind, found: 'pdf' | 'docx' | 'text', head: Buffer): 
   return found === 'text' ? named !== 'pdf' && named !== 'docx' : named === found;
 }
 
-function mismatch(named: SourceKind, content: string): string {
-  return `is named as ${NAMES[named]}, but its content is ${content}.`;
+function mismatch(named: FileKind, content = 'something else'): string {
+  return `is named as ${named.name}, but its content is ${content}.`;
 }
 
 async function kindByBytes(path: string, head: Buffer): Promise<'pdf' | 'docx' | 'text' | undefined> {
   if (isPdf(head)) return 'pdf';
-  if (head.subarray(0, 4).equals(Buffer.from('PK\x03\x04'))) return (await isDocx(path)) ? 'docx' : undefined;
+  if (hasZipMagic(head)) return (await isDocx(path)) ? 'docx' : undefined;
   if (head.subarray(0, 5).equals(Buffer.from('{\\rtf'))) return undefined;
   return isText(head) ? 'text' : undefined;
 }
@@ -133,12 +118,12 @@ async function isDocx(path: string): Promise<boolean> {
   }
 }
 
-async function refusal(head: Buffer, named: SourceKind | undefined): Promise<string> {
+async function refusal(head: Buffer, named: FileKind | undefined): Promise<string> {
   if (head.subarray(0, 4).toString('hex') === 'd0cf11e0') {
     return 'is an old Word document or one with a password. Save it as DOCX without a password.';
   }
   const type = head.subarray(0, 2).toString() === 'PK' ? 'application/zip' : await mediaTypeOf(head);
-  if (named !== undefined) return mismatch(named, type ?? 'something else');
+  if (named) return mismatch(named, type);
   return `is ${type ?? 'of no known type'}, which is not accepted. ${ACCEPTED}`;
 }
 
