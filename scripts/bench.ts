@@ -10,6 +10,7 @@ import { measureMessages } from './bench/messages.ts';
 import { summarise } from './bench/profile.ts';
 import { measureReads } from './bench/reads.ts';
 import { type Figure, passes, pretty, table } from './bench/report.ts';
+import { measureRoundTrips } from './bench/roundTrips.ts';
 import { measureRuntime } from './bench/runtime.ts';
 import { measureStartUp } from './bench/startUp.ts';
 import { measureStreaming } from './bench/streaming.ts';
@@ -64,14 +65,16 @@ const measures: Record<string, (world: World) => Promise<Figure[]>> = {
   memory: (world) => measureMemory(world, Number(options['load-seconds'])),
   'knowledge-processing': measureKnowledgeProcessing,
   'knowledge-search': (world) => measureKnowledgeSearch(world, options.vectors ? { vectors: VECTOR_LENGTHS } : {}),
-  'round-trips': async ({ roundTrips }) =>
-    Object.entries(roundTrips).map(([name, value]) => ({
+  'round-trips': async (world) => [
+    ...Object.entries(world.roundTrips).map(([name, value]) => ({
       measure: 'round-trips',
-      name: `round trips to the database: ${name}`,
+      name,
       value,
       unit: '',
       note: 'counted on the wire, connection and key warm',
     })),
+    ...(await measureRoundTrips(world)),
+  ],
 };
 
 async function main(): Promise<void> {

@@ -1,9 +1,10 @@
-import type { Kysely, Selectable, Transaction, Updateable } from 'kysely';
+import type { Selectable, Transaction, Updateable } from 'kysely';
 import { fault } from '../../../core/errors.ts';
 import { type AgentRow, lockAgent, updateAgent } from '../../../db/queries/agents/agents.ts';
 import { type DraftParts, findDraftParts } from '../../../db/queries/agents/draftParts.ts';
 import { inTransaction } from '../../../db/transaction.ts';
 import type { Agents, DB } from '../../../generated/db.ts';
+import type { WorkspaceContext } from '../../context.ts';
 import { configOf } from '../config/config.ts';
 import { digestOf } from './digest.ts';
 
@@ -16,12 +17,8 @@ export interface DraftChange {
   now: Date;
 }
 
-/** What a draft change needs of a request, a job or a command. */
-export interface DraftContext {
-  db: Kysely<DB>;
-  workspaceId: string;
-  clock: { now(): Date };
-}
+/** What a draft change needs from its caller. */
+export type DraftContext = Pick<WorkspaceContext, 'db' | 'workspaceId' | 'clock'>;
 
 /** A change of the editable state after it was made. */
 export interface ChangedDraft<Result> extends DraftParts {
