@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 
+/** A listener of one channel, as `Listener.listen` takes it. */
 type Subscription = { handler: (payload: string) => void; onGap: () => void };
 
-const FIRST_DELAY_MILLIS = 100;
-const LONGEST_DELAY_MILLIS = 5000;
+const FIRST_DELAY_MS = 100;
+const MAX_DELAY_MS = 5000;
 
-/** LISTEN on a connection of its own, which it makes anew when it breaks. */
+/** Listens for notifications on a connection of its own, and reconnects when that is lost. */
 export class Listener {
   readonly #config: pg.ClientConfig;
   readonly #subscriptions = new Map<string, Set<Subscription>>();
@@ -18,16 +19,16 @@ export class Listener {
   }
 
   /**
-   * Calls `handler` with the payload of every notification on `channel`, and `onGap` after a time without connection, when some may
-   * have been missed. Settles when it listens.
-   * @returns ends this subscription
+   * Calls `handler` with the text of every notification on `channel`, and `onGap` after the connection was lost for a time, since
+   * notifications may have been missed. Settles when the database listens. Calls must not overlap.
+   * @returns a function that ends the subscription
    */
   async listen(channel: string, handler: (payload: string) => void, onGap: () => void = () => {}): Promise<() => void> {
     const subscription = { handler, onGap };
     const subscriptions = this.#subscriptions.get(channel) ?? new Set();
     this.#subscriptions.set(channel, subscriptions.add(subscription));
     this.#client ??= this.#connect().catch((error: unknown) => {
-      this.#client = undefined; // so that the next call tries again
+      this.#client = undefined; // The next call tries again.
       throw error;
     });
     const client = await this.#client;
@@ -35,6 +36,7 @@ export class Listener {
     return () => void subscriptions.delete(subscription);
   }
 
+  /** Closes the connection; nothing is received any more. */
   async end(): Promise<void> {
     this.#ended.abort();
     const client = await this.#client?.catch(() => undefined);
@@ -46,7 +48,7 @@ export class Listener {
     client.on('notification', ({ channel, payload }) => {
       for (const subscription of this.#subscriptions.get(channel) ?? []) subscription.handler(payload ?? '');
     });
-    client.on('error', () => {}); // 'end' follows
+    client.on('error', () => {}); // 'end' follows.
     try {
       await client.connect();
       for (const channel of this.#subscriptions.keys())
@@ -58,20 +60,20 @@ export class Listener {
     client.once('end', () => {
       if (this.#ended.signal.aborted) return;
       this.#client = this.#reconnect();
-      this.#client.catch(() => {}); // ended meanwhile
+      this.#client.catch(() => {}); // It ended in the meantime.
     });
     return client;
   }
 
   async #reconnect(): Promise<pg.Client> {
-    for (let delay = FIRST_DELAY_MILLIS; ; delay = Math.min(delay * 2, LONGEST_DELAY_MILLIS)) {
+    for (let delay = FIRST_DELAY_MS; ; delay = Math.min(delay * 2, MAX_DELAY_MS)) {
       await sleep(delay, undefined, { signal: this.#ended.signal, ref: false });
       try {
         const client = await this.#connect();
         for (const subscriptions of this.#subscriptions.values()) for (const { onGap } of subscriptions) onGap();
         return client;
       } catch {
-        // the next round tries again
+        // The next round tries again.
       }
     }
   }

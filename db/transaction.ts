@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Kysely, Transaction } from 'kysely';
+import { type Kysely, sql, type Transaction } from 'kysely';
 import { isStaleStatement } from './session.ts';
 
 const LOST_TO_ANOTHER = new Set(['40001', '40P01']);
@@ -23,4 +23,16 @@ export async function inTransaction<Tables, Result>(
       await sleep(Math.random() * 10 * 2 ** attempt); // so that the two do not meet again
     }
   }
+}
+
+/** Runs `work` in a transaction whose statements the database cancels after `timeoutMs`. For figures that nobody should wait for. */
+export function withStatementTimeout<Tables, Result>(
+  db: Kysely<Tables>,
+  timeoutMs: number,
+  work: (transaction: Transaction<Tables>) => Promise<Result>,
+): Promise<Result> {
+  return db.transaction().execute(async (transaction) => {
+    await sql`select set_config('statement_timeout', ${String(timeoutMs)}, true)`.execute(transaction);
+    return work(transaction);
+  });
 }

@@ -1,15 +1,19 @@
-import { decidedConversations } from '../db/queries/turns/approvals.ts';
+import { findDecidedConversations, findOldestDecisionTime } from '../db/queries/turns/approvals.ts';
 import { markInterrupted } from '../db/queries/turns/turns.ts';
-import { continueConversation as goOn } from '../runtime/turn/continuation.ts';
+import { withStatementTimeout } from '../db/transaction.ts';
+import { continueConversation as runContinuation } from '../runtime/turn/continuation.ts';
 import type { Job } from './jobs.ts';
 
-/** Conversations that one sweep takes up. */
-const SWEPT = 200;
+/** Conversations that one sweep queues. */
+const MAX_SWEPT = 500;
 
-/** Goes on with conversations whose waiting calls were decided by an operator, or by a message whose process died. */
+/**
+ * Continues conversations whose waiting calls were decided by an operator, or by a message whose process died. A decision queues it at
+ * once; the sweep finds decisions whose notification was lost.
+ */
 export const continueConversation: Job<'continue-conversation'> = {
   name: 'continue-conversation',
-  // A turn has five minutes; the lease of one that died runs out within seconds.
+  // A turn has five minutes, and the job a little longer. The lease of a turn that died expires within seconds.
   options: {
     retryLimit: 3,
     retryDelay: 10,
@@ -21,10 +25,12 @@ export const continueConversation: Job<'continue-conversation'> = {
   },
   key: ({ conversationId }) => conversationId,
   async run({ workspaceId, conversationId }, { database, runtime }) {
-    await goOn({ db: database.forWorkspace(workspaceId), workspaceId, runtime }, conversationId);
+    await runContinuation({ db: database.forWorkspace(workspaceId), workspaceId, runtime }, conversationId);
   },
   async sweep({ database, clock }) {
     await markInterrupted(database.system, clock.now());
-    return decidedConversations(database.system, clock.now(), SWEPT);
+    return findDecidedConversations(database.system, clock.now(), MAX_SWEPT);
   },
+  oldestDue: ({ database, clock }, timeoutMs) =>
+    withStatementTimeout(database.system, timeoutMs, (system) => findOldestDecisionTime(system, clock.now())),
 };

@@ -1,14 +1,14 @@
-import { sourcesWithoutVectors } from '../db/queries/knowledge/knowledgePassages.ts';
+import { findSourcesWithoutVectors } from '../db/queries/knowledge/knowledgePassages.ts';
 import { embeddingModelKey } from '../runtime/knowledge/embeddings.ts';
 import { embedStoredPassages } from '../runtime/knowledge/passages.ts';
 import type { Job } from './jobs.ts';
 
-/** More than wait at any time; the next sweep finds the rest. */
-const SWEPT_AT_ONCE = 100;
+/** Sources that one sweep queues. */
+const MAX_SWEPT = 100;
 
 /**
- * Gives a source vectors of the configured model: one that was processed before the model was configured, or while its provider was
- * down. Never queued by hand: the sweep finds what is missing.
+ * Gives a source vectors of the configured model, when it was processed before the model was configured or while its provider was
+ * down. It is never queued by hand: the sweep finds sources without vectors. It is due at no particular time.
  */
 export const embedKnowledgeSource: Job<'embed-knowledge-source'> = {
   name: 'embed-knowledge-source',
@@ -22,7 +22,7 @@ export const embedKnowledgeSource: Job<'embed-knowledge-source'> = {
   },
   key: ({ sourceId }) => sourceId,
   async run({ workspaceId, sourceId }, { database, runtime, logger, signal }) {
-    // Queued by a process with another configuration.
+    // A process with another configuration may have queued it.
     if (!runtime.models.embeddings) return;
     await embedStoredPassages(
       { db: database.forWorkspace(workspaceId), workspaceId, runtime, logger, signal },
@@ -32,6 +32,6 @@ export const embedKnowledgeSource: Job<'embed-knowledge-source'> = {
   async sweep({ database, runtime }) {
     const { embeddings } = runtime.models;
     if (!embeddings) return [];
-    return sourcesWithoutVectors(database.system, embeddingModelKey(embeddings), SWEPT_AT_ONCE);
+    return findSourcesWithoutVectors(database.system, embeddingModelKey(embeddings), MAX_SWEPT);
   },
 };

@@ -62,4 +62,9 @@ export interface Job<Name extends JobName> {
   failed?(data: JobData[Name], context: JobContext): Promise<void>;
   /** Work that is to be done by the stored state: asked at start and every `sweepMs`, since its job may never have been queued. */
   sweep(context: JobContext): Promise<JobData[Name][]>;
+  /**
+   * Since when the oldest work that is due has been waiting, by the stored state of all workspaces; undefined when none is due. The
+   * database gives up after `timeoutMs`. Absent for work that is due at no particular time.
+   */
+  oldestDue?(context: Pick<JobContext, 'database' | 'clock'>, timeoutMs: number): Promise<Date | undefined>;
 }

@@ -12,6 +12,7 @@ import { draftsOf, folderStore } from '../integrations/storage/folder.ts';
 import { s3Store } from '../integrations/storage/s3.ts';
 import { Toolkits } from '../integrations/toolkits/toolkits.ts';
 import { everyJob, poolPlaces } from '../jobs/everyJob.ts';
+import { createLatenessReader } from '../jobs/lateness.ts';
 import { type Queue, startQueue } from '../jobs/queue.ts';
 import { Runtime } from '../runtime/runtime.ts';
 import { Authenticator } from './api/auth.ts';
@@ -92,7 +93,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     uploadDir: temporaryDir,
     clock,
     logger,
-    telemetry: createTelemetry(logger),
+    telemetry: createTelemetry(logger, createLatenessReader({ jobs: everyJob, context: { database, clock, logger } })),
     ready: () => ready,
     ping: () =>
       database.ping().then(
@@ -102,18 +103,16 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     validateResponses: config.validateResponses,
     ...(options.observe ? { observe: options.observe } : {}),
   });
-  const subscriptions = await Promise.all([
-    subscribe(database, apiKeyRevoked, {
-      received: ({ apiKeyId }) => authenticator.forget(apiKeyId),
-      missed: () => authenticator.forget(),
-      logger,
-    }),
-    subscribe(database, approvalDecided, {
-      received: (decision) => void queue.send('continue-conversation', decision),
-      missed: () => queue.sweep('continue-conversation'),
-      logger,
-    }),
-  ]);
+  const unsubscribeKeys = await subscribe(database, apiKeyRevoked, {
+    received: ({ apiKeyId }) => authenticator.forget(apiKeyId),
+    missed: () => authenticator.forget(),
+    logger,
+  });
+  const unsubscribeApprovals = await subscribe(database, approvalDecided, {
+    received: (decision) => void queue.send('continue-conversation', decision),
+    missed: () => queue.sweep('continue-conversation'),
+    logger,
+  });
   return {
     app,
     runtime,
@@ -123,7 +122,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     },
     async close() {
       clearInterval(tidying);
-      for (const unsubscribe of subscriptions) unsubscribe();
+      unsubscribeKeys();
+      unsubscribeApprovals();
       await queue.stop(0);
       await runtime.close();
     },

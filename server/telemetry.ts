@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { ApiError } from '../core/errors.ts';
+import type { JobLateness } from '../jobs/lateness.ts';
 
 /** What is known of a request when its answer has left. */
 export interface RequestRecord {
@@ -21,8 +22,11 @@ export interface Telemetry {
   finished(record: RequestRecord): void;
 }
 
-/** Makes the metrics of a process. Paths and keys are never logged: ids in paths are data of the workspace. */
-export function createTelemetry(logger: Logger): Telemetry {
+/**
+ * Makes the metrics of a process. `readLateness` is called for each scrape. Paths and keys are never logged, since ids in paths are
+ * data of the workspace.
+ */
+export function createTelemetry(logger: Logger, readLateness: () => Promise<JobLateness>): Telemetry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const requests = new Counter({
@@ -42,6 +46,18 @@ export function createTelemetry(logger: Logger): Telemetry {
     name: 'guildhall_http_requests_running',
     help: 'API requests that are being answered.',
     registers: [registry],
+  });
+  new Gauge({
+    name: 'guildhall_jobs_oldest_due_seconds',
+    help: 'How long the oldest due work of a job has been waiting, in all workspaces; 0 = none is due.',
+    labelNames: ['job'],
+    registers: [registry],
+    async collect() {
+      const lateness = await readLateness();
+      // A job whose lateness is not known has no sample: an old one would look like a fact.
+      this.reset();
+      for (const [job, seconds] of lateness) this.set({ job }, seconds);
+    },
   });
   return {
     registry,

@@ -28,10 +28,10 @@ test('an event reaches a subscriber as it was announced', async () => {
   const { database } = setting;
   const decisions = Promise.withResolvers<ApprovalDecision>();
   const keys = Promise.withResolvers<RevokedApiKey>();
-  const ends = await Promise.all([
-    subscribe(database, approvalDecided, { received: decisions.resolve, missed: () => {}, logger }),
-    subscribe(database, apiKeyRevoked, { received: keys.resolve, missed: () => {}, logger }),
-  ]);
+  const ends = [
+    await subscribe(database, approvalDecided, { received: decisions.resolve, missed: () => {}, logger }),
+    await subscribe(database, apiKeyRevoked, { received: keys.resolve, missed: () => {}, logger }),
+  ];
   const sent = decision();
   await inTransaction(database.system, (trx) => approvalDecided.notify(trx, sent));
   await apiKeyRevoked.notify(database.system, { apiKeyId: ID });

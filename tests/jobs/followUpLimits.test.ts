@@ -1,5 +1,5 @@
 import { newId } from '../../core/ids.ts';
-import { dueFollowUps } from '../../db/queries/conversations/followUps.ts';
+import { findDueFollowUps } from '../../db/queries/conversations/followUps.ts';
 import { begun, publishedAgent, transcript } from '../http/messages/turns.ts';
 import { adminQuery } from '../support/db/database.ts';
 import { startTestApp } from '../support/http/app.ts';
@@ -153,6 +153,6 @@ test('one workspace with many that are due keeps no other waiting', async () => 
   const { apiKey } = here.app.stranger;
   const other = await begun(here.app, await publishedAgent(here.app, FOLLOWS_UP, apiKey), 'Hello.', apiKey);
   here.clock.advance(2 * HOUR_MS);
-  const due = await dueFollowUps(here.app.database.database.system, here.clock.now(), 2);
+  const due = await findDueFollowUps(here.app.database.database.system, here.clock.now(), 2);
   expect(due.map(({ conversationId }) => conversationId)).toContain(other);
 });

@@ -12,7 +12,7 @@ const canWrite = sql<boolean>`(not c.is_paused and not c.is_ended and exists (
  * the next, so that one with thousands keeps no other waiting. A follow-up that comes due while its conversation is paused or ended,
  * or its agent not active, is dropped: it would come out of nowhere when that changes.
  */
-export async function dueFollowUps(
+export async function findDueFollowUps(
   system: Kysely<DB>,
   now: Date,
   limit: number,
@@ -28,6 +28,15 @@ export async function dueFollowUps(
     system,
   );
   return rows;
+}
+
+/** Since when the follow-up that waits longest is due, of all workspaces; undefined when none is. */
+export async function findOldestFollowUpTime(system: Kysely<DB>, now: Date): Promise<Date | undefined> {
+  const { rows } = await sql<{ due: Date }>`
+    select c.follow_up_at as due from conversations c
+    where c.follow_up_at <= ${now} and c.deleted_at is null and (c.turn_id is null or c.turn_expires_at < now()) and ${canWrite}
+    order by c.follow_up_at limit 1`.execute(system);
+  return rows[0]?.due;
 }
 
 /** The follow-up of a conversation, if it is due and the agent can write: since when, and how many attempts since the last message came to nothing. */

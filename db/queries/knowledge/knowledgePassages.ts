@@ -56,10 +56,10 @@ export function listPassages(
 }
 
 /**
- * Processed sources of all workspaces that have passages and no vectors of the model, oldest first: at most `limit` of them. For
- * the system handle.
+ * Processed sources of all workspaces that have passages and no vectors of the model, at most `limit` of them: of each
+ * workspace the oldest, then of each the next. For the system handle.
  */
-export function sourcesWithoutVectors(
+export function findSourcesWithoutVectors(
   system: Kysely<DB>,
   model: string,
   limit: number,
@@ -88,6 +88,7 @@ export function sourcesWithoutVectors(
         ),
       ),
     )
+    .orderBy(sql`row_number() over (partition by s.workspace_id order by s.created_at, s.id)`)
     .orderBy('s.created_at')
     .orderBy('s.id')
     .limit(limit)

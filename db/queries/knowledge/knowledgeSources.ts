@@ -197,16 +197,36 @@ export async function markPurged(db: Kysely<DB>, workspaceId: string, id: string
     .execute();
 }
 
-/** What is still to be processed or purged in all workspaces, what waits longest first. `system` sees them all. */
-export async function unfinishedKnowledgeSources(
+/** SQL condition, in the words of the index: what is still to be processed or purged. */
+const unfinished = sql<boolean>`((deleted_at is null and processing_status in ('PENDING', 'PROCESSING')) or (deleted_at is not null and purged_at is null))`;
+
+/**
+ * Sources of all workspaces that are still to be processed or purged: of each workspace the one that waits longest, then of each the
+ * next, so that a workspace with many delays no other. For the system handle.
+ */
+export async function findUnfinishedKnowledgeSources(
   system: Kysely<DB>,
   now: Date,
   limit: number,
 ): Promise<{ workspaceId: string; sourceId: string }[]> {
   const { rows } = await sql<{ workspaceId: string; sourceId: string }>`
     select workspace_id as "workspaceId", id as "sourceId" from knowledge_sources
-    where ((deleted_at is null and processing_status in ('PENDING', 'PROCESSING')) or (deleted_at is not null and purged_at is null))
-      and (deleted_at is null or deleted_at <= ${now})
-    order by updated_at limit ${limit}`.execute(system);
+    where ${unfinished} and (deleted_at is null or deleted_at <= ${now})
+    order by row_number() over (partition by workspace_id order by updated_at, id), updated_at, id limit ${limit}`.execute(
+    system,
+  );
   return rows;
+}
+
+/**
+ * Since when the source that waits longest is to be processed or purged, of all workspaces; undefined when none is. Those that are
+ * being processed do not wait. For the system handle.
+ */
+export async function findOldestUnfinishedSourceTime(system: Kysely<DB>, now: Date): Promise<Date | undefined> {
+  const { rows } = await sql<{ due: Date | null }>`
+    select min(coalesce(deleted_at, created_at)) as due from knowledge_sources
+    where ${unfinished} and (deleted_at <= ${now} or (deleted_at is null and processing_status = 'PENDING'))`.execute(
+    system,
+  );
+  return rows[0]?.due ?? undefined;
 }

@@ -137,23 +137,19 @@ export async function decideAsOperator(
   return { ...found, status: decision, decided_at: now, decided_by: 'operator', decidedNow: true };
 }
 
-/** How long after a decision the work that it allows is looked for. */
+/** The work that a decision allows is looked for during this time after it. */
 const DECIDED_HOURS = 24;
-/** So often it may fail: each time calls of models are paid for. The next message of the conversation goes on in any case. */
-const MOST_FAILURES = 10;
+/** Attempts that may fail, since each of them pays for calls of models. The next message of the conversation continues it in any case. */
+const MAX_FAILURES = 10;
 
 /**
- * Conversations that can go on, of whichever workspace: they wait, all is decided, and nobody is at it. Found here are decisions of
- * operators, until the agent has said what came of them, and those of messages whose process died before the work was begun.
+ * SQL query: conversations of all workspaces that can go on, and since when (`due`): they wait, all is decided, and no turn runs. It
+ * finds decisions of operators, until the agent has answered them, and those of messages whose process died before the work began.
  */
-export async function decidedConversations(
-  system: Kysely<DB>,
-  now: Date,
-  limit: number,
-): Promise<{ workspaceId: string; conversationId: string }[]> {
+function conversationsToContinue(now: Date): RawBuilder<unknown> {
   const since = new Date(now.getTime() - DECIDED_HOURS * 3_600_000);
-  const { rows } = await sql<{ workspaceId: string; conversationId: string }>`
-    select distinct c.workspace_id as "workspaceId", c.id as "conversationId"
+  return sql`
+    select c.workspace_id, c.id, max(a.decided_at) as due
     from approvals a
     join conversations c on c.workspace_id = a.workspace_id and c.id = a.conversation_id
     where a.decided_at > ${since} and (a.status = 'approved' or a.decided_by = 'operator')
@@ -161,7 +157,28 @@ export async function decidedConversations(
       and exists (select from turns t where t.workspace_id = c.workspace_id and t.conversation_id = c.id and t.paused is not null)
       and not exists (select from approvals p where p.workspace_id = c.workspace_id and p.conversation_id = c.id and p.status = 'pending')
       and (select count(*) from turns f where f.workspace_id = c.workspace_id and f.conversation_id = c.id and f.kind = 'continuation'
-        and f.status in ('failed', 'interrupted') and f.started_at >= a.decided_at) < ${MOST_FAILURES}
-    limit ${limit}`.execute(system);
+        and f.status in ('failed', 'interrupted') and f.started_at >= a.decided_at) < ${MAX_FAILURES}
+    group by c.workspace_id, c.id`;
+}
+
+/**
+ * Conversations of all workspaces that can go on: of each workspace the one that waits longest, then of each the next, so that a
+ * workspace with many delays no other.
+ */
+export async function findDecidedConversations(
+  system: Kysely<DB>,
+  now: Date,
+  limit: number,
+): Promise<{ workspaceId: string; conversationId: string }[]> {
+  const { rows } = await sql<{ workspaceId: string; conversationId: string }>`
+    select workspace_id as "workspaceId", id as "conversationId" from (${conversationsToContinue(now)}) as waiting
+    order by row_number() over (partition by workspace_id order by due, id), due, id limit ${limit}`.execute(system);
   return rows;
+}
+
+/** Since when the conversation that waits longest can go on, of all workspaces; undefined when none can. */
+export async function findOldestDecisionTime(system: Kysely<DB>, now: Date): Promise<Date | undefined> {
+  const { rows } = await sql<{ due: Date | null }>`
+    select min(due) as due from (${conversationsToContinue(now)}) as waiting`.execute(system);
+  return rows[0]?.due ?? undefined;
 }

@@ -1,4 +1,4 @@
-import { sourcesWithoutVectors } from '../../../db/queries/knowledge/knowledgePassages.ts';
+import { findSourcesWithoutVectors } from '../../../db/queries/knowledge/knowledgePassages.ts';
 import { fuseRanks } from '../../../runtime/knowledge/fusion.ts';
 import { embedStoredPassages, replacePassages } from '../../../runtime/knowledge/passages.ts';
 import { createTestDatabase, type SeededWorkspace, type TestDatabase } from '../../support/db/database.ts';
@@ -113,7 +113,7 @@ describe('when the model fails', () => {
     server.fallback = { status: 500 };
     const source = await shelf.add(['The car.', 'The automobile.']);
     expect(shelf.warnings).toMatchObject([{ message: 'knowledge source is stored without vectors' }]);
-    expect(await sourcesWithoutVectors(setting.database.system, MODEL, 100)).toContainEqual({
+    expect(await findSourcesWithoutVectors(setting.database.system, MODEL, 100)).toContainEqual({
       workspaceId: workspace.workspaceId,
       sourceId: source,
     });
@@ -124,7 +124,7 @@ describe('when the model fails', () => {
     expect(await shelf.find('vehicle', [source])).toEqual([]);
     expect(await embedStoredPassages(shelf, source)).toBe(true);
     expect(await shelf.find('vehicle', [source])).toHaveLength(2);
-    expect(await sourcesWithoutVectors(setting.database.system, MODEL, 100)).not.toContainEqual(
+    expect(await findSourcesWithoutVectors(setting.database.system, MODEL, 100)).not.toContainEqual(
       expect.objectContaining({ sourceId: source }),
     );
   });
@@ -184,7 +184,7 @@ describe('when the model changes', () => {
     const deleted = await shelf.add(['A car.'], { deleted_at: new Date() });
     expect(await embedStoredPassages(shelf, empty)).toBe(false);
     expect(await embedStoredPassages(shelf, deleted)).toBe(false);
-    const waiting = await sourcesWithoutVectors(setting.database.system, 'some/model', 1000);
+    const waiting = await findSourcesWithoutVectors(setting.database.system, 'some/model', 1000);
     expect(waiting.map(({ sourceId }) => sourceId)).not.toContain(empty);
     expect(waiting.map(({ sourceId }) => sourceId)).not.toContain(deleted);
   });
