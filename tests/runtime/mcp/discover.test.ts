@@ -131,8 +131,8 @@ describe('a server', () => {
   });
 });
 
-describe('what cannot be stored as it is', () => {
-  test('NUL and half characters are taken out, long texts are cut', async () => {
+describe('text that cannot be stored', () => {
+  test('loses NUL and halves of surrogate pairs, and is cut when it is too long', async () => {
     const { description, tools } = await found(({ method, result }) => {
       if (method === 'initialize') return result({ ...INITIALIZED, instructions: `a\0b${'x'.repeat(5000)}` });
       const schema = { type: 'object', title: 'a\0b\ud800', 'k\0': ['\\u0000'] };
@@ -141,8 +141,8 @@ describe('what cannot be stored as it is', () => {
         : false;
     });
     expect(description).toBe(`ab${'x'.repeat(3997)}…`);
-    expect(tools[0]?.description).toHaveLength(4000);
-    expect(tools[0]?.description?.isWellFormed()).toBe(true);
+    // At most 4000 characters: half of a surrogate pair would fit, and is left out.
+    expect(tools[0]?.description).toBe(`a\ufffd${'😀'.repeat(1998)}…`);
     expect(tools[0]?.inputSchema).toEqual({ type: 'object', title: 'a\ufffdb\ufffd', 'k\ufffd': ['\\u0000'] });
   });
 
