@@ -38,13 +38,14 @@ export type StoredCallState<Origin> =
 
 /** Which tool a call is of; also the JSON of approvals.origin. */
 export type StoredToolOrigin =
-  | { kind: 'http_tool'; id: string; operation: string | null }
+  | { kind: 'http_tool'; id: string; operationId: string | null }
   | { kind: 'external_mcp' | 'native_mcp'; id: string; toolName: string }
   | { kind: 'sub_agent'; id: string }
   | { kind: 'capability'; name: string };
 
-/** Before format 2, a tool of an MCP server was called an operation. */
+/** Before format 2, a tool of an MCP server and an endpoint of a CUSTOM_INTEGRATION were called operations. */
 export type ToolOriginFormat1 =
-  | Exclude<StoredToolOrigin, { toolName: string }>
+  | Exclude<StoredToolOrigin, { toolName: string } | { operationId: string | null }>
+  | { kind: 'http_tool'; id: string; operation: string | null }
   | { kind: 'external_mcp'; id: string; operation: string }
   | { kind: 'native_mcp'; id: string; operation: string };

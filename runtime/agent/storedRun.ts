@@ -59,7 +59,13 @@ function callOf<Origin>(
 }
 
 function originOfFormat1(origin: ToolOriginFormat1): StoredToolOrigin {
-  if (origin.kind !== 'external_mcp' && origin.kind !== 'native_mcp') return origin;
-  const { kind, id, operation: toolName } = origin;
-  return { kind, id, toolName };
+  switch (origin.kind) {
+    case 'http_tool':
+      return { kind: origin.kind, id: origin.id, operationId: origin.operation };
+    case 'external_mcp':
+    case 'native_mcp':
+      return { kind: origin.kind, id: origin.id, toolName: origin.operation };
+    default:
+      return origin;
+  }
 }

@@ -22,11 +22,11 @@ export interface AgentScope extends WorkspaceRuntime {
 }
 
 /**
- * Identifies a tool, whatever its name is in a turn. Paused runs and approvals name their tools by it. `operation` is the operationId
- * of a CUSTOM_INTEGRATION, null for the other kinds of HTTP tool; `toolName` is the name of the tool on its server.
+ * Identifies a tool, whatever its name is in a turn. Paused runs and approvals name their tools by it. `operationId` names the
+ * endpoint of a CUSTOM_INTEGRATION and is null for the other kinds of HTTP tool; `toolName` is the name of the tool on its server.
  */
 export type ToolOrigin =
-  | { kind: 'http_tool'; id: string; operation: string | null }
+  | { kind: 'http_tool'; id: string; operationId: string | null }
   | { kind: 'external_mcp' | 'native_mcp'; id: string; toolName: string }
   | { kind: 'sub_agent'; id: string }
   | { kind: 'capability'; name: string };

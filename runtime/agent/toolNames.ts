@@ -24,7 +24,7 @@ export function originKey(origin: ToolOrigin): string {
     case 'sub_agent':
       return `sub_agent ${origin.id}`;
     case 'http_tool':
-      return `http_tool ${origin.id} ${origin.operation ?? ''}`;
+      return `http_tool ${origin.id} ${origin.operationId ?? ''}`;
     case 'external_mcp':
     case 'native_mcp':
       return `${origin.kind} ${origin.id} ${origin.toolName}`;

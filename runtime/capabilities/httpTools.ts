@@ -23,7 +23,7 @@ function httpTools(scope: AgentScope): AgentTool[] {
     functions(row).map(
       ({ operationId, ...tool }): AgentTool => ({
         ...tool,
-        origin: { kind: 'http_tool', id: row.id, operation: operationId },
+        origin: { kind: 'http_tool', id: row.id, operationId },
         requiresApproval,
         run: async (input, { signal }) => {
           const { db, workspaceId, runtime, conversationId } = scope;

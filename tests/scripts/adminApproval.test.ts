@@ -27,7 +27,7 @@ async function asked(of?: SeededWorkspace, input: Record<string, unknown> = { ci
     .execute();
   const start = turnStart({ workspaceId, conversationId, agentId, turnId, now });
   await beginConversation(db, start, { externalUserId: 'ann', isTest: false, metadata: {} });
-  const origin = { kind: 'http_tool' as const, id: newId(), operation: null };
+  const origin = { kind: 'http_tool' as const, id: newId(), operationId: null };
   const approvals = [{ id, agent_id: agentId, tool_name: 'pay', origin, input }];
   await finishTurn(db, start, turnEnd('May I?', { now, paused: { state: pausedState(agentId), approvals } }));
   return { workspaceId, db, agentId, conversationId, turnId, id };

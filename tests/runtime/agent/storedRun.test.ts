@@ -49,7 +49,7 @@ const run: PausedRun = {
             {
               toolCallId: 'c4',
               toolName: 'send',
-              origin: { kind: 'http_tool', id: 'h', operation: 'send' },
+              origin: { kind: 'http_tool', id: 'h', operationId: 'send' },
               state: done,
             },
             { toolCallId: 'c5', toolName: 'gone', origin: null, state: done },

@@ -45,8 +45,8 @@ describe('a set of tools', () => {
   test('tells origins apart by kind, id and operation or name', () => {
     const id = 'a';
     const tools = [
-      toolOf('1', null, { origin: { kind: 'http_tool', id, operation: null } }),
-      toolOf('2', null, { origin: { kind: 'http_tool', id, operation: 'list' } }),
+      toolOf('1', null, { origin: { kind: 'http_tool', id, operationId: null } }),
+      toolOf('2', null, { origin: { kind: 'http_tool', id, operationId: 'list' } }),
       toolOf('3', null, { origin: { kind: 'native_mcp', id, toolName: 'list' } }),
       toolOf('4', null, { origin: { kind: 'sub_agent', id } }),
       toolOf('5', null, { origin: { kind: 'capability', name: id } }),

@@ -60,7 +60,7 @@ describe('an HTTP_REQUEST', () => {
         description: 'Looks up an order.',
         inputSchema,
         requiresApproval: true,
-        origin: { kind: 'http_tool', id, operation: null },
+        origin: { kind: 'http_tool', id, operationId: null },
       },
     ]);
     expect(makeToolset(tools).definitions[0]?.name).toBe('_2_get-order');
