@@ -9,32 +9,32 @@ import { measureMemory } from './bench/memory.ts';
 import { measureMessages } from './bench/messages.ts';
 import { summarise } from './bench/profile.ts';
 import { measureReads } from './bench/reads.ts';
-import { type Figure, passes, pretty, table } from './bench/report.ts';
+import { type Figure, figureTable, passes, pretty } from './bench/report.ts';
 import { measureRoundTrips } from './bench/roundTrips.ts';
 import { measureRuntime } from './bench/runtime.ts';
 import { measureStartUp } from './bench/startUp.ts';
 import { measureStreaming } from './bench/streaming.ts';
 import { measureStreams } from './bench/streams.ts';
-import { openWorld, type ServiceOptions, type World } from './bench/world.ts';
+import { type BenchServiceOptions, openWorld, type World } from './bench/world.ts';
 
 /*
- * Measures the service beside its yardsticks, on this machine, in one run: docs/performance.md tells how to read it.
- * Figures are reported, not asserted: the exit code is 0 unless something broke.
+ * Compares the service with simpler servers on this machine, in one run. docs/performance.md explains the figures. They are reported, not
+ * asserted: a missed target does not change the exit code.
  */
 const USAGE = `Usage: npm run bench -- [--only NAME]… [--json] [--variants] [--load-seconds N]
 
   --only NAME       one of: reads, messages, runtime, streaming, streams, background-turns, start-up, memory, round-trips, knowledge-processing, knowledge-search; may be repeated
   --json            figures as JSON instead of a table
-  --variants        compares also the service without its request log
-  --load-seconds N  length of the load before memory is read; default 60
-  --vectors         knowledge-search also by meaning, with vectors of 256 and 1536 numbers: some minutes more
-  --profile DIR     writes CPU profiles of the service under reads and messages, and says where the time went;
-                    profiling costs time itself, so the figures of such a run do not count`;
+  --variants        also compares the service without its request log
+  --load-seconds N  length of the load before memory is measured; default 60
+  --vectors         knowledge-search also by meaning, with vectors of 256 and 1536 numbers (some minutes more)
+  --profile DIR     writes CPU profiles of the service under reads and messages, with a summary;
+                    profiling costs time itself, so do not use the figures of such a run`;
 
-/** Of small and of common models for embeddings. */
+/** Lengths of the vectors of small and of common embedding models. */
 const VECTOR_LENGTHS = [256, 1536];
 
-/** What a shell says of a program that Ctrl-C ended. */
+/** The exit code of a program that Ctrl-C ended. */
 const INTERRUPTED = 130;
 
 const { values: options } = parseArgs({
@@ -49,7 +49,7 @@ const { values: options } = parseArgs({
   },
 });
 
-const profiled = (name: string): { service?: ServiceOptions } =>
+const profiled = (name: string): { service?: BenchServiceOptions } =>
   options.profile === undefined
     ? {}
     : { service: { nodeArgs: ['--cpu-prof', `--cpu-prof-dir=${resolve(options.profile, name)}`] } };
@@ -106,7 +106,7 @@ async function main(): Promise<void> {
     console.log(JSON.stringify({ date: new Date().toISOString(), machine, loadBefore: busy, figures: all }, null, 2));
     return;
   }
-  console.log(table(figures));
+  console.log(figureTable(figures));
   for (const name of options.profile === undefined
     ? []
     : ['reads', 'messages', 'runtime'].filter((one) => chosen.includes(one))) {
@@ -117,7 +117,7 @@ async function main(): Promise<void> {
   );
 }
 
-// Without its children the measure under way fails, and everything is cleared away as after any failure.
+// Without its child processes the running measure fails, and the clean-up is the same as after any failure.
 let interrupted = false;
 process.on('SIGINT', () => {
   interrupted = true;

@@ -5,15 +5,15 @@ import { quantile } from './stats.ts';
 import type { World } from './world.ts';
 
 const MODEL_DELAY_MS = 2_000;
-/** More than can be sent while it is measured. */
+/** More follow-ups than can be sent during the measurement. */
 const FOLLOW_UPS = 900;
 const SEEDERS = 16;
-/** Turns start in this time before the measurement begins. */
+/** Time for turns to start before the measurement begins. */
 const WARM_UP_MS = 4_000;
 const MEASURED_MS = 20_000;
 const PROBE_GAP_MS = 25;
 
-/** Follow-ups of one workspace that are due at once, with a model that takes two seconds: how many a second, and what requests feel of it. */
+/** Measures follow-ups of one workspace that are all due, with a model that takes two seconds: turns a second, and the latency of reads. */
 export async function measureBackgroundTurns(world: World): Promise<Figure[]> {
   const { timedModels: models } = world;
   await makeDueFollowUps(world);

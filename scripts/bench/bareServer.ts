@@ -2,24 +2,24 @@ import express from 'express';
 import pg from 'pg';
 import type { Statement } from './wire.ts';
 
-/** What the bare server is told in BENCH_BARE: the statements are the service's own, as they went over the wire. */
+/** Settings of the bare server, in BENCH_BARE. The statements are those of the service, as recorded from its connection. */
 export interface BareSettings {
   databaseUrl: string;
   workspaceId: string;
   poolSize: number;
-  /** The agent whose id stands in `getAgent`; the request's takes its place. */
+  /** The id of the agent in the recorded `getAgent`; the id of each request replaces it. */
   agentId: string;
   getAgent: Statement;
   listAgents: Statement;
-  /** Names of the models by id: the service knows them by heart, too. */
+  /** Names of the models by id. The service has them in memory, too. */
   modelNames: Record<string, string>;
-  /** Whether the statements are prepared once a connection, as the service prepares its own. */
+  /** Whether statements are prepared once for each connection, as the service does. */
   prepare: boolean;
 }
 
 /*
- * What the service is measured against: plain Express and pg, with the same statements, role and row-level security, and
- * the same answers. No key, no validation, no request id, no log, no metrics, no query builder.
+ * The server that the service is compared with: plain Express and pg, with the same statements, role, row-level security and response
+ * bodies. It has no keys, no validation, no request ids, no log, no metrics and no query builder.
  */
 const settings = JSON.parse(process.env.BENCH_BARE ?? '') as BareSettings;
 const pool = new pg.Pool({

@@ -8,29 +8,29 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const START_MS = 60_000;
 const STOP_MS = 30_000;
 
-/** What a child of the benchmark is started with. */
+/** How a child process of the benchmark is started. */
 export interface ChildOptions {
-  /** Script, relative to the root of the repository. */
+  /** Path of the script, relative to the repository. */
   script: string;
   args?: readonly string[];
-  /** Replaces the environment but for what every program needs: nobody's provider keys leak into a measurement. */
+  /** The environment, beside the variables that every program needs. Nothing else is inherited, so that no provider key affects a measurement. */
   env?: Readonly<Record<string, string>>;
-  /** Options of Node itself. */
+  /** Options of Node. */
   nodeArgs?: readonly string[];
-  /** What the line looks like by which it says that it is up; the first group is its address. */
+  /** Matches the line that the child prints when it is ready. The first group is its address. */
   readyLine: RegExp;
-  /** File for its output, so that nobody's event loop has to read it. Absent: a pipe, for exact times. */
+  /** File for its output, so that no event loop has to read it. Absent: a pipe, for exact times. */
   logFile?: string;
 }
 
-/** A running child. */
+/** A running child process. */
 export interface Child {
   pid: number;
   /** Its base address. */
   url: string;
   /** Milliseconds from spawn to the ready line (rounded up to the polling interval when it logs into a file). */
   readyMs: number;
-  /** Ends it by SIGTERM; throws when it ends with an error. */
+  /** Ends it with SIGTERM. Throws when it ends with an error. */
   stop(): Promise<void>;
 }
 
@@ -41,7 +41,7 @@ function baseEnv(): Record<string, string> {
   return Object.fromEntries(kept.filter(([, value]) => value !== undefined));
 }
 
-/** Starts a script with the Node that runs the benchmark, and waits until it says that it is up. */
+/** Starts a script with the Node of the benchmark, and waits for its ready line. */
 export async function startChild(options: ChildOptions): Promise<Child> {
   const { script, args = [], env = {}, nodeArgs = [], readyLine, logFile } = options;
   const log = logFile === undefined ? undefined : openSync(logFile, 'w');
@@ -61,8 +61,8 @@ export async function startChild(options: ChildOptions): Promise<Child> {
   const ready = logFile === undefined ? fromPipe(child, readyLine) : fromFile(logFile, readyLine);
   const outcome = await Promise.race([
     ready,
-    exited.then((why) => new Error(`${script} ${why || 'ended'} before it was up.`)),
-    sleep(START_MS, new Error(`${script} was not up within ${START_MS / 1000} s.`), { ref: false }),
+    exited.then((why) => new Error(`${script} ${why || 'ended'} before it was ready.`)),
+    sleep(START_MS, new Error(`${script} was not ready within ${START_MS / 1000} s.`), { ref: false }),
   ]);
   if (typeof outcome !== 'string') {
     child.kill('SIGTERM');
@@ -104,15 +104,15 @@ async function fromFile(file: string, readyLine: RegExp): Promise<string> {
     const address = readyLine.exec(readFileSync(file, 'utf8'))?.[1];
     if (address !== undefined) return address;
   }
-  return new Promise(() => {}); // the caller's own limit ends the wait
+  return new Promise(() => {}); // the timeout of the caller ends the wait
 }
 
-/** Ends what an error left running. */
+/** Ends child processes that an error left running. */
 export function killChildren(): void {
   for (const child of running) child.kill('SIGKILL');
 }
 
-/** Runs a script to its end with `input` on stdin, and returns what it wrote to stdout. */
+/** Runs a script to its end with `input` on stdin. Returns its stdout. */
 export async function runScript(file: string, args: readonly string[], input = ''): Promise<string> {
   const child = spawn(process.execPath, [file, ...args], {
     cwd: ROOT,
@@ -134,19 +134,19 @@ export async function runScript(file: string, args: readonly string[], input = '
   return output;
 }
 
-/** Bytes of memory that the process has resident. Linux only. */
+/** Resident memory of a process in bytes. Linux only. */
 export function residentBytes(pid: number): number {
   const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
   if (kilobytes === undefined) throw new Error(`The resident memory of process ${pid} cannot be read.`);
   return Number(kilobytes) * 1024;
 }
 
-/** Linux counts the time of processes in hundredths of a second, whatever its kernel's own tick. */
+/** Linux reports process times in hundredths of a second, independent of the kernel's tick. */
 const TICK_MS = 10;
 
-/** Milliseconds of processor time that the process has used, in user and kernel mode. Linux only. */
+/** Processor time of a process in milliseconds, in user and kernel mode. Linux only. */
 export function processorMs(pid: number): number {
-  // The second field is the program's name in parentheses, which may hold blanks; utime and stime are fields 14 and 15.
+  // The second field is the name of the program in parentheses, which may contain blanks. utime and stime are fields 14 and 15.
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
   return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
 }

@@ -13,7 +13,7 @@ const PATIENCE_MS = 120_000;
 const WORDS =
   'the of and to in a is that for it as was with be by on not this are or from had which one but have they were their order refund parcel courier delivery customer invoice warehouse payment receipt weekday country insurance signature damage replacement voucher account address return exchange warranty manual device battery charger cable display repair workshop appointment';
 
-/** How long an uploaded book takes until agents find what is in it, from the request to the status COMPLETED. */
+/** Measures the time from the upload of a book to the status COMPLETED, when agents find its passages. */
 export async function measureKnowledgeProcessing(world: World): Promise<Figure[]> {
   const service = await world.startService();
   const seconds: number[] = [];
@@ -48,7 +48,8 @@ async function upload(url: string, headers: Record<string, string>, book: Buffer
   const form = new FormData();
   form.append('file', new Blob([new Uint8Array(book)], { type: 'application/pdf' }), 'book.pdf');
   const response = await fetch(`${url}${API_PREFIX}/knowledge-sources`, { method: 'POST', headers, body: form });
-  if (response.status !== 201) throw new Error(`The book was answered ${response.status}: ${await response.text()}`);
+  if (response.status !== 201)
+    throw new Error(`The upload of the book returned ${response.status}: ${await response.text()}`);
   return ((await response.json()) as { publicId: string }).publicId;
 }
 
@@ -57,12 +58,12 @@ async function completed(url: string, headers: Record<string, string>, id: strin
     const response = await fetch(`${url}${API_PREFIX}/knowledge-sources/${id}`, { headers });
     const source = (await response.json()) as { processingStatus: string; errorMessage: string | null };
     if (source.processingStatus === 'COMPLETED') return;
-    if (source.processingStatus === 'FAILED') throw new Error(`The book was not read: ${source.errorMessage}`);
-    if (performance.now() > deadline) throw new Error(`The book was not read within ${PATIENCE_MS / 1000} s.`);
+    if (source.processingStatus === 'FAILED') throw new Error(`The book was not processed: ${source.errorMessage}`);
+    if (performance.now() > deadline) throw new Error(`The book was not processed within ${PATIENCE_MS / 1000} s.`);
   }
 }
 
-/** Throws unless the first words of every page are found on their page. Answers how many passages there are. */
+/** Throws unless the first words of every page are found on their page. Returns the number of passages. */
 async function checkPages(world: World, id: string): Promise<number> {
   const rows = await world.query<{ page: number; content: string }>(
     `select page, content from knowledge_passages where source_id = '${id}' order by seq`,
@@ -74,7 +75,7 @@ async function checkPages(world: World, id: string): Promise<number> {
   return rows.length;
 }
 
-/** Some 450 words a page under a heading, other ones in each round. */
+/** About 450 words on each page, under a heading. Each round has other words. */
 async function makeBook(round: number): Promise<Buffer> {
   const words = WORDS.split(' ');
   let state = round + 1;

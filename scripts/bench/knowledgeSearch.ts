@@ -21,9 +21,9 @@ const VECTOR_SEARCHES = 40;
 const MODEL = 'bench/model';
 
 /**
- * What a search costs in a workspace with 100,000 passages, as an agent's turn asks for it: over the pool, as guildhall_app, natural
- * questions of four to twelve words of which one in five is misspelt. `vectors`: also the search by meaning, without the model's own
- * time, for vectors of these lengths; they take minutes to store.
+ * Measures the search in a workspace with 100,000 passages as an agent's turn runs it: over the pool, as guildhall_app, with questions of
+ * four to twelve words, one in five misspelt. `vectors`: also measures the search by meaning for vectors of these lengths, without
+ * the time of the embedding model. Storing the vectors takes minutes.
  */
 export async function measureKnowledgeSearch(
   world: Pick<World, 'databaseUrl'>,
@@ -125,7 +125,7 @@ async function measureVectors(
   dimensions: number,
 ): Promise<Figure> {
   const random = numbers(dimensions);
-  // Texts of one subject lie near each other: vectors without any order would be a question that nobody asks.
+  // Vectors of texts about one subject are close to each other. Random vectors would not be a realistic question.
   const subjects = Array.from({ length: 200 }, () => Array.from({ length: dimensions }, () => normal(random)));
   const vector = (): number[] => {
     const subject = subjects[Math.floor(random() * subjects.length)] ?? [];
@@ -170,7 +170,7 @@ async function measureVectors(
   };
 }
 
-/** Passages and questions in a made-up language: as in any, few words are common and most are rare, and words have endings. */
+/** Passages and questions in a made-up language. As in real ones, few words are common, most are rare, and words have endings. */
 class Library {
   readonly #random = numbers(1);
   readonly #words: string[] = [];
@@ -204,7 +204,7 @@ class Library {
     return { seq, heading, page: 1 + (seq >> 2), content: words.join(' ') };
   }
 
-  /** Words as they come, common ones among them, in part from one passage. */
+  /** Words of a question, common ones among them, in part from one passage. */
   question(): string {
     const words = Array.from({ length: 4 + Math.floor(this.#random() * 9) }, (_, index) =>
       index % 2 === 0 && this.#last.length > 0
@@ -230,7 +230,7 @@ class Library {
   }
 }
 
-/** The same numbers from 0 to 1 in every run (a linear congruential generator, Numerical Recipes). */
+/** Numbers from 0 to 1, the same in every run (the linear congruential generator of Numerical Recipes). */
 function numbers(seed: number): () => number {
   let state = seed;
   return () => {

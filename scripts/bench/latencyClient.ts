@@ -1,14 +1,14 @@
 import { text } from 'node:stream/consumers';
 import { Agent } from 'undici';
 
-/** One of the two things that are compared. */
+/** One of the two servers that are compared. */
 export interface Target {
   url: string;
   headers: Record<string, string>;
   body: string;
 }
 
-/** What the client is told on stdin. It answers with `LatencyResult` on stdout. */
+/** The input of the client, as JSON on stdin. It writes a `LatencyResult` to stdout. */
 export interface LatencyTask {
   service: Target;
   direct: Target;
@@ -16,15 +16,15 @@ export interface LatencyTask {
   requests: number;
 }
 
-/** Milliseconds of each request, in the order they were made. */
+/** Milliseconds of each request, in order. */
 export interface LatencyResult {
   service: number[];
   direct: number[];
 }
 
 /*
- * Calls the service and the model server in turn, one connection each, by the same HTTP client. A process of its own, so
- * that nothing else waits in its event loop.
+ * Calls the service and the model server in turn with the same HTTP client, one connection each. It runs in a process of its own, so that
+ * its event loop has no other work.
  */
 const task = JSON.parse(await text(process.stdin)) as LatencyTask;
 const agent = new Agent({ connections: 1 });

@@ -4,7 +4,7 @@ import { runScript } from './children.ts';
 const require = createRequire(import.meta.url);
 const AUTOCANNON = require.resolve('autocannon/autocannon.js');
 
-/** A request that a load consists of. */
+/** A request of a load. */
 export interface LoadRequest {
   url: string;
   method?: 'GET' | 'POST';
@@ -12,13 +12,13 @@ export interface LoadRequest {
   body?: string;
 }
 
-/** How much of it: so many connections, each with one request at a time, for so many whole seconds. */
+/** The size of a load: the number of connections, each with one request at a time, and whole seconds. */
 export interface LoadSize {
   connections: number;
   seconds: number;
 }
 
-/** What a load met. Every answer was a 2xx. */
+/** The result of a load in which every response was a 2xx. */
 export interface LoadResult {
   requests: number;
   perSecond: number;
@@ -26,7 +26,7 @@ export interface LoadResult {
   p99: number;
 }
 
-/** Runs autocannon in a process of its own. Throws when any request was not answered with a 2xx. */
+/** Runs autocannon in a process of its own. Throws when a request did not get a 2xx response. */
 export async function load(request: LoadRequest, size: LoadSize): Promise<LoadResult> {
   const args = ['--json', '--no-progress', '--latency', '--connections', String(size.connections)];
   args.push('--duration', String(size.seconds));
@@ -39,7 +39,7 @@ export async function load(request: LoadRequest, size: LoadSize): Promise<LoadRe
   if (output.non2xx !== 0 || output.errors !== 0 || output.timeouts !== 0 || !(answered > 0)) {
     const { non2xx, errors, timeouts, statusCodeStats } = output;
     throw new Error(
-      `${request.url} did not answer everything: ${JSON.stringify({ non2xx, errors, timeouts, statusCodeStats })}`,
+      `${request.url} did not answer all requests: ${JSON.stringify({ non2xx, errors, timeouts, statusCodeStats })}`,
     );
   }
   return { requests: answered, perSecond: answered / duration, p50: latency.p50, p99: latency.p99 };

@@ -11,7 +11,7 @@ const SAMPLE_MS = 500;
 const CONNECTIONS = 16;
 const MEGABYTE = 1024 * 1024;
 
-/** What the service's process has resident: idle after its start, and after a load of messages and reads together. */
+/** Measures the resident memory of the service's process: idle after its start, and after a load of messages and reads. */
 export async function measureMemory(world: World, seconds: number): Promise<Figure[]> {
   const models = await world.startModels();
   const service = await world.startService({ modelUrl: models.url });

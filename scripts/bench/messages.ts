@@ -5,19 +5,22 @@ import type { LatencyResult, LatencyTask } from './latencyClient.ts';
 import { load } from './load.ts';
 import type { Figure } from './report.ts';
 import { median, quantile, spread } from './stats.ts';
-import type { ServiceOptions, World } from './world.ts';
+import type { BenchServiceOptions, World } from './world.ts';
 
-/** The script that takes times as a client. */
+/** The script that measures latency as a client. */
 export const CLIENT = fileURLToPath(new URL('./latencyClient.ts', import.meta.url));
-/** Rounds of one connection, and requests in each. */
+/** Rounds with one connection, and requests in each. */
 export const LATENCY_ROUNDS = 5;
 export const LATENCY_REQUESTS = 400;
 const CONNECTIONS = 16;
 const RATE_ROUNDS = 5;
 const RATE_SECONDS = 2;
 
-/** What `sendMessage` costs over the model's own time, and how many a second there can be. Everything must be stored. */
-export async function measureMessages(world: World, options: { service?: ServiceOptions } = {}): Promise<Figure[]> {
+/** Measures the latency of `sendMessage` minus that of the model, and messages a second. Every message must be stored. */
+export async function measureMessages(
+  world: World,
+  options: { service?: BenchServiceOptions } = {},
+): Promise<Figure[]> {
   const models = await world.startModels();
   const service = await world.startService({ ...options.service, modelUrl: models.url });
   const url = `${service.url}${API_PREFIX}/agents/${world.agentId}/messages`;
@@ -51,7 +54,7 @@ export async function measureMessages(world: World, options: { service?: Service
     rates.push(perSecond);
     slowest.push(p99);
   }
-  await service.stop(); // which waits for the turns that the load left behind
+  await service.stop(); // waits for the turns that are still running after the load
   await checkStored(world, before, sent, (RATE_ROUNDS + 1) * CONNECTIONS);
   await models.stop();
 
@@ -89,14 +92,14 @@ export async function measureMessages(world: World, options: { service?: Service
   ];
 }
 
-/** Messages and conversations in the database. */
+/** Numbers of messages and conversations in the database. */
 export interface Stored {
   users: number;
   assistants: number;
   finished: number;
 }
 
-/** Counts what is stored: questions, answers with their usage, and conversations that hold both and are free again. */
+/** Counts stored questions, answers with usage, and free conversations that have both. */
 export async function storedMessages(world: World): Promise<Stored> {
   const [row] = await world.query<{ users: string; assistants: string; finished: string }>(`
     select count(*) filter (where role = 'user') as users,
@@ -107,8 +110,8 @@ export async function storedMessages(world: World): Promise<Stored> {
 }
 
 /**
- * Throws unless all `answered` turns came to what was stored before, whole: each question with its answer. A load that
- * ends leaves up to `cut` questions behind whose answers nobody waited for.
+ * Throws unless all `answered` turns are stored in addition to the rows before, each question with its answer. When a load ends, up to
+ * `cut` more questions may be stored whose responses it did not wait for.
  */
 export async function checkStored(world: World, before: Stored, answered: number, cut: number): Promise<void> {
   const after = await storedMessages(world);

@@ -3,27 +3,27 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TOOL_NAME } from './richAgent.ts';
 
-/** Streams slowly enough that every token is a packet of its own. */
+/** Slow enough that every token is sent in a packet of its own. */
 const TOKEN_GAP_MS = 3;
 const TOKENS = ['Hello', ' from', ' the', ' model.'];
 
 /** The message on which the model calls the tool of the rich agent. */
 export const CALL_PLEASE = 'Please look up order 4711.';
-/** The text by which a client knows the first token. */
+/** The text by which a client recognises the first token. */
 export const FIRST_TOKEN = 'Hello';
 
-/** An OpenAI-compatible server in this process, which tells what it was asked and when it wrote the first token. */
+/** An OpenAI-compatible server in this process. It shows the last request, and when the first token was written. */
 export interface TimedModelServer {
   url: string;
   /** Path, headers and body of the last request. */
   last: { path: string; headers: Record<string, string>; body: string };
-  /** Called when a request has come. */
+  /** Called for each request. */
   onRequest: () => void;
-  /** Milliseconds before an answer begins. */
+  /** Milliseconds before a response begins. */
   delayMs: number;
-  /** Requests that are being answered. */
+  /** Number of requests in progress. */
   running: number;
-  /** Milliseconds between the tokens of a stream, and how many there are. */
+  /** Milliseconds between the tokens of a stream, and their number. */
   pace: { gapMs: number; tokens: number };
   /** When the last stream's first token was written, by `performance.now()`. */
   firstTokenAt: number;
@@ -36,7 +36,7 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-/** Whoever asks for an order has the tool called, once; everything else gets the same answer. */
+/** A message that asks for an order gets one call of the tool; every other message gets the same answer. */
 function messageFor(body: string) {
   if (!body.includes(CALL_PLEASE) || body.includes('"role":"tool"'))
     return { role: 'assistant', content: TOKENS.join('') };
@@ -44,7 +44,7 @@ function messageFor(body: string) {
   return { role: 'assistant', content: null, tool_calls: [{ id: 'call_1', type: 'function', function: call }] };
 }
 
-/** Starts it on a free port. Answers chat completions, whole and streamed, in OpenAI's wire format. */
+/** Starts it on a free port. It answers chat completions, whole and streamed, in OpenAI's wire format. */
 export async function startTimedModelServer(): Promise<TimedModelServer> {
   const usage = { prompt_tokens: 11, completion_tokens: 4, total_tokens: 15 };
   const common = { id: 'chatcmpl-1', created: 1_790_000_000, model: 'bench-model' };

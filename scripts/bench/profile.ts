@@ -13,7 +13,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const GROUPS = 24;
 const FUNCTIONS = 40;
 
-/** Which part of the program a script belongs to: a package, a file of the project, or Node itself. */
+/** The part of the program that a script belongs to: a package, a file of the project, or Node itself. */
 function groupOf(url: string): string {
   const path = url.startsWith('file://') ? fileURLToPath(url) : url;
   const inPackage = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1];
@@ -22,7 +22,7 @@ function groupOf(url: string): string {
   return path.startsWith('node:') ? path : 'V8 and native code';
 }
 
-/** Where the processes that wrote profiles into the folder spent their time, idle time left out. */
+/** Summarises the profiles in a folder: where their processes spent their time, without idle time. */
 export function summarise(folder: string): string {
   const groups = new Map<string, number>();
   const functions = new Map<string, number>();

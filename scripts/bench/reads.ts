@@ -3,7 +3,7 @@ import { type Child, processorMs } from './children.ts';
 import { load } from './load.ts';
 import type { Figure } from './report.ts';
 import { median, spread } from './stats.ts';
-import type { ServiceOptions, World } from './world.ts';
+import type { BenchServiceOptions, World } from './world.ts';
 
 const CONNECTIONS = 32;
 const ROUNDS = 5;
@@ -14,23 +14,23 @@ const TARGET = 0.85;
 interface Side {
   name: string;
   child: Child;
-  /** Whether it is the service, with its prefix and its keys. */
+  /** Whether it is the service, with its path prefix and keys. */
   keyed: boolean;
 }
 
-/** How one round went: requests a second, and processor time of the server's process a request. */
+/** The result of one round: requests a second, and processor time of the server's process for each request. */
 interface Round {
   perSecond: number;
   cpuMs: number;
 }
 
 /**
- * Reads a second, compared with bare servers in alternating rounds. `variants` adds the service without its request log,
- * which tells what the log costs.
+ * Measures reads a second and compares them with bare servers, in alternating rounds. `variants` adds the service without its request
+ * log, to show the cost of the log.
  */
 export async function measureReads(
   world: World,
-  options: { variants: boolean; service?: ServiceOptions },
+  options: { variants: boolean; service?: BenchServiceOptions },
 ): Promise<Figure[]> {
   const service = await world.startService(options.service);
   const subjects: Side[] = [{ name: 'service', child: service, keyed: true }];
@@ -62,7 +62,7 @@ export async function measureReads(
   return figures;
 }
 
-/** Loads the sides in turn, round after round; the first round only warms them up. */
+/** Loads the servers in turn, round after round. The first round warms them up and does not count. */
 async function alternate(
   sides: readonly Side[],
   requestOf: (side: Side) => { url: string; headers?: Record<string, string> },

@@ -1,13 +1,13 @@
 /** One figure of the benchmark. */
 export interface Figure {
-  /** The measure that it belongs to: what `--only` takes. */
+  /** The measure that it belongs to: a value of `--only`. */
   measure: string;
   name: string;
   value: number;
   unit: string;
-  /** Absent: for information. */
+  /** Absent: the figure is information only. */
   target?: { limit: number; is: 'at least' | 'at most' };
-  /** What stands behind the figure: the absolute values, the rounds. */
+  /** The absolute values and the rounds behind the figure. */
   note: string;
 }
 
@@ -17,14 +17,14 @@ export function passes({ value, target }: Figure): boolean | undefined {
   return target.is === 'at least' ? value >= target.limit : value <= target.limit;
 }
 
-/** A number with as many decimals as its size deserves. */
+/** A number with fewer decimals the larger it is. */
 export function pretty(value: number): string {
   if (Number.isInteger(value)) return String(value);
   return value.toFixed(Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2);
 }
 
-/** The figures as a table of plain text. */
-export function table(figures: readonly Figure[]): string {
+/** The figures as a plain text table. */
+export function figureTable(figures: readonly Figure[]): string {
   const rows = [
     ['figure', 'value', 'target', '', 'behind it'],
     ...figures.map((figure) => {

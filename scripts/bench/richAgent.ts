@@ -5,9 +5,9 @@ import { newId } from '../../core/ids.ts';
 import { API_PREFIX } from '../../server/app.ts';
 import type { World } from './world.ts';
 
-/** The tool that the bench's model calls when the message says so. */
+/** The tool that the model server calls when the message asks for it. */
 export const TOOL_NAME = 'order_status';
-/** Whose conversations the memories are of. */
+/** The end user whose memories are stored. */
 export const USER = 'customer-1';
 
 const FACTS = 12;
@@ -23,7 +23,7 @@ Warranty. Devices have a warranty of two years. Batteries have one of six months
 /** An agent that uses every kind of link, variables and memory. */
 export interface RichAgent {
   agentId: string;
-  /** What its HTTP tool calls, to be called directly as well. */
+  /** The address that its HTTP tool calls. The benchmark also calls it directly. */
   toolUrl: string;
   close(): Promise<void>;
 }
@@ -38,7 +38,7 @@ function startToolServer(): Promise<Server> {
   return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(server)));
 }
 
-/** Makes it through the API of a running service; what the API cannot make without a server elsewhere is stored directly. */
+/** Makes it through the API of a running service. Rows that the API makes only with an external server are inserted directly. */
 export async function makeRichAgent(world: World, serviceUrl: string, modelId: string): Promise<RichAgent> {
   const { workspaceId } = world;
   const headers = { ...world.headers, 'content-type': 'application/json' };
@@ -90,7 +90,7 @@ export async function makeRichAgent(world: World, serviceUrl: string, modelId: s
   const source = await api('POST', '/knowledge-sources', { name: 'Handbook', textContent: KNOWLEDGE });
   for (let status = ''; status !== 'COMPLETED'; await sleep(20)) {
     status = String((await api('GET', `/knowledge-sources/${source.publicId}`)).processingStatus);
-    if (status === 'FAILED') throw new Error('The knowledge was not read.');
+    if (status === 'FAILED') throw new Error('The knowledge source was not processed.');
   }
   await api('POST', `${path}/knowledge-sources`, { knowledgeSourcePublicId: source.publicId });
   await api('POST', `${path}/sub-agents`, { subAgentPublicId: helper.publicId, description: 'Knows prices.' });

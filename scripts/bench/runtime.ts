@@ -7,12 +7,12 @@ import type { Figure } from './report.ts';
 import { makeRichAgent, USER } from './richAgent.ts';
 import { median, quantile, spread } from './stats.ts';
 import { tapDatabase } from './wire.ts';
-import type { ServiceOptions, World } from './world.ts';
+import type { BenchServiceOptions, World } from './world.ts';
 
 const WARM_UP = 12;
 const PRIVATE = { GUILDHALL_ALLOW_PRIVATE_NETWORK: 'true' };
 
-/** p50 of the service less p50 of what it is compared with, a round each. */
+/** For each round, p50 of the service minus p50 of the server that it is compared with. */
 async function differences(
   service: Target,
   direct: Target,
@@ -28,14 +28,14 @@ async function differences(
   return { over, service: median(ofService), direct: median(ofDirect) };
 }
 
-/** What a turn of an agent with every kind of link costs over the calls of its model and its tool. */
-export async function measureRuntime(world: World, options: { service?: ServiceOptions } = {}): Promise<Figure[]> {
+/** Measures the latency of a turn of an agent with every kind of link, minus the calls of its model and its tool. */
+export async function measureRuntime(world: World, options: { service?: BenchServiceOptions } = {}): Promise<Figure[]> {
   const { timedModels: models } = world;
   const tap = await tapDatabase(world.databaseUrl);
   const maker = await world.startService({ env: PRIVATE });
   const rich = await makeRichAgent(world, maker.url, world.modelId);
   await maker.stop();
-  // Without the work of the queue, which has round trips of its own.
+  // The role without the queue, which would add round trips.
   let service = await world.startService({ env: { ...PRIVATE, DATABASE_URL: tap.url, GUILDHALL_ROLE: 'api' } });
   const path = `${API_PREFIX}/agents/${rich.agentId}/messages`;
   const headers = { ...world.headers, 'content-type': 'application/json' };
@@ -46,7 +46,7 @@ export async function measureRuntime(world: World, options: { service?: ServiceO
     return (await response.json()) as { conversationId: string };
   };
 
-  // So often that everything is in memory, and the statements are prepared on every connection.
+  // Often enough that caches are filled, and statements are prepared on every connection.
   const beforeModel: Record<string, number> = {};
   const count = async (name: string, body: () => object) => {
     for (let i = 0; i < WARM_UP; i += 1) {

@@ -6,12 +6,12 @@ import { median, spread } from './stats.ts';
 import { startCommand, type World } from './world.ts';
 
 const ROUNDS = 5;
-/** Starts that find none of Node's compiled modules. */
+/** Starts without Node's compiled modules. */
 const FIRST_ROUNDS = 2;
-/** The next start finds a service that had come to rest before it was stopped. */
+/** Wait before a stop, so that the service is idle then. */
 const SETTLE_MS = 200;
 
-/** From the start of the process to its `ready` line, with the embedded PostgreSQL, on new and on used data folders. */
+/** Measures the time from the start of the process to its `ready` line, with the embedded PostgreSQL, on new and on used data folders. */
 export async function measureStartUp(world: World): Promise<Figure[]> {
   const command = startCommand();
   const start = async (folder: string, more: Record<string, string> = {}): Promise<number> => {

@@ -1,4 +1,4 @@
-/** The value at `share` (0 to 1) of the sorted values, by the nearest rank. Throws on an empty list. */
+/** The quantile at `share` (0 to 1), by the nearest rank. Throws for an empty list. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   const found = sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)];
@@ -6,7 +6,7 @@ export function quantile(values: readonly number[], share: number): number {
   return found;
 }
 
-/** The middle value; of two middle ones their mean. Throws on an empty list. */
+/** The median: the middle value, or the mean of the two middle ones. Throws for an empty list. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const [low, high] = [sorted[(sorted.length - 1) >> 1], sorted[sorted.length >> 1]];
@@ -14,7 +14,7 @@ export function median(values: readonly number[]): number {
   return (low + high) / 2;
 }
 
-/** The smallest and largest value as `low..high`, to show how steady the rounds were. */
+/** The range of the values as `low..high`, to show how much the rounds differ. */
 export function spread(values: readonly number[], digits = 2): string {
   return `${Math.min(...values).toFixed(digits)}..${Math.max(...values).toFixed(digits)}`;
 }

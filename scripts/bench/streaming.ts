@@ -8,13 +8,13 @@ import type { World } from './world.ts';
 const WARM_UP = 50;
 const REQUESTS = 200;
 
-/** One stream's first token: how long after the model wrote it, and how long after the request. */
+/** The first token of a stream: milliseconds since the model wrote it, and since the request. */
 interface FirstToken {
   afterWrite: number;
   afterRequest: number;
 }
 
-/** How much later than from the model itself the first token of `streamMessage` comes. */
+/** Measures how much later the first token of `streamMessage` comes than that of the model server itself. */
 export async function measureStreaming(world: World): Promise<Figure[]> {
   const service = await world.startService();
   const agent = new Agent({ connections: 1 });

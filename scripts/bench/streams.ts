@@ -12,7 +12,7 @@ const GAP_MS = 200;
 const SAMPLE_MS = 250;
 const MEGABYTE = 1024 * 1024;
 
-/** Many streams at once on one process: what they cost in memory, and whether each comes through whole. */
+/** Measures the memory of many concurrent streams on one process. Throws when one of them is not complete. */
 export async function measureStreams(world: World): Promise<Figure[]> {
   const { timedModels: models } = world;
   models.pace = { gapMs: GAP_MS, tokens: (SECONDS * 1000) / GAP_MS };

@@ -1,25 +1,25 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A statement as it went over the wire; values in PostgreSQL's text format. */
+/** A recorded statement. Values are in PostgreSQL's text format. */
 export interface Statement {
   text: string;
   values: (string | null)[];
 }
 
-/** A way to PostgreSQL that listens in. */
+/** A proxy in front of PostgreSQL that records statements. */
 export interface Wiretap {
-  /** The database's address by way of the tap. */
+  /** The database URL through the proxy. */
   url: string;
-  /** What was sent while `work` ran, in order, and how often the sender waited for the database. */
+  /** The statements that were sent while `work` ran, in order, and the number of round trips. */
   during(work: () => Promise<void>): Promise<{ statements: Statement[]; roundTrips: number }>;
-  /** Round trips since the last `during` began. */
+  /** Round trips since the start of the last `during`. */
   roundTrips(): number;
   close(): Promise<void>;
 }
 
 /**
- * Opens a way to the PostgreSQL of `url` that reads along, by the frontend/backend protocol 3 (PostgreSQL documentation,
- * "Message Formats"): Parse and Bind for extended queries, Query for simple ones, ReadyForQuery for a finished round trip.
+ * Opens a recording proxy to the PostgreSQL of `url`. It reads the frontend/backend protocol 3 (PostgreSQL documentation, "Message
+ * Formats"): Parse and Bind for extended queries, Query for simple ones, ReadyForQuery for a finished round trip.
  */
 export async function tapDatabase(url: string): Promise<Wiretap> {
   const { hostname, port } = new URL(url);
@@ -82,7 +82,7 @@ export async function tapDatabase(url: string): Promise<Wiretap> {
   };
 }
 
-/** Cuts a stream into messages: a type byte and a length, which the very first message of a client has no type for. */
+/** Cuts a stream into messages of a type byte, a length and a body. The first message of a client has no type byte. */
 function reader(startup: boolean, onMessage: (type: string, body: Buffer) => void): (chunk: Buffer) => void {
   let rest: Buffer = Buffer.alloc(0);
   let first = startup;

@@ -23,54 +23,54 @@ const SERVICE_READY = /^ready (http\S+)$/m;
 const PACKAGE = new URL('../../package.json', import.meta.url);
 const MODEL_ID = 'bench-model';
 const AGENTS = 20;
-/** The whole line of an agent's life that a bench needs; not a toy, not a book. */
+/** A system prompt of realistic length. */
 const SYSTEM_PROMPT =
   'You are the assistant of a small shop. Answer in two sentences, politely, and never promise a delivery date. '.repeat(
     8,
   );
 
-/** Round trips to the database by operation, as seen on the wire. */
+/** Round trips to the database for each operation, counted in the messages of the protocol. */
 export type RoundTrips = Record<
   'getAgent' | 'listAgents' | 'sendMessage (new conversation)' | 'sendMessage (continued)',
   number
 >;
 
-/** Everything that the measures share: a database with a workspace in it, and ways to start what is compared on it. */
+/** The parts that all measures share: a database with a workspace, and functions that start the servers to compare. */
 export interface World {
   folder: string;
   databaseUrl: string;
   workspaceId: string;
   agentId: string;
-  /** The model that agents run on. */
+  /** The id of the model that agents run on. */
   modelId: string;
   /** Headers of a request to the service. */
   headers: Record<string, string>;
   /** A `sendMessage` that begins a conversation. */
   message: string;
-  /** The request that the service sends to its model for `message`, less what belongs to the connection. */
+  /** The request that the service sends to its model for `message`, without the headers of the connection. */
   modelRequest: { path: string; headers: Record<string, string>; body: string };
   roundTrips: RoundTrips;
-  /** A model server in this process, which knows its times; slow on purpose. */
+  /** A model server in this process that records its times. It is slow on purpose. */
   timedModels: TimedModelServer;
   /** Starts the service on the shared database. */
-  startService(options?: ServiceOptions): Promise<Child>;
-  /** Starts the bare server, after a look that its answers are the service's. */
+  startService(options?: BenchServiceOptions): Promise<Child>;
+  /** Starts the bare server, after a check that its responses equal those of the service. */
   startBare(service: Child, prepare: boolean): Promise<Child>;
-  /** Starts the model server that answers at once, in a process of its own. */
+  /** Starts the model server that answers without delay, in a process of its own. */
   startModels(): Promise<Child>;
-  /** One query on the shared database, past row-level security. */
+  /** Runs a query on the shared database, without row-level security. */
   query<Row extends pg.QueryResultRow>(text: string): Promise<Row[]>;
   close(): Promise<void>;
 }
 
-/** How a service differs from its defaults. */
-export interface ServiceOptions {
+/** Deviations of a service from its defaults. */
+export interface BenchServiceOptions {
   modelUrl?: string;
   env?: Record<string, string>;
   nodeArgs?: readonly string[];
 }
 
-/** How `npm start` starts the service: environment, options of Node and script, read from its command. */
+/** How `npm start` starts the service: environment, Node options and script, read from its command. */
 export function startCommand(): Pick<ChildOptions, 'script' | 'nodeArgs' | 'readyLine'> & {
   env: Record<string, string>;
 } {
@@ -89,7 +89,7 @@ export function startCommand(): Pick<ChildOptions, 'script' | 'nodeArgs' | 'read
   return { script, nodeArgs: words, env, readyLine: SERVICE_READY };
 }
 
-/** Builds it: an embedded PostgreSQL with its usual settings in a folder of its own, 20 agents, one of them published. */
+/** Builds the world: an embedded PostgreSQL with its usual settings in a folder of its own, 20 agents, one of them published. */
 export async function openWorld(): Promise<World> {
   const folder = await mkdtemp(join(tmpdir(), 'guildhall-bench-'));
   const postgres = await startEmbedded({ dataDir: join(folder, 'shared') });
@@ -117,7 +117,7 @@ async function furnish(folder: string, postgres: EmbeddedPostgres): Promise<Worl
     modelUrl = timedModels.url,
     env = {},
     nodeArgs = [],
-  }: ServiceOptions = {}): Promise<Child> => {
+  }: BenchServiceOptions = {}): Promise<Child> => {
     logs += 1;
     const command = startCommand();
     return startChild({
@@ -168,7 +168,7 @@ async function furnish(folder: string, postgres: EmbeddedPostgres): Promise<Worl
           getJson(bare.url + path, {}),
         ]);
         if (!isDeepStrictEqual(...bodies))
-          throw new Error(`The bare server answers ${path} differently from the service.`);
+          throw new Error(`The bare server returns another response for ${path} than the service.`);
       }
       return bare;
     },
@@ -203,10 +203,10 @@ interface SeedParts {
   timedModels: TimedModelServer;
 }
 
-/** Fills the workspace through the API, by way of a service whose database connections are listened to. */
+/** Fills the workspace through the API of a service whose statements are recorded. */
 async function seed({ databaseUrl, startService, headers, modelId, timedModels }: SeedParts) {
   const tap = await tapDatabase(databaseUrl);
-  // Without the work of the queue, which has statements of its own.
+  // The role without the queue, which would add statements.
   const service = await startService({ env: { DATABASE_URL: tap.url, GUILDHALL_ROLE: 'api' } });
   const api = (method: string, path: string, body?: object) =>
     callJson(service.url + API_PREFIX + path, method, headers, body);
@@ -232,7 +232,7 @@ async function seed({ databaseUrl, startService, headers, modelId, timedModels }
   const send = async (body: object) => {
     conversationId = String((await api('POST', messages, body)).conversationId);
   };
-  // Twice unobserved: by then the connection, the key and the prepared statements are known.
+  // Two calls that are not recorded: they open the connection, cache the key and prepare the statements.
   const observe = async (work: () => Promise<unknown>) => {
     await work();
     await work();
@@ -265,7 +265,7 @@ function only(statements: Statement[]): Statement {
   const [statement, ...more] = statements;
   if (!statement || more.length > 0)
     throw new Error(
-      `The bare server knows one statement an operation, not: ${statements.map(({ text }) => text).join('; ')}`,
+      `The bare server supports one statement for each operation, not: ${statements.map(({ text }) => text).join('; ')}`,
     );
   return statement;
 }
