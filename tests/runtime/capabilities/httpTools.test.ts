@@ -222,10 +222,10 @@ describe('a CUSTOM_INTEGRATION', () => {
     ...more,
   });
 
-  test('is a tool for each operation, called by its operationId', async () => {
+  test('is a tool for each endpoint, with the operationId as its name', async () => {
     const { tools, name, id } = await toolsOf(integration({ description: 'Parcels of ours.' }));
     expect(tools.map((tool) => [tool.name, tool.owner, tool.origin])).toEqual(
-      ['trackParcel', 'cancel'].map((operation) => [operation, name, { kind: 'http_tool', id, operation }]),
+      ['trackParcel', 'cancel'].map((operationId) => [operationId, name, { kind: 'http_tool', id, operationId }]),
     );
     expect(tools[0]?.description).toMatch(/^Where a parcel is\nParcels of ours\.$/);
     expect(await runNamed(tools, 'trackParcel', { id: 'P/1', operationId: 'cancel' })).toMatchObject({
