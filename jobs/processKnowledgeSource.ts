@@ -3,7 +3,7 @@ import {
   findUnfinishedKnowledgeSources,
 } from '../db/queries/knowledge/knowledgeSources.ts';
 import { withStatementTimeout } from '../db/transaction.ts';
-import { giveUpSource, processSource } from '../runtime/knowledge/process.ts';
+import { failSource, processSource } from '../runtime/knowledge/process.ts';
 import type { Job } from './jobs.ts';
 
 /** Sources that one sweep queues. */
@@ -24,7 +24,7 @@ export const processKnowledgeSource: Job<'process-knowledge-source'> = {
   run: ({ workspaceId, sourceId }, { database, runtime, logger, signal }) =>
     processSource({ db: database.forWorkspace(workspaceId), workspaceId, runtime, logger, signal }, sourceId),
   failed: ({ workspaceId, sourceId }, { database, runtime }) =>
-    giveUpSource({ db: database.forWorkspace(workspaceId), workspaceId, runtime }, sourceId),
+    failSource({ db: database.forWorkspace(workspaceId), workspaceId, runtime }, sourceId),
   sweep: ({ database, clock }) => findUnfinishedKnowledgeSources(database.system, clock.now(), MAX_SWEPT),
   oldestDue: ({ database, clock }, timeoutMs) =>
     withStatementTimeout(database.system, timeoutMs, (system) => findOldestUnfinishedSourceTime(system, clock.now())),

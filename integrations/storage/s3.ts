@@ -22,10 +22,10 @@ export interface S3Settings {
   retryMs?: number;
 }
 
-const TRIES = 4;
+const MAX_ATTEMPTS = 4;
 const RETRY_MS = 200;
 /** One try, with the file on its way. */
-const TRY_MS = 60_000;
+const ATTEMPT_TIMEOUT_MS = 60_000;
 
 /**
  * Reads `s3://bucket/prefix?region=…&endpoint=https://…`, with the credentials of the environment: AWS_ACCESS_KEY_ID,
@@ -90,17 +90,17 @@ export function s3Store(settings: S3Settings): FileStore {
     checkKey(key);
     for (let tries = 1; ; tries += 1) {
       try {
-        const signal = AbortSignal.timeout(TRY_MS);
+        const signal = AbortSignal.timeout(ATTEMPT_TIMEOUT_MS);
         // Signed anew each time: a signature is good for minutes only.
         const request = await client.sign(`${base}/${key}`, { ...init, method });
         // A redirect would be followed with a signature for another address.
         const answer = await fetch(request, { signal, redirect: 'manual' });
         if (answer.ok) return await read(answer);
         const error = await errorOf(answer, method, key);
-        if (!(answer.status >= 500 || answer.status === 429) || tries === TRIES) throw error;
+        if (!(answer.status >= 500 || answer.status === 429) || tries === MAX_ATTEMPTS) throw error;
       } catch (error) {
         if (error instanceof StorageError || error instanceof FileMissing || isLocal(error)) throw error;
-        if (tries === TRIES)
+        if (tries === MAX_ATTEMPTS)
           throw new StorageError(`The storage did not answer to ${method} ${key}.`, { cause: error });
       }
       await setTimeout((settings.retryMs ?? RETRY_MS) * 2 ** (tries - 1) * (0.5 + Math.random()));

@@ -22,12 +22,12 @@ const TIMEOUT_MS = 10_000;
 const EXECUTION_TIMEOUT_MS = 60_000;
 const MAX_BYTES = 8_000_000;
 /** Pages of one list; a registry that has more, or turns in circles, is not waited for. */
-const MOST_PAGES = 30;
+const MAX_PAGES = 30;
 const PAGE_SIZE = 200;
 /** Accounts asked for at once: their ids are in the address. */
 const ACCOUNTS_AT_ONCE = 50;
 /** Names, pictures and tools change with releases of the toolkit. States of accounts are never kept. */
-const KEPT_MS = 10 * 60_000;
+const CACHE_TTL_MS = 10 * 60_000;
 
 const SLUG = /^[A-Za-z0-9_-]{1,200}$/;
 
@@ -103,8 +103,8 @@ const ABOUT_ACCESS = new Set([401, 402, 403, 407, 408, 429]);
  */
 export class Registry {
   readonly #access: RegistryAccess;
-  readonly #toolkits = new LRUCache<string, { found: Toolkit | undefined }>({ max: 1000, ttl: KEPT_MS });
-  readonly #tools = new LRUCache<string, ToolkitTool[]>({ max: 100, ttl: KEPT_MS });
+  readonly #toolkits = new LRUCache<string, { found: Toolkit | undefined }>({ max: 1000, ttl: CACHE_TTL_MS });
+  readonly #tools = new LRUCache<string, ToolkitTool[]>({ max: 100, ttl: CACHE_TTL_MS });
 
   constructor(access: RegistryAccess) {
     this.#access = access;
@@ -220,7 +220,7 @@ export class Registry {
   ): Promise<Item[]> {
     const items: Item[] = [];
     let cursor: string | undefined;
-    for (let page = 0; page < MOST_PAGES; page += 1) {
+    for (let page = 0; page < MAX_PAGES; page += 1) {
       const asked = { ...query, limit: String(PAGE_SIZE), ...(cursor === undefined ? {} : { cursor }) };
       const { answered, status, body } = await this.#ask(path, { query: asked, deadline });
       if (!answered) throw unavailable(`${path} answered ${status}`);
@@ -229,7 +229,7 @@ export class Registry {
       if (!answer.next_cursor) return items;
       cursor = answer.next_cursor;
     }
-    throw unavailable(`${path} has more than ${MOST_PAGES} pages`);
+    throw unavailable(`${path} has more than ${MAX_PAGES} pages`);
   }
 
   #read<T>(shape: z.ZodType<T>, body: unknown, path: string): T {

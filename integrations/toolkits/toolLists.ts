@@ -12,15 +12,15 @@ export interface ToolListOptions {
   now?: () => number;
 }
 
-const PATIENCE_MS = 2_000;
+const MAX_WAIT_MS = 2_000;
 /** Tools change with releases of the toolkit. */
-const FRESH_MS = 5 * 60_000;
+const FRESH_TTL_MS = 5 * 60_000;
 /** What is older is not offered any more, though nothing newer can be had. */
-const USABLE_MS = 24 * 60 * 60_000;
+const STALE_TTL_MS = 24 * 60 * 60_000;
 /** Nobody waits again for a registry that did not answer just now. */
-const FAILURE_MS = 15_000;
-const MOST_KEPT = 100;
-const MOST_FAILURES = 1_000;
+const FAILURE_TTL_MS = 15_000;
+const MAX_LISTS = 100;
+const MAX_FAILURES = 1_000;
 
 /**
  * The tools of a registry's toolkits for turns, which cannot wait: a list that is known is answered at once and read again beside that
@@ -30,11 +30,11 @@ export class ToolLists {
   readonly #read: ToolListOptions['read'];
   readonly #patienceMs: number;
   readonly #now: () => number;
-  readonly #kept = new LRUCache<string, { tools: ToolkitTool[]; readAt: number }>({ max: MOST_KEPT });
-  readonly #failed = new LRUCache<string, { error: unknown; at: number }>({ max: MOST_FAILURES });
+  readonly #kept = new LRUCache<string, { tools: ToolkitTool[]; readAt: number }>({ max: MAX_LISTS });
+  readonly #failed = new LRUCache<string, { error: unknown; at: number }>({ max: MAX_FAILURES });
   readonly #reading = new Map<string, Promise<ToolkitTool[]>>();
 
-  constructor({ read, patienceMs = PATIENCE_MS, now = () => performance.now() }: ToolListOptions) {
+  constructor({ read, patienceMs = MAX_WAIT_MS, now = () => performance.now() }: ToolListOptions) {
     this.#read = read;
     this.#patienceMs = patienceMs;
     this.#now = now;
@@ -45,9 +45,9 @@ export class ToolLists {
     const kept = this.#kept.get(toolkit);
     const age = kept ? this.#now() - kept.readAt : Number.POSITIVE_INFINITY;
     const failed = this.#failed.get(toolkit);
-    const failedNow = failed !== undefined && this.#now() - failed.at < FAILURE_MS;
-    if (kept && age < USABLE_MS) {
-      if (age >= FRESH_MS && !failedNow) void this.#start(toolkit);
+    const failedNow = failed !== undefined && this.#now() - failed.at < FAILURE_TTL_MS;
+    if (kept && age < STALE_TTL_MS) {
+      if (age >= FRESH_TTL_MS && !failedNow) void this.#start(toolkit);
       return kept.tools;
     }
     if (failedNow) throw failed.error;

@@ -75,11 +75,11 @@ export interface TriggerType {
 }
 
 /** Largest result that a model gets to read, in characters. */
-const MOST_CHARACTERS = 100_000;
+const MAX_CHARACTERS = 100_000;
 
 /** A result of bounded size that can be stored: without NUL, and without halves of the characters that a cut went through. */
 export function toolResult(text: string, isError = false): ToolResult {
-  const note = text.length <= MOST_CHARACTERS ? '' : `\n[cut off: the result has ${text.length} characters]`;
-  const kept = toStorable(cutText(text, MOST_CHARACTERS), '\uFFFD');
+  const note = text.length <= MAX_CHARACTERS ? '' : `\n[cut off: the result has ${text.length} characters]`;
+  const kept = toStorable(cutText(text, MAX_CHARACTERS), '\uFFFD');
   return { isError, text: kept + note };
 }

@@ -10,15 +10,15 @@ import { modelFetch } from '../models/transport.ts';
 export type Vector = readonly number[];
 
 /** Bounds of one call. Providers take 100 texts (Google) to 2,048, and OpenAI 300,000 tokens in all. */
-const TEXTS_PER_CALL = 96;
-const CHARACTERS_PER_CALL = 150_000;
+const MAX_TEXTS_PER_CALL = 96;
+const MAX_CHARS_PER_CALL = 150_000;
 /** In UTF-16 units. OpenAI refuses texts of more than 8,191 tokens, and a passage has a quarter of this. */
-const LONGEST_TEXT = 8_000;
-const CALLS_AT_ONCE = 3;
+const MAX_INPUT_CHARS = 8_000;
+const MAX_CONCURRENT_CALLS = 3;
 const PASSAGES_TIMEOUT_MS = 60_000;
 /** Somebody waits for the answer, and there is one without vectors as well. */
 const QUERY_TIMEOUT_MS = 3_000;
-const MOST_DIMENSIONS = 16_000;
+const MAX_DIMENSIONS = 16_000;
 
 /** The name under which vectors of a model are stored. */
 export function embeddingModelKey({ provider, modelId }: EmbeddingModelName): string {
@@ -46,7 +46,7 @@ export async function embedTexts(
       found.set(index, await embed(settings, batch, call));
     }
   };
-  const workers = Array.from({ length: Math.min(CALLS_AT_ONCE, batches.length) }, work);
+  const workers = Array.from({ length: Math.min(MAX_CONCURRENT_CALLS, batches.length) }, work);
   await Promise.all(workers).catch((error: unknown) => {
     failed.abort();
     throw error;
@@ -71,7 +71,7 @@ export function signsOf(vector: Vector): string {
 
 /** Providers refuse empty texts, and some refuse blank ones. */
 function presentable(text: string): string {
-  return cutText(text, LONGEST_TEXT).trim() || '-';
+  return cutText(text, MAX_INPUT_CHARS).trim() || '-';
 }
 
 function batchesOf(texts: readonly string[]): string[][] {
@@ -79,7 +79,7 @@ function batchesOf(texts: readonly string[]): string[][] {
   let batch: string[] = [];
   let characters = 0;
   for (const text of texts) {
-    if (batch.length >= TEXTS_PER_CALL || (batch.length > 0 && characters + text.length > CHARACTERS_PER_CALL)) {
+    if (batch.length >= MAX_TEXTS_PER_CALL || (batch.length > 0 && characters + text.length > MAX_CHARS_PER_CALL)) {
       batches.push(batch);
       batch = [];
       characters = 0;
@@ -121,7 +121,7 @@ function faultOf(settings: ModelSettings, error: unknown, said: readonly string[
 
 function unitVector(vector: readonly number[]): Vector {
   const norm = Math.hypot(...vector);
-  if (!(norm > 0) || !Number.isFinite(norm) || vector.length > MOST_DIMENSIONS) {
+  if (!(norm > 0) || !Number.isFinite(norm) || vector.length > MAX_DIMENSIONS) {
     throw new InvalidResponseDataError({ data: null, message: 'A vector without a direction.' });
   }
   return vector.map((value) => value / norm);

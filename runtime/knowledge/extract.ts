@@ -5,7 +5,7 @@ import { constants, setPriority } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import type { SourceKind } from '../files/fileKinds.ts';
-import { MAX_TEXT, Unreadable } from './extract/blocks.ts';
+import { MAX_TEXT_CHARS, Unreadable } from './extract/blocks.ts';
 import type { ExtractLine } from './extract/extractLine.ts';
 import type { Passage } from './passages.ts';
 
@@ -23,7 +23,7 @@ export const EXTRACT_LIMITS: ExtractLimits = {
   timeMs: 120_000,
   memoryBytes: 700 * 1024 * 1024,
   // Text as JSON, with what passages repeat of each other.
-  outputChars: 3 * MAX_TEXT,
+  outputChars: 3 * MAX_TEXT_CHARS,
 };
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -39,10 +39,10 @@ const READABLE = [
   import.meta.dirname,
   realpathSync(join(ROOT, 'node_modules')),
 ];
-const LOOK_MS = 50;
+const POLL_MS = 50;
 /** The kernel ends a process that outlives this one and still computes, so long after its time. */
 const CPU_GRACE_SECONDS = 10;
-const STDERR_CHARS = 4000;
+const MAX_STDERR_CHARS = 4000;
 
 /** What is said of a file whose reading was cut short. */
 const TOO_SLOW = 'Reading the file takes too long. Split it into smaller files.';
@@ -158,7 +158,7 @@ function parsed(line: string): ExtractLine | undefined {
 async function whenClosed(child: Child): Promise<{ code: number | null; killedBy: string | null; stderr: string }> {
   let stderr = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr = (stderr + text).slice(-STDERR_CHARS);
+    stderr = (stderr + text).slice(-MAX_STDERR_CHARS);
   });
   return await new Promise((resolve, reject) => {
     child.once('error', reject);
@@ -175,5 +175,5 @@ function watchMemory(child: Child, maxBytes: number, tooMuch: () => void): NodeJ
     } catch {
       // It has ended.
     }
-  }, LOOK_MS);
+  }, POLL_MS);
 }

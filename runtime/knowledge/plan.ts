@@ -43,7 +43,7 @@ const BUDGET = 700;
 /** Where the count of the searched passages ends. */
 const COUNTED = 10_000;
 /** Words of the query that count: the rarest. */
-const MOST_WORDS = 16;
+const MAX_WORDS = 16;
 /** What a word found in place of the one that was asked for is worth, before its likeness. */
 const INFLECTION = 0.5;
 const CORRECTION = 0.8;
@@ -80,7 +80,7 @@ export function planSearch(known: readonly KnownWord[], asked: readonly Term[]):
   const searched = counted < COUNTED ? Math.min(counted, all) : all;
   const concepts = conceptsOf(known, all, searched)
     .sort((a, b) => b.weight - a.weight)
-    .slice(0, MOST_WORDS);
+    .slice(0, MAX_WORDS);
   if (concepts.length === 0) return undefined;
   const parts = concepts.flatMap(partsOf).concat(adjacentParts(concepts, asked));
   if (searched <= BUDGET) return { candidates: { query: null, inverted: false }, wider: undefined, parts };

@@ -67,7 +67,7 @@ export async function processSource(context: ProcessingContext, sourceId: string
 }
 
 /** Gives a source up after its last run has failed. */
-export async function giveUpSource(
+export async function failSource(
   { db, workspaceId, runtime }: Pick<ProcessingContext, 'db' | 'workspaceId' | 'runtime'>,
   sourceId: string,
 ): Promise<void> {

@@ -30,18 +30,18 @@ export interface KnowledgeHit extends FoundPassage {
 }
 
 /** In UTF-16 units: a query that is longer is a document, and its beginning tells what it is about. */
-const QUERY_READ = 4_000;
+const MAX_QUERY_CHARS = 4_000;
 /** Words of the query that are looked up. */
-const WORDS_READ = 64;
+const MAX_QUERY_WORDS = 64;
 /** Passages that each way of searching brings to be fused. */
-const FUSED = 50;
+const MAX_FUSED = 50;
 /** Passages that are ranked at most, where the statistics were wrong. */
-const MOST_RANKED = 1_500;
+const MAX_RANKED = 1_500;
 /** Numbers that SQL multiplies in one exact comparison: 0.2 µs each. */
-const MULTIPLIED = 150_000;
-const [FEWEST_COMPARED, MOST_COMPARED] = [100, 400];
+const MAX_MULTIPLICATIONS = 150_000;
+const [MIN_COMPARED, MAX_COMPARED] = [100, 400];
 /** With pgvector a comparison costs little more than reading the vector. */
-const COMPARED_BY_PGVECTOR = 1_000;
+const MAX_COMPARED_BY_PGVECTOR = 1_000;
 
 /**
  * The passages of the sources that answer a query best, best first: by their words, and by their meaning where a model for embeddings
@@ -55,9 +55,9 @@ export async function searchKnowledge(
   const text = toStorable(query, ' ');
   if (limit < 1 || sourceIds.length === 0 || text.trim() === '') return [];
   const byMeaning = context.runtime.models.embeddings !== undefined;
-  const wanted = byMeaning ? Math.max(FUSED, limit) : limit;
+  const wanted = byMeaning ? Math.max(MAX_FUSED, limit) : limit;
   const lists = await Promise.all([
-    searchWords(context, cutText(text, QUERY_READ), sourceIds, wanted),
+    searchWords(context, cutText(text, MAX_QUERY_CHARS), sourceIds, wanted),
     byMeaning ? searchMeaning(context, text, sourceIds, wanted) : [],
   ]);
   const fused = fuseRanks(
@@ -73,7 +73,7 @@ async function searchWords(
   sourceIds: readonly string[],
   limit: number,
 ): Promise<FoundPassage[]> {
-  const asked = await withoutAccentsOf(db, distinct(termsOf(text)).slice(0, WORDS_READ));
+  const asked = await withoutAccentsOf(db, distinct(termsOf(text)).slice(0, MAX_QUERY_WORDS));
   if (asked.length === 0) return [];
   const known = await findWords(
     db,
@@ -83,7 +83,7 @@ async function searchWords(
   const plan = planSearch(known, asked);
   if (!plan) return [];
   const { parts, candidates, wider } = plan;
-  const options = { sourceIds, parts, most: MOST_RANKED, limit };
+  const options = { sourceIds, parts, most: MAX_RANKED, limit };
   const matches = await matchPassages(db, workspaceId, { ...options, ...candidates });
   if (wider === undefined || matches.length >= limit) return matches;
   return await matchPassages(db, workspaceId, { ...options, ...wider });
@@ -132,8 +132,8 @@ async function searchMeaning(
 
 /** How many of the vectors with the nearest signs are compared exactly. */
 export function comparedVectors(dimensions: number, pgvector: boolean): number {
-  if (pgvector) return COMPARED_BY_PGVECTOR;
-  return Math.min(Math.max(Math.round(MULTIPLIED / dimensions), FEWEST_COMPARED), MOST_COMPARED);
+  if (pgvector) return MAX_COMPARED_BY_PGVECTOR;
+  return Math.min(Math.max(Math.round(MAX_MULTIPLICATIONS / dimensions), MIN_COMPARED), MAX_COMPARED);
 }
 
 const pgvectorThere = new WeakMap<object, Promise<boolean>>();

@@ -25,12 +25,12 @@ export interface SourceHints {
 /** Enough to see whether it is text. What comes later is looked at when the file is read. */
 const HEAD_BYTES = 64 * 1024;
 /** PDF readers take the header anywhere in here (PDF 32000-1, implementation note 13). */
-const PDF_HEADER_WITHIN = 1024;
+const MAX_PDF_HEADER_OFFSET = 1024;
 /** The part of a DOCX that says what it is; real ones have a few KB. */
 const CONTENT_TYPES = '[Content_Types].xml';
-const CONTENT_TYPES_BYTES = 1024 * 1024;
+const MAX_CONTENT_TYPES_BYTES = 1024 * 1024;
 const DOCX_MAIN_PART = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml';
-const DOCX_ENTRIES = 10_000;
+const MAX_DOCX_ENTRIES = 10_000;
 
 type SourceFileKind = FileKind & { source: SourceKind };
 const KINDS = FILE_KINDS.filter((kind): kind is SourceFileKind => kind.source !== null);
@@ -78,7 +78,7 @@ async function kindByBytes(path: string, head: Buffer): Promise<'pdf' | 'docx' |
 }
 
 function isPdf(head: Buffer): boolean {
-  const at = head.subarray(0, PDF_HEADER_WITHIN).indexOf('%PDF-');
+  const at = head.subarray(0, MAX_PDF_HEADER_OFFSET).indexOf('%PDF-');
   // Further on it may be a text about PDF.
   return at === 0 || (at > 0 && (head.subarray(0, at).toString('latin1').trim() === '' || !isText(head)));
 }
@@ -101,9 +101,9 @@ async function isDocx(path: string): Promise<boolean> {
       let seen = 0;
       for await (const entry of zip.eachEntry()) {
         seen += 1;
-        if (seen > DOCX_ENTRIES) return false;
+        if (seen > MAX_DOCX_ENTRIES) return false;
         if (entry.fileName !== CONTENT_TYPES) continue;
-        if (entry.uncompressedSize > CONTENT_TYPES_BYTES) return false;
+        if (entry.uncompressedSize > MAX_CONTENT_TYPES_BYTES) return false;
         // yauzl ends the stream with an error when there is more than the entry says.
         const chunks: Buffer[] = [];
         for await (const chunk of await zip.openReadStreamPromise(entry)) chunks.push(chunk as Buffer);

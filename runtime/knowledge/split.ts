@@ -12,8 +12,8 @@ const ENOUGH_WORDS = 120;
 /** The end of a passage that the next one begins with. */
 const OVERLAP: SizeLimits = { words: 40, chars: 300 };
 /** A table of contents is no path; what is beyond is cut. */
-const HEADING_CHARS = 150;
-const PATH_CHARS = 500;
+const MAX_HEADING_CHARS = 150;
+const MAX_PATH_CHARS = 500;
 
 /**
  * Splits a document into passages by its structure: none goes across a heading, paragraphs are kept whole where they fit and cut
@@ -151,7 +151,7 @@ class Sections {
         ? { heading: this.path(), page: this.#bare.page, content: last.text }
         : undefined;
     while ((this.#open.at(-1)?.level ?? 0) >= level) this.#open.pop();
-    this.#open.push({ level, text: shorten(text.replace(/\s+/g, ' '), HEADING_CHARS) });
+    this.#open.push({ level, text: shorten(text.replace(/\s+/g, ' '), MAX_HEADING_CHARS) });
     this.#bare = { level, page };
     return alone;
   }
@@ -164,7 +164,7 @@ class Sections {
   /** The headings from the outermost to the innermost; null outside of all. */
   path(): string | null {
     const texts = this.#open.map(({ text }) => text);
-    while (texts.length > 1 && texts.join(' > ').length > PATH_CHARS) texts.shift();
+    while (texts.length > 1 && texts.join(' > ').length > MAX_PATH_CHARS) texts.shift();
     return texts.length === 0 ? null : texts.join(' > ');
   }
 }

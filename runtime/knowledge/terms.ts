@@ -8,7 +8,7 @@ export interface Term {
 /** PostgreSQL keeps no position beyond this one (documentation, "Text Search Type Limitations"). */
 const LAST_POSITION = 16_383;
 /** In UTF-16 units. What is longer is no word that anybody looks for. */
-const LONGEST_WORD = 64;
+const MAX_WORD_CHARS = 64;
 
 /** Letters and digits, and what joins them to one expression: codes, versions, amounts, addresses, elisions, and Persian's non-joiner. */
 const RUN = /[\p{L}\p{M}\p{N}]+(?:['’ʼ\-‐‑_./:@+&,·\u200c][\p{L}\p{M}\p{N}]+)*/gu;
@@ -40,7 +40,7 @@ export function termsOf(text: string): Term[] {
   const terms: Term[] = [];
   let position = 0;
   const put = (word: string) => {
-    terms.push({ word: cutText(word, LONGEST_WORD), position: Math.min(position, LAST_POSITION) });
+    terms.push({ word: cutText(word, MAX_WORD_CHARS), position: Math.min(position, LAST_POSITION) });
   };
   const next = (word: string) => {
     position += 1;
@@ -54,7 +54,7 @@ export function termsOf(text: string): Term[] {
     for (const word of words) next(word);
     const last = position;
     position = first;
-    if (parts.length > 1 && run.length <= LONGEST_WORD) put(parts.join(''));
+    if (parts.length > 1 && run.length <= MAX_WORD_CHARS) put(parts.join(''));
     for (const [characters] of run.matchAll(SYLLABIC)) {
       for (const pair of pairs(characters)) if (!words.includes(pair)) put(pair);
     }
@@ -107,7 +107,7 @@ export function mayHaveAccents(word: string): boolean {
 }
 
 /** Most places that PostgreSQL keeps of one word in one text (documentation, "Text Search Type Limitations"). */
-const MOST_PLACES = 255;
+const MAX_PLACES = 255;
 
 /**
  * The words of a heading (label C, which counts twice) and then those of the content, each as `plain` has it without accents:
@@ -127,7 +127,7 @@ export function tsvectorOf(
       const known = places.get(written);
       const place = `${Math.min(position + by, LAST_POSITION)}${label}`;
       if (!known) places.set(written, [place]);
-      else if (known.length < MOST_PLACES) known.push(place);
+      else if (known.length < MAX_PLACES) known.push(place);
     }
   };
   add(heading, 0, 'C');

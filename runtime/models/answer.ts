@@ -14,7 +14,7 @@ import { isDeeperThan, toStorableJson } from '../../core/json.ts';
 import { toStorable } from '../../core/text.ts';
 import { MAX_DEPTH } from '../tools/request/response.ts';
 import { UnfinishedAnswer } from './errors.ts';
-import { type AssistantPart, isSaid } from './prompt.ts';
+import { type AssistantPart, hasContent } from './prompt.ts';
 
 /** A call that a model asks for. */
 export type ModelToolCall = {
@@ -168,14 +168,14 @@ function argumentsOf(text: string, wasCut: boolean): Pick<ModelToolCall, 'input'
 const fittingName = (name: string): string => name.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64) || 'unknown';
 
 /** What an answer says and asks for. */
-export type Said = { text: string; content: AssistantPart[]; toolCalls: ModelToolCall[] };
+export type ReadAnswer = { text: string; content: AssistantPart[]; toolCalls: ModelToolCall[] };
 
 /**
  * Reads an answer; nothing in it is left that PostgreSQL could not store. `toolNames` are the tools that the model may call; without any, calls that it asks for all the same are
  * dropped. `content` has what must go back to the model, and nothing empty.
  */
-export function saidBy({ parts, finish }: RawAnswer, toolNames: ReadonlySet<string>): Said {
-  const said: Said = { text: '', content: [], toolCalls: [] };
+export function readAnswer({ parts, finish }: RawAnswer, toolNames: ReadonlySet<string>): ReadAnswer {
+  const said: ReadAnswer = { text: '', content: [], toolCalls: [] };
   const ids = new Set<string>();
   for (const part of parts) {
     const providerOptions = part.providerMetadata && toStorableJson(part.providerMetadata, MAX_DEPTH);
@@ -195,6 +195,6 @@ export function saidBy({ parts, finish }: RawAnswer, toolNames: ReadonlySet<stri
     }
   }
   said.text = toStorable(said.text);
-  said.content = said.content.filter(isSaid);
+  said.content = said.content.filter(hasContent);
   return said;
 }

@@ -5,11 +5,11 @@ import type {
   LanguageModelV4Prompt,
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider';
-import { generate, type ModelToolCall, type RawAnswer, saidBy, stream } from './answer.ts';
+import { generate, type ModelToolCall, type RawAnswer, readAnswer, stream } from './answer.ts';
 import { catalogueEntry, type ModelDescriptor, type ModelProvider } from './catalogue.ts';
 import { type CallUsage, costUsd } from './cost.ts';
 import { MalformedCall, modelFault, UnfinishedAnswer } from './errors.ts';
-import { type AssistantPart, type ModelMessage, saidIn, toPrompt, withPlainIds } from './prompt.ts';
+import { type AssistantPart, type ModelMessage, promptTexts, toPrompt, withPlainIds } from './prompt.ts';
 import { languageModel } from './providers.ts';
 import { withRetries } from './retry.ts';
 import type { ModelSettings } from './settings.ts';
@@ -167,13 +167,13 @@ export async function callModel(settings: ModelSettings, call: ModelCall): Promi
       { retries: settings.retries, begun: () => begun, abortSignal },
     );
     const toolNames = new Set(mayCall(call) ? call.tools?.map(({ name }) => name) : []);
-    const said = saidBy(raw, toolNames);
+    const said = readAnswer(raw, toolNames);
     const usage = usageOf(raw, options);
     const finishReason = finishOf(raw.finish.unified, said.toolCalls.length);
     return { ...said, usage, costUsd: costUsd(model, usage), finishReason };
   } catch (error) {
     if (abortSignal?.aborted) throw abortSignal.reason;
     if (listenerFailed) throw error;
-    throw modelFault(error, { settings, model, said: saidIn(options.prompt) });
+    throw modelFault(error, { settings, model, said: promptTexts(options.prompt) });
   }
 }

@@ -38,7 +38,7 @@ const BLANK = textPart('(a blank message)');
  * Whether a part of an assistant's message says anything. Without a text it still does when the provider put something of
  * its own with it: encrypted or withheld reasoning, or the signature that Google gives to an empty text at the end.
  */
-export function isSaid(part: AssistantPart): boolean {
+export function hasContent(part: AssistantPart): boolean {
   if (part.type === 'tool-call') return true;
   if (part.type === 'reasoning') return part.text !== '' || part.providerOptions !== undefined;
   return part.text.trim() !== '' || part.providerOptions?.google?.thoughtSignature !== undefined;
@@ -79,7 +79,7 @@ export function toPrompt(system: string | undefined, messages: readonly ModelMes
       else if (content.length > 0) prompt.push({ role: 'tool', content });
     } else if (message.role === 'assistant') {
       const parts = typeof message.content === 'string' ? [textPart(message.content)] : message.content;
-      const content = parts.filter(isSaid);
+      const content = parts.filter(hasContent);
       if (content.length === 0) continue;
       if (last?.role === 'assistant' && !makesCalls(last)) prompt[prompt.length - 1] = joined(last, content);
       else prompt.push({ role: 'assistant', content });
@@ -112,7 +112,7 @@ export function withPlainIds(prompt: LanguageModelV4Prompt): LanguageModelV4Prom
 function withoutOptions(part: AssistantPart): AssistantPart[] {
   if (part.type === 'reasoning') return [];
   const { providerOptions, ...rest } = part;
-  return isSaid(rest) ? [rest] : [];
+  return hasContent(rest) ? [rest] : [];
 }
 
 /**
@@ -137,6 +137,6 @@ function textOf(part: PromptPart): string[] {
 }
 
 /** What a prompt says, each text for itself: also what goes into tools and comes out of them. */
-export function saidIn(prompt: LanguageModelV4Prompt): string[] {
+export function promptTexts(prompt: LanguageModelV4Prompt): string[] {
   return prompt.flatMap((message) => (message.role === 'system' ? [message.content] : message.content.flatMap(textOf)));
 }

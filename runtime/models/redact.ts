@@ -1,7 +1,7 @@
-const SHOWN = 300;
+const MAX_SHOWN_CHARS = 300;
 /** A stretch of this many characters in common with the prompt is a quotation of it. */
 const QUOTE = 20;
-const PROMPT_SEARCHED = 100_000;
+const MAX_PROMPT_CHARS = 100_000;
 
 const PATTERNS: readonly (readonly [RegExp, string])[] = [
   // user:password@ in addresses, and keys in their queries
@@ -22,7 +22,7 @@ function withoutQuotes(text: string, said: readonly string[]): string {
     const trimmed = whole.trim();
     if (trimmed.length >= 8) result = result.replaceAll(trimmed, '[…]');
   }
-  const haystack = said.join('\n').slice(0, PROMPT_SEARCHED);
+  const haystack = said.join('\n').slice(0, MAX_PROMPT_CHARS);
   if (haystack.length < QUOTE) return result;
   let kept = '';
   for (let at = 0; at < result.length; ) {
@@ -44,11 +44,11 @@ function withoutQuotes(text: string, said: readonly string[]): string {
  * what was `said` in the prompt, on one line of at most 300 characters.
  */
 export function redact(text: string, secrets: readonly string[], said: readonly string[]): string {
-  let result = text.slice(0, 4 * SHOWN);
+  let result = text.slice(0, 4 * MAX_SHOWN_CHARS);
   for (const secret of secrets) if (secret.length >= 4) result = result.replaceAll(secret, '[redacted]');
   for (const [pattern, replacement] of PATTERNS) result = result.replace(pattern, replacement);
   result = withoutQuotes(result, said)
     .replace(/[\p{Cc}\s]+/gu, ' ')
     .trim();
-  return result.length <= SHOWN ? result : `${result.slice(0, SHOWN - 1).trimEnd()}…`;
+  return result.length <= MAX_SHOWN_CHARS ? result : `${result.slice(0, MAX_SHOWN_CHARS - 1).trimEnd()}…`;
 }

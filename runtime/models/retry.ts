@@ -4,10 +4,10 @@ import { isTransient } from './errors.ts';
 
 const FIRST_WAIT_MS = 500;
 /** A provider that asks for a longer pause gets none: the caller is told instead of kept waiting. */
-const LONGEST_WAIT_MS = 30_000;
+const MAX_WAIT_MS = 30_000;
 
 /** How long the provider asks to wait, in ms, from retry-after-ms or retry-after (seconds or a date). */
-export function askedWait(error: unknown, now: number): number | undefined {
+export function requestedWaitMs(error: unknown, now: number): number | undefined {
   const headers = APICallError.isInstance(error) ? error.responseHeaders : undefined;
   const exact = Number.parseFloat(headers?.['retry-after-ms'] ?? '');
   if (exact >= 0) return exact;
@@ -33,8 +33,8 @@ export async function withRetries<T>(
     } catch (error) {
       if (tried >= options.retries || options.abortSignal?.aborted || options.begun() || !isTransient(error))
         throw error;
-      const pause = askedWait(error, Date.now()) ?? FIRST_WAIT_MS * 2 ** tried;
-      if (pause > LONGEST_WAIT_MS) throw error;
+      const pause = requestedWaitMs(error, Date.now()) ?? FIRST_WAIT_MS * 2 ** tried;
+      if (pause > MAX_WAIT_MS) throw error;
       await wait(pause, undefined, options.abortSignal === undefined ? {} : { signal: options.abortSignal });
     }
   }

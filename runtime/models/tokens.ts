@@ -13,12 +13,12 @@ const AS_TEXT = { allowedSpecial: new Set<string>(), disallowedSpecial: new Set<
  */
 const LONG_WORD = /[\p{L}\p{M}]{129,}|[^\p{L}\p{N}]{129,}/gu;
 const WORD_PART = /.{1,128}/gsu;
-const SEGMENT = 8_192;
+const SEGMENT_CHARS = 8_192;
 /** Characters between two rests for other requests: 5 ms of prose, 100 of the worst text. */
-const STRETCH = 2 * SEGMENT;
-const CACHE_ENTRIES = 20_000;
+const STRETCH_CHARS = 2 * SEGMENT_CHARS;
+const MAX_CACHED_COUNTS = 20_000;
 /** Shorter texts are counted faster than hashed and looked up. */
-const CACHE_FROM = 64;
+const MIN_CACHED_CHARS = 64;
 
 const cache = new Map<string, number>();
 let loading: Promise<Encoding> | undefined;
@@ -49,7 +49,7 @@ function countSegment(encoding: Encoding, segment: string): number {
  * many for long texts (they are counted in pieces). Counts are remembered by hash, so a conversation's earlier messages are counted once.
  */
 export const countTokens: TokenCounter = async (text, limit) => {
-  const key = text.length < CACHE_FROM ? null : hash('sha1', text, 'base64');
+  const key = text.length < MIN_CACHED_CHARS ? null : hash('sha1', text, 'base64');
   const known = key === null ? undefined : cache.get(key);
   if (key !== null && known !== undefined) {
     // Back to the young end: the oldest entry goes first.
@@ -59,22 +59,22 @@ export const countTokens: TokenCounter = async (text, limit) => {
   }
   const encoding = await load();
   let tokens = 0;
-  let rest = STRETCH;
+  let rest = STRETCH_CHARS;
   for (let from = 0, to = 0; from < text.length; from = to) {
-    to = Math.min(from + SEGMENT, text.length);
+    to = Math.min(from + SEGMENT_CHARS, text.length);
     // Not between the halves of a surrogate pair.
     if (to < text.length && (text.charCodeAt(to) & 0xfc00) === 0xdc00) to += 1;
     tokens += countSegment(encoding, text.slice(from, to));
     if (tokens > limit) return tokens;
     rest -= to - from;
     if (rest <= 0 && to < text.length) {
-      rest = STRETCH;
+      rest = STRETCH_CHARS;
       await new Promise((resolve) => setImmediate(resolve));
     }
   }
   if (key !== null) {
     cache.set(key, tokens);
-    const [oldest] = cache.size > CACHE_ENTRIES ? cache.keys() : [];
+    const [oldest] = cache.size > MAX_CACHED_COUNTS ? cache.keys() : [];
     if (oldest !== undefined) cache.delete(oldest);
   }
   return tokens;

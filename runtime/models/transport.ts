@@ -32,15 +32,15 @@ export function modelFetch(): typeof globalThis.fetch {
   };
 }
 
-const SILENCE_MS = 600_000;
+const IDLE_TIMEOUT_MS = 600_000;
 
 async function loadAgent(): Promise<Agent> {
   const undici = await import('undici');
   return new undici.Agent({
     connect: { timeout: 10_000 },
     keepAliveTimeout: 60_000,
-    headersTimeout: SILENCE_MS,
-    bodyTimeout: SILENCE_MS,
+    headersTimeout: IDLE_TIMEOUT_MS,
+    bodyTimeout: IDLE_TIMEOUT_MS,
   });
 }
 

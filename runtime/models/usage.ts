@@ -1,7 +1,7 @@
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import { type RawAnswer, textsOf } from './answer.ts';
 import type { CallUsage } from './cost.ts';
-import { saidIn } from './prompt.ts';
+import { promptTexts } from './prompt.ts';
 
 /** One token per four characters begun: for servers that report no usage. */
 const estimate = (texts: readonly string[]): number => Math.ceil(texts.reduce((sum, text) => sum + text.length, 0) / 4);
@@ -12,7 +12,7 @@ const whole = (tokens: number): number => Math.max(0, Math.round(tokens));
 /** The tokens of a call, as the provider reports them, or else estimated. */
 export function usageOf(raw: RawAnswer, { prompt, tools }: LanguageModelV4CallOptions): CallUsage {
   const described = tools === undefined ? [] : [JSON.stringify(tools)];
-  const inputTokens = whole(raw.usage.inputTokens.total ?? estimate([...saidIn(prompt), ...described]));
+  const inputTokens = whole(raw.usage.inputTokens.total ?? estimate([...promptTexts(prompt), ...described]));
   const outputTokens = whole(raw.usage.outputTokens.total ?? estimate(textsOf(raw)));
   return {
     inputTokens,

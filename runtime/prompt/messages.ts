@@ -69,7 +69,7 @@ interface Said {
 }
 
 /** Calls longer than `most` as JSON are left out: what was said must not be forgotten for them. */
-function saidIn(row: HistoryRow, most: number): Said {
+function promptTexts(row: HistoryRow, most: number): Said {
   const text = withAttachmentNotes(row.content, row.attachments);
   const transcript = transcriptMessages(row.transcript);
   const json = transcript.length > 0 ? JSON.stringify(transcript) : '';
@@ -91,7 +91,7 @@ export async function historyMessages(
     contextWindow: model.contextWindow,
     reserveForReply: replyReserve(model.contextWindow),
     systemText: tools.length > 0 ? system + JSON.stringify(tools) : system,
-    turns: rows.map((row) => saidIn(row, tools.length > 0 ? model.contextWindow * CHARACTERS_OF_CALLS : 0)),
+    turns: rows.map((row) => promptTexts(row, tools.length > 0 ? model.contextWindow * CHARACTERS_OF_CALLS : 0)),
     newest: { content: newest.text, attachments: newest.attachments },
     tokenizer: model.provider === 'openai' ? 'o200k' : 'other',
   });

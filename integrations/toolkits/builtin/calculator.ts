@@ -15,7 +15,7 @@ export type Calculate = (expression: string, caller: Caller) => Promise<string>;
 const MAX_CHARACTERS = 1000;
 const LIMITS = { maxOldGenerationSizeMb: 96, maxYoungGenerationSizeMb: 16, stackSizeMb: 2 };
 /** The thread is kept this long after the last calculation, because the library takes a while to load. */
-const KEPT_MS = 60_000;
+const IDLE_MS = 60_000;
 
 interface Options {
   /** Milliseconds that a calculation may take. */
@@ -32,7 +32,7 @@ export function createCalculator({ timeLimitMs, script }: Options): Calculate {
   const pool = new ThreadPool<string, { result: string } | { error: string }>({
     script,
     limits: LIMITS,
-    keptMs: KEPT_MS,
+    keptMs: IDLE_MS,
     limitMs: timeLimitMs,
     threads: 1,
     waitingOfOne: 16,

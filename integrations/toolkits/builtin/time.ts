@@ -27,7 +27,7 @@ function inWords(milliseconds: number): string {
   return shown.join(', ') || '0 seconds';
 }
 
-const MOST_ZONES = 50;
+const MAX_ZONES = 50;
 
 /** Time and time zones, from the tz database that comes with the runtime. */
 export const registerTime: RegisterTools = (server, host) => {
@@ -97,13 +97,13 @@ export const registerTime: RegisterTools = (server, host) => {
     {
       name: 'find_time_zones',
       title: 'Find time zones',
-      description: `Lists IANA time zones whose name contains a text, such as a city, at most ${MOST_ZONES}.`,
+      description: `Lists IANA time zones whose name contains a text, such as a city, at most ${MAX_ZONES}.`,
       input: z.object({ search: z.string().max(100).default('').describe('Part of the name; any case') }),
     },
     ({ search }) => {
       const wanted = search.trim().replaceAll(' ', '_').toLowerCase();
       const zones = Intl.supportedValuesOf('timeZone').filter((name) => name.toLowerCase().includes(wanted));
-      return { total: zones.length, timeZones: zones.slice(0, MOST_ZONES) };
+      return { total: zones.length, timeZones: zones.slice(0, MAX_ZONES) };
     },
   );
 };

@@ -16,11 +16,11 @@ export type BlockReader = (content: Uint8Array<ArrayBuffer>) => AsyncIterable<Bl
 export class Unreadable extends Error {}
 
 /** Most characters of text in a source: a text file of the largest size that is accepted fits. */
-export const MAX_TEXT = 20 * 1024 * 1024;
+export const MAX_TEXT_CHARS = 20 * 1024 * 1024;
 
 /** What is said of a file with more text. */
 export function tooMuchText(): Unreadable {
   return new Unreadable(
-    `The file has more than ${MAX_TEXT / 1024 / 1024} million characters. Split it into smaller files.`,
+    `The file has more than ${MAX_TEXT_CHARS / 1024 / 1024} million characters. Split it into smaller files.`,
   );
 }

@@ -5,7 +5,7 @@
 import { readFile } from 'node:fs/promises';
 import type { SourceKind } from '../../files/fileKinds.ts';
 import { splitBlocks } from '../split.ts';
-import { type Block, type BlockReader, MAX_TEXT, tooMuchText, Unreadable } from './blocks.ts';
+import { type Block, type BlockReader, MAX_TEXT_CHARS, tooMuchText, Unreadable } from './blocks.ts';
 import type { ExtractLine } from './extractLine.ts';
 
 /** Parsers are loaded when they are needed: most are large. */
@@ -33,7 +33,7 @@ async function* limited(blocks: AsyncIterable<Block> | Iterable<Block>): AsyncGe
   let chars = 0;
   for await (const block of blocks) {
     chars += block.text.length;
-    if (chars > MAX_TEXT) throw tooMuchText();
+    if (chars > MAX_TEXT_CHARS) throw tooMuchText();
     yield block;
   }
 }

@@ -1,13 +1,13 @@
 import mammoth from 'mammoth';
 import { fromBufferPromise } from 'yauzl';
 import { unescapeXml } from '../../../core/text.ts';
-import { type Block, MAX_TEXT, Unreadable } from './blocks.ts';
+import { type Block, MAX_TEXT_CHARS, Unreadable } from './blocks.ts';
 
 /** What a document may unpack to, pictures included. */
 const MAX_UNPACKED = 300 * 1024 * 1024;
 const MAX_ENTRIES = 10_000;
 /** XML is several times its text. */
-const MAX_DOCUMENT_XML = 6 * MAX_TEXT;
+const MAX_DOCUMENT_XML = 6 * MAX_TEXT_CHARS;
 
 const DAMAGED = 'The DOCX is damaged. Open it in a word processor, save it again and upload that.';
 

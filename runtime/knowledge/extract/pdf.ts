@@ -1,4 +1,4 @@
-import { type Block, MAX_TEXT, tooMuchText, Unreadable } from './blocks.ts';
+import { type Block, MAX_TEXT_CHARS, tooMuchText, Unreadable } from './blocks.ts';
 import { type Line, layOut } from './pdfLayout.ts';
 
 const MAX_PAGES = 10_000;
@@ -29,7 +29,7 @@ export async function* readPdf(content: Uint8Array<ArrayBuffer>): AsyncGenerator
       const { items } = await page.getTextContent();
       const lines = linesOf(items as TextItem[]);
       chars += lines.reduce((sum, { text }) => sum + text.length, 0);
-      if (chars > MAX_TEXT) throw tooMuchText();
+      if (chars > MAX_TEXT_CHARS) throw tooMuchText();
       pages.push(lines);
       page.cleanup();
     }

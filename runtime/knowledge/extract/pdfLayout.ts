@@ -11,8 +11,8 @@ export interface Line {
 
 /** Larger than the text by this much, and no longer than this, is a heading. */
 const HEADING_RATIO = 1.15;
-const HEADING_CHARS = 200;
-const HEADING_LEVELS = 6;
+const MAX_HEADING_CHARS = 200;
+const MAX_HEADING_LEVELS = 6;
 /** Lines of a paragraph are nearer to each other than this many letters' heights. */
 const PARAGRAPH_GAP = 1.7;
 /** The same first or last line on so many of the pages is printed there by the layout. */
@@ -62,14 +62,14 @@ function bodySize(pages: readonly (readonly Line[])[]): number {
 }
 
 function isHeading({ size, text }: Line, body: number): boolean {
-  return body > 0 && size >= body * HEADING_RATIO && text.length <= HEADING_CHARS && /\p{L}/u.test(text);
+  return body > 0 && size >= body * HEADING_RATIO && text.length <= MAX_HEADING_CHARS && /\p{L}/u.test(text);
 }
 
 function headingLevels(pages: readonly (readonly Line[])[], body: number): ReadonlyMap<number, number> {
   const sizes = new Set<number>();
   for (const line of pages.flat()) if (isHeading(line, body)) sizes.add(rounded(line.size));
   const ordered = [...sizes].sort((a, b) => b - a);
-  return new Map(ordered.map((size, index) => [size, Math.min(index + 1, HEADING_LEVELS)]));
+  return new Map(ordered.map((size, index) => [size, Math.min(index + 1, MAX_HEADING_LEVELS)]));
 }
 
 /** The lines at the top and the bottom of a page by what they say, whatever numbers they hold. */
@@ -97,7 +97,7 @@ function runningLines(pages: readonly (readonly Line[])[], body: number): Readon
 
 function continues({ block, last }: { block: Block; last: Line }, line: Line, level: number | undefined): boolean {
   if ((block.type === 'heading') !== (level !== undefined)) return false;
-  if (level !== undefined) return block.level === level && block.text.length + line.text.length <= HEADING_CHARS;
+  if (level !== undefined) return block.level === level && block.text.length + line.text.length <= MAX_HEADING_CHARS;
   const gap = last.y - line.y;
   const alike = Math.abs(last.size - line.size) < 0.1 * last.size;
   return alike && gap >= 0 && gap <= PARAGRAPH_GAP * line.size;

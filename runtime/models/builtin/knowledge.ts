@@ -1,17 +1,17 @@
 import { shorten, unescapeXml } from '../../../core/text.ts';
 import { likeness, type Meaning, meaningOf } from './words.ts';
 
-/** A passage that reached the model. */
-export type Passage = { source: string; text: string };
+/** A passage of knowledge in a prompt. */
+export type PromptPassage = { source: string; text: string };
 
-/** An answer out of passages: each source with what it says. */
-export type Found = { source: string; text: string }[];
+/** Sentences of an answer, with the source that they are from. */
+export type SourcedText = { source: string; text: string };
 
 const OPENING = /^<passage source="([^"]*)">$/;
 
 /** The passages in a system prompt: those of its section `# Knowledge`, which ends at the next heading of the first level. */
-export function passagesIn(system: string): Passage[] {
-  const passages: Passage[] = [];
+export function passagesIn(system: string): PromptPassage[] {
+  const passages: PromptPassage[] = [];
   let inSection = false;
   let open: { source: string; lines: string[] } | undefined;
   for (const line of system.split('\n')) {
@@ -35,16 +35,16 @@ const PLACE = /^\[[^\]\n]*\]\n/;
 /** Lines are wrapped anywhere; these begin something new, as a blank line does. */
 const ITEM = /^\s{0,20}(?:[-*•#|>]|\\#|\d{1,3}[.)]\s)/;
 const SENTENCES = new Intl.Segmenter('en', { granularity: 'sentence' });
-const MAX_SENTENCE = 601;
-const MOST_SENTENCES = 3;
+const MAX_SENTENCE_CHARS = 601;
+const MAX_SENTENCES = 3;
 /** Characters that are read of a question, and of each passage: every word of one is compared with every word of the other. */
-const QUESTION_READ = 2_000;
-const PASSAGE_READ = 8_000;
-const MOST_PASSAGES = 20;
+const MAX_QUESTION_CHARS = 2_000;
+const MAX_PASSAGE_CHARS = 8_000;
+const MAX_PASSAGES = 20;
 /** This share of the question's words, by weight, must be in a sentence. */
-const ENOUGH = 0.35;
+const MIN_LIKENESS = 0.35;
 /** A sentence that has this share of what the best one has is told as well. */
-const AS_GOOD = 0.8;
+const MIN_SHARE_OF_BEST = 0.8;
 
 function blocksOf(text: string): string[] {
   const blocks: string[] = [];
@@ -62,7 +62,7 @@ function sentencesOf(text: string): string[] {
   return blocksOf(text.replace(PLACE, ''))
     .flatMap((block) => Array.from(SENTENCES.segment(block), ({ segment }) => segment.trim()))
     .filter((sentence) => sentence !== '')
-    .map((sentence) => shorten(sentence, MAX_SENTENCE));
+    .map((sentence) => shorten(sentence, MAX_SENTENCE_CHARS));
 }
 
 /** A question and a heading say little without what follows them. */
@@ -70,9 +70,9 @@ const needsNext = (sentence: string): boolean => /[?？]$|[\p{L}\p{N}:]$/u.test(
 
 type Candidate = { passage: number; place: number; score: number; text: string };
 
-function candidates(question: Meaning, passages: readonly Passage[]): Candidate[] {
-  return passages.slice(0, MOST_PASSAGES).flatMap((each, passage) => {
-    const sentences = sentencesOf(each.text.slice(0, PASSAGE_READ));
+function candidates(question: Meaning, passages: readonly PromptPassage[]): Candidate[] {
+  return passages.slice(0, MAX_PASSAGES).flatMap((each, passage) => {
+    const sentences = sentencesOf(each.text.slice(0, MAX_PASSAGE_CHARS));
     return sentences.map((sentence, place) => {
       const next = needsNext(sentence) ? sentences[place + 1] : undefined;
       const text = next === undefined ? sentence : `${sentence} ${next}`;
@@ -82,14 +82,14 @@ function candidates(question: Meaning, passages: readonly Passage[]): Candidate[
 }
 
 /** The sentences that have most in common with the question, with their sources; none when nothing has enough. */
-export function findAnswer(question: string, passages: readonly Passage[]): Found {
-  const all = candidates(meaningOf(question.slice(0, QUESTION_READ)), passages);
+export function findAnswer(question: string, passages: readonly PromptPassage[]): SourcedText[] {
+  const all = candidates(meaningOf(question.slice(0, MAX_QUESTION_CHARS)), passages);
   const best = Math.max(0, ...all.map(({ score }) => score));
   const chosen = all
-    .filter(({ score }) => score >= Math.max(ENOUGH, AS_GOOD * best))
+    .filter(({ score }) => score >= Math.max(MIN_LIKENESS, MIN_SHARE_OF_BEST * best))
     .sort((a, b) => b.score - a.score || a.passage - b.passage || a.place - b.place)
-    .slice(0, MOST_SENTENCES);
-  const found: Found = [];
+    .slice(0, MAX_SENTENCES);
+  const found: SourcedText[] = [];
   for (const { passage, text } of chosen) {
     const source = passages[passage]?.source ?? '';
     const same = found.find((one) => one.source === source);

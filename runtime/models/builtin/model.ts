@@ -6,9 +6,9 @@ import type {
   LanguageModelV4ToolCall,
   LanguageModelV4Usage,
 } from '@ai-sdk/provider';
-import { saidIn } from '../prompt.ts';
-import { answer } from './answer.ts';
-import { lookAt } from './seen.ts';
+import { promptTexts } from '../prompt.ts';
+import { nextAction } from './nextAction.ts';
+import { parsePrompt } from './parsePrompt.ts';
 
 type Reply = { text: string; calls: LanguageModelV4ToolCall[]; usage: LanguageModelV4Usage };
 
@@ -23,9 +23,9 @@ function usageOf(said: readonly string[], text: string): LanguageModelV4Usage {
 }
 
 function reply({ prompt, tools = [], toolChoice }: LanguageModelV4CallOptions): Reply {
-  const said = saidIn(prompt);
+  const said = promptTexts(prompt);
   const names = tools.map(({ name }) => name);
-  const next = answer(lookAt(prompt), names, toolChoice?.type !== 'none');
+  const next = nextAction(parsePrompt(prompt), names, toolChoice?.type !== 'none');
   if ('text' in next) return { text: next.text, calls: [], usage: usageOf(said, next.text) };
   // Always the same, and another one in each step.
   const step = createHash('sha256').update(said.join('\0')).digest('hex').slice(0, 16);

@@ -11,7 +11,7 @@ export type Requests = {
 const NAME = '[A-Za-z0-9_](?:[\\w.-]*\\w)?';
 /** “The tool” or the like, a quotation mark, the name. */
 const TOOL = `(?:the\\s+)?((?:tool|function)\\s+(?:(?:called|named)\\s+)?)?([\`"'“‘]?)(${NAME})[\`"'”’]?`;
-const ASKED = new RegExp(`\\b(?:call|use|run|invoke|execute)\\s+${TOOL}`, 'giu');
+const REQUESTED = new RegExp(`\\b(?:call|use|run|invoke|execute)\\s+${TOOL}`, 'giu');
 /** Another one after a call: `, b {…}`, `and b {…}`, `then b {…}`. */
 const CONTINUED = new RegExp(`\\s*(?:(?:[,;&]|\\band\\b|\\bthen\\b)\\s*){1,3}${TOOL}`, 'yiu');
 /** What “tool” stands next to in ordinary sentences. */
@@ -65,7 +65,7 @@ function startOfArguments(text: string, end: number): number | undefined {
   return text[at] === '{' ? at : undefined;
 }
 
-type Found = RequestedCall & {
+type FoundCall = RequestedCall & {
   /** Where the name begins, and where the arguments end. */
   start: number;
   end: number;
@@ -74,7 +74,7 @@ type Found = RequestedCall & {
 };
 
 /** The call whose name was matched, with the arguments that follow it. */
-function withArguments(text: string, match: RegExpExecArray): Found {
+function withArguments(text: string, match: RegExpExecArray): FoundCall {
   const [whole, toolWord, quote, name = ''] = match;
   const end = match.index + whole.length;
   const start = match.index + whole.lastIndexOf(name);
@@ -108,9 +108,9 @@ export function requestsIn(message: string, tools: ReadonlySet<string>): Request
     return true;
   };
   for (;;) {
-    ASKED.lastIndex = end;
-    let match = ASKED.exec(message);
-    while (match !== null && !take(match)) match = ASKED.exec(message);
+    REQUESTED.lastIndex = end;
+    let match = REQUESTED.exec(message);
+    while (match !== null && !take(match)) match = REQUESTED.exec(message);
     if (match === null) return requests;
     do {
       CONTINUED.lastIndex = end;

@@ -5,10 +5,10 @@ export type Meaning = ReadonlyMap<string, number>;
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]+/gu;
 const WORDS = /[\p{L}\p{N}]+/gu;
-const SHORTEST = 3;
+const MIN_WORD_CHARS = 3;
 /** Of the longer word: what two forms of one word have in common at their beginning, at least. */
-const SAME_STEM = 0.55;
-const SHORTEST_STEM = 4;
+const MIN_STEM_SHARE = 0.55;
+const MIN_STEM_CHARS = 4;
 const PAIR_WEIGHT = 2;
 
 /** Without accents and case. */
@@ -34,14 +34,14 @@ export function meaningOf(text: string): Meaning {
   });
   for (const [word] of spaced.matchAll(WORDS)) {
     const { length } = Array.from(word);
-    if (length >= SHORTEST) meaning.set(word, length - SHORTEST + 1);
+    if (length >= MIN_WORD_CHARS) meaning.set(word, length - MIN_WORD_CHARS + 1);
   }
   return meaning;
 }
 
 function isForm(one: string, other: string): boolean {
   const longer = Math.max(one.length, other.length);
-  const least = Math.max(SHORTEST_STEM, Math.ceil(longer * SAME_STEM));
+  const least = Math.max(MIN_STEM_CHARS, Math.ceil(longer * MIN_STEM_SHARE));
   return Math.min(one.length, other.length) >= least && one.slice(0, least) === other.slice(0, least);
 }
 

@@ -1,6 +1,6 @@
 import { APICallError } from '@ai-sdk/provider';
 import { callModel } from '../../../runtime/models/call.ts';
-import { askedWait } from '../../../runtime/models/retry.ts';
+import { requestedWaitMs } from '../../../runtime/models/retry.ts';
 import type { ModelSettings } from '../../../runtime/models/settings.ts';
 import { type ModelServer, type Step, startModelServer } from '../../support/servers/modelServer.ts';
 import { ask, modelOf, rejection } from './support.ts';
@@ -85,6 +85,6 @@ describe('askedWait', () => {
     [{ 'retry-after': 'soon' }, undefined],
     [{}, undefined],
   ])('%j means %s ms', (headers, expected) => {
-    expect(askedWait(refusal(headers as Record<string, string>), now)).toBe(expected);
+    expect(requestedWaitMs(refusal(headers as Record<string, string>), now)).toBe(expected);
   });
 });

@@ -59,9 +59,9 @@ class Refused extends Error {
 }
 
 const FORMATS = ['flac', 'mp3', 'mp4', 'mpeg', 'mpga', 'm4a', 'ogg', 'wav', 'webm'];
-const LARGEST_FILE = 25 * 1024 * 1024;
+const MAX_FILE_BYTES = 25 * 1024 * 1024;
 const SPEECH_FORMATS = ['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm'];
-const LONGEST_INPUT = 4096;
+const MAX_INPUT_CHARS = 4096;
 
 type Read = Omit<AudioRequest, 'path' | 'headers' | 'closed'>;
 
@@ -72,7 +72,7 @@ async function transcription(raw: Buffer<ArrayBuffer>, type: string): Promise<Re
   if (!(file instanceof File)) throw new Refused("Missing required parameter: 'file'.");
   if (typeof model !== 'string') throw new Refused("Missing required parameter: 'model'.");
   if (/^gpt-4o/.test(model) && format !== 'json') throw new Refused(`response_format '${format}' is not compatible.`);
-  if (file.size > LARGEST_FILE) throw new Refused('Maximum content size limit exceeded.', 413);
+  if (file.size > MAX_FILE_BYTES) throw new Refused('Maximum content size limit exceeded.', 413);
   if (!FORMATS.includes(file.name.split('.').at(-1) ?? '')) {
     throw new Refused(
       `Unrecognized file format. Supported formats: [${FORMATS.map((each) => `'${each}'`).join(', ')}]`,
@@ -88,7 +88,7 @@ function speech(raw: Buffer, type: string): Read {
   const { model, input, voice, response_format: format = 'mp3' } = body;
   if (typeof model !== 'string') throw new Refused("Missing required parameter: 'model'.");
   if (typeof input !== 'string' || input === '') throw new Refused("Missing required parameter: 'input'.");
-  if (input.length > LONGEST_INPUT) throw new Refused('String should have at most 4096 characters');
+  if (input.length > MAX_INPUT_CHARS) throw new Refused('String should have at most 4096 characters');
   if (typeof voice !== 'string') throw new Refused("Missing required parameter: 'voice'.");
   if (!SPEECH_FORMATS.includes(String(format))) throw new Refused('Input should be a known response_format.');
   return { model, input, voice };

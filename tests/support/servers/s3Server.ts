@@ -66,7 +66,7 @@ export function signatures({ method, url, headers }: SignedRequest, { secretAcce
 }
 
 /** What the stand-in does wrong, one request after the other. */
-export type Trouble =
+export type InjectedFault =
   | { status: number; code: string }
   /** Ends the connection without an answer. */
   | 'drop'
@@ -81,7 +81,7 @@ export interface S3Server {
   /** `METHOD /path` of every request. */
   requests: string[];
   /** Goes wrong with the next requests. */
-  trouble: Trouble[];
+  trouble: InjectedFault[];
   close(): Promise<void>;
 }
 
@@ -89,7 +89,7 @@ export interface S3Server {
 export async function startS3Server(bucket: string, region: string, credentials: S3Credentials): Promise<S3Server> {
   const objects = new Map<string, Buffer>();
   const requests: string[] = [];
-  const trouble: Trouble[] = [];
+  const trouble: InjectedFault[] = [];
 
   function refuse(response: ServerResponse, status: number, code: string, headers = {}): void {
     const body = `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${code}</Code><Message>${code}: as S3 says it</Message></Error>`;

@@ -1,15 +1,15 @@
 import { shorten } from '../../../core/text.ts';
 import { findAnswer, passagesIn } from './knowledge.ts';
+import type { ParsedPrompt } from './parsePrompt.ts';
 import { type RequestedCall, type Requests, requestsIn } from './requests.ts';
-import type { Seen } from './seen.ts';
 
 /** What the model does next: it calls tools, or it says something. */
-export type Answer = { calls: RequestedCall[] } | { text: string };
+export type NextAction = { calls: RequestedCall[] } | { text: string };
 
-const INSTRUCTIONS_SHOWN = 201;
-const MESSAGE_SHOWN = 1_001;
-const RESULT_SHOWN = 2_001;
-const TOOLS_SHOWN = 30;
+const MAX_INSTRUCTIONS_CHARS = 201;
+const MAX_MESSAGE_CHARS = 1_001;
+const MAX_RESULT_CHARS = 2_001;
+const MAX_TOOLS_LISTED = 30;
 
 const NO_LLM = "I am Guildhall's built-in model, and not an LLM.";
 
@@ -21,21 +21,23 @@ function cut(text: string, max: number): string {
 const counted = (count: number, one: string): string => `${count} ${one}${count === 1 ? '' : 's'}`;
 
 function listed(names: readonly string[]): string {
-  const more = names.length - TOOLS_SHOWN;
-  return names.slice(0, TOOLS_SHOWN).join(', ') + (more > 0 ? ` and ${more} more` : '');
+  const more = names.length - MAX_TOOLS_LISTED;
+  return names.slice(0, MAX_TOOLS_LISTED).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
 const toolsLine = (tools: readonly string[]): string =>
   tools.length === 0 ? 'I have no tools.' : `I can call ${counted(tools.length, 'tool')}: ${listed(tools)}.`;
 
 /** Says what reached the model. */
-function plain(seen: Seen, tools: readonly string[], passages: number): string {
+function plain(seen: ParsedPrompt, tools: readonly string[], passages: number): string {
   const last = seen.said.at(-1) ?? '';
   const { system, attachments, others } = seen;
   const lines = [
     "I am Guildhall's built-in model. I am not an LLM: I tell you what reached me, so that you can try every feature without an account anywhere.",
-    last.trim() === '' ? 'Your message has no text.' : `You wrote: “${cut(last, MESSAGE_SHOWN)}”`,
-    system.trim() === '' ? 'I have no instructions.' : `My instructions begin: “${cut(system, INSTRUCTIONS_SHOWN)}”`,
+    last.trim() === '' ? 'Your message has no text.' : `You wrote: “${cut(last, MAX_MESSAGE_CHARS)}”`,
+    system.trim() === ''
+      ? 'I have no instructions.'
+      : `My instructions begin: “${cut(system, MAX_INSTRUCTIONS_CHARS)}”`,
     others === 0
       ? 'This is the first message that I see of this conversation.'
       : `I see ${counted(others, 'earlier message')} of this conversation.`,
@@ -50,7 +52,7 @@ function plain(seen: Seen, tools: readonly string[], passages: number): string {
 }
 
 /** The plan that the calls made so far belong to: a message that only approves a call has none of its own. */
-function planOf(seen: Seen, tools: ReadonlySet<string>): Requests {
+function planOf(seen: ParsedPrompt, tools: ReadonlySet<string>): Requests {
   const own = requestsIn(seen.said.at(-1) ?? '', tools);
   if (own.steps.length > 0 || seen.steps.length === 0) return own;
   for (const earlier of seen.said.slice(0, -1).reverse()) {
@@ -61,7 +63,7 @@ function planOf(seen: Seen, tools: ReadonlySet<string>): Requests {
 }
 
 /** How many steps of the plan are done, and whether something failed in the last of them. */
-function progress({ steps }: Requests, made: Seen['steps']): { done: number; failed: boolean } {
+function progress({ steps }: Requests, made: ParsedPrompt['steps']): { done: number; failed: boolean } {
   let done = 0;
   let failed = false;
   for (const calls of made) {
@@ -73,10 +75,10 @@ function progress({ steps }: Requests, made: Seen['steps']): { done: number; fai
   return { done, failed };
 }
 
-function report(seen: Seen, left: RequestedCall[]): string {
+function report(seen: ParsedPrompt, left: RequestedCall[]): string {
   const lines = seen.steps.flat().map(({ name, result }) => {
     if (result === undefined) return `${name} has not answered.`;
-    return `${name} ${result.isError ? 'failed' : 'answered'}: “${cut(result.text, RESULT_SHOWN)}”`;
+    return `${name} ${result.isError ? 'failed' : 'answered'}: “${cut(result.text, MAX_RESULT_CHARS)}”`;
   });
   if (left.length > 0) lines.push(`So I did not go on to call ${listed(left.map(({ name }) => name))}.`);
   return [`${NO_LLM} This came of my calls:`, ...lines].join('\n\n');
@@ -86,7 +88,7 @@ function report(seen: Seen, left: RequestedCall[]): string {
  * What the model answers: the calls that the user's message asks for, step by step, until they are made or one fails, and
  * then what came of them; what the knowledge in the prompt says on the question, with its sources; or else what reached it.
  */
-export function answer(seen: Seen, tools: readonly string[], mayCall: boolean): Answer {
+export function nextAction(seen: ParsedPrompt, tools: readonly string[], mayCall: boolean): NextAction {
   const offered = new Set(tools);
   const plan = planOf(seen, offered);
   const { done, failed } = progress(plan, seen.steps);

@@ -4,7 +4,7 @@ import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
 export type MadeCall = { name: string; result: { text: string; isError: boolean } | undefined };
 
 /** What reached the model. */
-export type Seen = {
+export type ParsedPrompt = {
   system: string;
   /** What the users said, the last message last; '' for one without text. */
   said: string[];
@@ -44,9 +44,9 @@ function resultsOf(message: Message | undefined): Map<string, NonNullable<MadeCa
 }
 
 /** Reads a prompt. */
-export function lookAt(prompt: LanguageModelV4Prompt): Seen {
+export function parsePrompt(prompt: LanguageModelV4Prompt): ParsedPrompt {
   const lastUser = prompt.findLastIndex(({ role }) => role === 'user');
-  const seen: Seen = { system: '', said: [], attachments: [], others: 0, steps: [] };
+  const seen: ParsedPrompt = { system: '', said: [], attachments: [], others: 0, steps: [] };
   for (const [at, message] of prompt.entries()) {
     if (message.role === 'system') {
       seen.system += message.content;
