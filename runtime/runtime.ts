@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../core/clock.ts';
 import type { SecretBox } from '../core/secrets.ts';
 import { findVersion } from '../db/queries/agents/agentVersions.ts';
-import { type AiModelRow, findCustomModel, listCustomModels } from '../db/queries/agents/aiModels.ts';
+import { type AiModelRow, findCustomModel, selectCustomModels } from '../db/queries/agents/aiModels.ts';
 import type { DB } from '../generated/db.ts';
 import type { FileStore } from '../integrations/storage/storage.ts';
 import type { Toolkits } from '../integrations/toolkits/toolkits.ts';
@@ -106,7 +106,7 @@ export class Runtime {
 
   /** Returns every model that the workspace can choose, active or not. */
   async listModels(db: Kysely<DB>, workspaceId: string): Promise<ListedModel[]> {
-    const own = await listCustomModels(db, workspaceId);
+    const own = await selectCustomModels(db, workspaceId);
     return [...listGlobalModels(this.models, this.clock.now()), ...own.map((row) => this.#listed(row))];
   }
 

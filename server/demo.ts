@@ -2,8 +2,8 @@ import { displayApiKey, hashApiKey, mintApiKey } from '../core/apiKey.ts';
 import type { Clock } from '../core/clock.ts';
 import { newId } from '../core/ids.ts';
 import type { Database } from '../db/connect.ts';
-import { createApiKey } from '../db/queries/workspaces/apiKeys.ts';
-import { createWorkspace, listWorkspaces } from '../db/queries/workspaces/workspaces.ts';
+import { insertApiKey } from '../db/queries/workspaces/apiKeys.ts';
+import { insertWorkspace, selectWorkspaces } from '../db/queries/workspaces/workspaces.ts';
 import { addAgent } from '../domain/agents/addAgent.ts';
 import { changeConfig } from '../domain/agents/config/changeConfig.ts';
 import { publishDraft } from '../domain/agents/versions/publishDraft.ts';
@@ -22,12 +22,12 @@ export interface Demo {
  * in the answer and nowhere else.
  */
 export async function seedDemo(database: Database, runtime: Runtime, clock: Clock): Promise<Demo | undefined> {
-  if ((await listWorkspaces(database.system)).length > 0) return undefined;
+  if ((await selectWorkspaces(database.system)).length > 0) return undefined;
   const workspaceId = newId();
   const apiKey = mintApiKey();
   await database.system.transaction().execute(async (trx) => {
-    await createWorkspace(trx, { id: workspaceId, name: 'demo' });
-    await createApiKey(trx, {
+    await insertWorkspace(trx, { id: workspaceId, name: 'demo' });
+    await insertApiKey(trx, {
       id: newId(),
       workspaceId,
       name: 'demo',

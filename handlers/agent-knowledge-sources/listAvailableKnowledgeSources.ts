@@ -1,4 +1,4 @@
-import { listUnlinkedKnowledgeSources } from '../../db/queries/knowledge/knowledgeSources.ts';
+import { listLinkableKnowledgeSources } from '../../db/queries/knowledge/knowledgeSources.ts';
 import { draftAgent } from '../../domain/agents/links/links.ts';
 import type { Handler } from '../handler.ts';
 
@@ -6,7 +6,7 @@ import type { Handler } from '../handler.ts';
 export const listAvailableKnowledgeSources: Handler<'listAvailableKnowledgeSources'> = async (context) => {
   const { path, db, workspaceId, reply } = context;
   await draftAgent(context, path.agentPublicId, 'knowledge_source');
-  const rows = await listUnlinkedKnowledgeSources(db, workspaceId, path.agentPublicId);
+  const rows = await listLinkableKnowledgeSources(db, workspaceId, path.agentPublicId);
   return reply(
     200,
     rows.map(({ id, name, description }) => ({ publicId: id, name, description })),

@@ -1,4 +1,4 @@
-import { listAgents as queryAgents } from '../../db/queries/agents/agents.ts';
+import { selectAgents } from '../../db/queries/agents/agents.ts';
 import type { components } from '../../generated/api.ts';
 import type { Handler } from '../handler.ts';
 import { pageOf, windowOf } from '../paging.ts';
@@ -8,7 +8,7 @@ type Item = components['schemas']['AgentListItem'];
 export const listAgents: Handler<'listAgents'> = async ({ query, db, workspaceId, reply }) => {
   const window = windowOf(query);
   const { status, search, categories, includeArchived = false } = query;
-  const { rows, total } = await queryAgents(db, workspaceId, { status, search, categories, includeArchived }, window);
+  const { rows, total } = await selectAgents(db, workspaceId, { status, search, categories, includeArchived }, window);
   const items = rows.map(
     (row): Item => ({
       publicId: row.id,

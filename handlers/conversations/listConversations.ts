@@ -1,5 +1,5 @@
 import { invalid } from '../../core/errors.ts';
-import { listConversations as queryConversations } from '../../db/queries/conversations/conversations.ts';
+import { selectConversations } from '../../db/queries/conversations/conversations.ts';
 import type { Handler } from '../handler.ts';
 import { pageOf, windowOf } from '../paging.ts';
 import { conversationListItem } from './bodies.ts';
@@ -26,6 +26,6 @@ export const listConversations: Handler<'listConversations'> = async ({ query, d
     since: instantOf(query.since, 'since'),
     until: instantOf(query.until, 'until'),
   };
-  const { rows, total } = await queryConversations(db, workspaceId, filter, window);
+  const { rows, total } = await selectConversations(db, workspaceId, filter, window);
   return reply(200, pageOf(rows.map(conversationListItem), total, window));
 };

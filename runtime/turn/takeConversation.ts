@@ -9,7 +9,7 @@ import {
   storeUnanswered,
   type UserMessage,
 } from '../../db/queries/turns/turns.ts';
-import { returnOperation, takeOperation } from '../../db/queries/workspaces/operations.ts';
+import { returnToQuota, takeFromQuota } from '../../db/queries/workspaces/quota.ts';
 import { abortable } from './turnRegistry.ts';
 import type { Turn } from './types.ts';
 
@@ -72,16 +72,16 @@ export async function countTurn(turn: Turn): Promise<void> {
   if (!turn.isLimited || turn.countedAt) return;
   const { db, workspaceId, runtime } = turn;
   const now = runtime.clock.now();
-  noteCount(turn, { now, takeOperation: true }, await takeOperation(db, workspaceId, now));
+  noteCount(turn, { now, usesQuota: true }, await takeFromQuota(db, workspaceId, now));
 }
 
 /** Gives back what a failed turn was counted. When the database is out of reach it stays counted: never more than the limit allows. */
 export async function uncountTurn({ db, workspaceId, turnId, countedAt }: Turn): Promise<void> {
-  if (countedAt) await returnOperation(db, workspaceId, turnId, countedAt).catch(() => {});
+  if (countedAt) await returnToQuota(db, workspaceId, turnId, countedAt).catch(() => {});
 }
 
-function noteCount(turn: Turn, start: { now: Date; takeOperation: boolean }, taken: boolean): void {
-  if (!start.takeOperation) return;
+function noteCount(turn: Turn, start: { now: Date; usesQuota: boolean }, taken: boolean): void {
+  if (!start.usesQuota) return;
   if (!taken) throw fault('OPERATION_LIMIT_REACHED');
   turn.countedAt = start.now;
 }
@@ -99,7 +99,7 @@ function startOf<Message extends UserMessage | null>(turn: Turn, message: Messag
     message,
     now: turn.runtime.clock.now(),
     commandId: command?.id ?? null,
-    takeOperation: turn.isLimited && !turn.countedAt,
+    usesQuota: turn.isLimited && !turn.countedAt,
   };
 }
 

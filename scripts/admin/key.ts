@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import { displayApiKey, hashApiKey, mintApiKey } from '../../core/apiKey.ts';
 import { newId } from '../../core/ids.ts';
-import { type ApiKeyRow, createApiKey, listApiKeys, revokeApiKey } from '../../db/queries/workspaces/apiKeys.ts';
+import { type ApiKeyRow, insertApiKey, revokeApiKey, selectApiKeys } from '../../db/queries/workspaces/apiKeys.ts';
 import { findWorkspace } from '../../db/queries/workspaces/workspaces.ts';
 import type { DB } from '../../generated/db.ts';
 import { type Command, CommandError, optionalUuid, table, text, uuid } from './command.ts';
@@ -13,7 +13,7 @@ export async function issueKey(
   name: string,
 ): Promise<ApiKeyRow & { apiKey: string }> {
   const apiKey = mintApiKey();
-  const row = await createApiKey(db, {
+  const row = await insertApiKey(db, {
     id: newId(),
     workspaceId,
     name,
@@ -61,7 +61,7 @@ export const keyCommands: Record<string, Command> = {
     prepare(_words, options) {
       const workspaceId = optionalUuid(options.workspace, '--workspace');
       return async ({ system }) => {
-        const rows = await listApiKeys(system, workspaceId);
+        const rows = await selectApiKeys(system, workspaceId);
         return {
           json: rows.map(shown),
           text: table(

@@ -1,5 +1,5 @@
 import { newId } from '../../core/ids.ts';
-import { insertCustomModel, listCustomModels, softDeleteCustomModel } from '../../db/queries/agents/aiModels.ts';
+import { insertCustomModel, selectCustomModels, softDeleteCustomModel } from '../../db/queries/agents/aiModels.ts';
 import { findWorkspace } from '../../db/queries/workspaces/workspaces.ts';
 import { PROVIDER_NAMES } from '../../runtime/models/catalogue.ts';
 import {
@@ -107,7 +107,7 @@ export const modelCommands: Record<string, Command> = {
     prepare(_words, options) {
       const workspaceId = uuid(options.workspace, '--workspace');
       return async (database) => {
-        const rows = await listCustomModels(database.forWorkspace(workspaceId), workspaceId);
+        const rows = await selectCustomModels(database.forWorkspace(workspaceId), workspaceId);
         return {
           json: rows.map((row) => ({
             aiModelPublicId: row.id,

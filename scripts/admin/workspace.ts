@@ -1,8 +1,8 @@
 import { newId } from '../../core/ids.ts';
 import { timeZoneName } from '../../core/timeZone.ts';
 import {
-  createWorkspace,
-  listWorkspaces,
+  insertWorkspace,
+  selectWorkspaces,
   updateWorkspace,
   type Workspace,
   type WorkspaceChange,
@@ -57,7 +57,7 @@ export const workspaceCommands: Record<string, Command> = {
       };
       return async (database) => {
         const { id: apiKeyPublicId, apiKey } = await inTransaction(database.system, async (transaction) => {
-          await createWorkspace(transaction, workspace);
+          await insertWorkspace(transaction, workspace);
           return await issueKey(transaction, workspace.id, 'Default');
         });
         return {
@@ -96,7 +96,7 @@ export const workspaceCommands: Record<string, Command> = {
     words: 0,
     options: {},
     prepare: () => async (database) => {
-      const rows = await listWorkspaces(database.system);
+      const rows = await selectWorkspaces(database.system);
       return {
         json: rows.map(shown),
         text: table(

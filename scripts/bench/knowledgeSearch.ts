@@ -2,7 +2,7 @@ import { newId } from '../../core/ids.ts';
 import { connectDatabase } from '../../db/connect.ts';
 import { insertEmbeddings, insertVectors } from '../../db/queries/knowledge/knowledgePassages.ts';
 import { nearestPassages } from '../../db/queries/knowledge/knowledgeSearch.ts';
-import { createWorkspace } from '../../db/queries/workspaces/workspaces.ts';
+import { insertWorkspace } from '../../db/queries/workspaces/workspaces.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { signsOf } from '../../runtime/knowledge/embeddings.ts';
 import { type KnowledgeContext, type Passage, replacePassages } from '../../runtime/knowledge/passages.ts';
@@ -32,7 +32,7 @@ export async function measureKnowledgeSearch(
   const database = connectDatabase(world.databaseUrl, { poolSize: 4 });
   try {
     const workspaceId = newId();
-    await createWorkspace(database.system, { id: workspaceId, name: 'knowledge' });
+    await insertWorkspace(database.system, { id: workspaceId, name: 'knowledge' });
     const context: KnowledgeContext = {
       db: database.forWorkspace(workspaceId),
       workspaceId,

@@ -9,8 +9,8 @@ import { newId } from '../../core/ids.ts';
 import { connectDatabase } from '../../db/connect.ts';
 import { type EmbeddedPostgres, startEmbedded } from '../../db/embedded.ts';
 import { migrate } from '../../db/migrate.ts';
-import { createApiKey } from '../../db/queries/workspaces/apiKeys.ts';
-import { createWorkspace } from '../../db/queries/workspaces/workspaces.ts';
+import { insertApiKey } from '../../db/queries/workspaces/apiKeys.ts';
+import { insertWorkspace } from '../../db/queries/workspaces/workspaces.ts';
 import { globalModelId } from '../../runtime/models/catalogue.ts';
 import { API_PREFIX } from '../../server/app.ts';
 import { readConfig } from '../../server/config.ts';
@@ -188,9 +188,9 @@ async function makeWorkspace(databaseUrl: string): Promise<{ workspaceId: string
   const database = connectDatabase(databaseUrl, { poolSize: 2 });
   const workspaceId = newId();
   const apiKey = mintApiKey();
-  await createWorkspace(database.system, { id: workspaceId, name: 'bench' });
+  await insertWorkspace(database.system, { id: workspaceId, name: 'bench' });
   const display = displayApiKey(apiKey);
-  await createApiKey(database.system, { id: newId(), workspaceId, name: 'bench', hash: hashApiKey(apiKey), display });
+  await insertApiKey(database.system, { id: newId(), workspaceId, name: 'bench', hash: hashApiKey(apiKey), display });
   await database.end();
   return { workspaceId, apiKey };
 }

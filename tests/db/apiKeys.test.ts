@@ -1,8 +1,8 @@
 import { displayApiKey, hashApiKey, isApiKeyShape, mintApiKey } from '../../core/apiKey.ts';
 import { newId } from '../../core/ids.ts';
 import { apiKeyRevoked } from '../../db/events.ts';
-import { findApiKeyByHash, listApiKeys, revokeApiKey, touchApiKey } from '../../db/queries/workspaces/apiKeys.ts';
-import { createWorkspace, findWorkspace, listWorkspaces } from '../../db/queries/workspaces/workspaces.ts';
+import { findApiKeyByHash, revokeApiKey, selectApiKeys, touchApiKey } from '../../db/queries/workspaces/apiKeys.ts';
+import { findWorkspace, insertWorkspace, selectWorkspaces } from '../../db/queries/workspaces/workspaces.ts';
 import { createTestDatabase, type TestDatabase } from '../support/db/database.ts';
 
 let setting: TestDatabase;
@@ -64,7 +64,7 @@ describe('stored keys', () => {
     await system.updateTable('workspaces').set({ deleted_at: new Date() }).where('id', '=', workspaceId).execute();
     expect(await findApiKeyByHash(system, hashApiKey(apiKey))).toBeUndefined();
     expect(await findWorkspace(system, workspaceId)).toBeUndefined();
-    expect((await listWorkspaces(system)).map((row) => row.id)).not.toContain(workspaceId);
+    expect((await selectWorkspaces(system)).map((row) => row.id)).not.toContain(workspaceId);
   });
 
   test('are told to every listener when they are revoked', async () => {
@@ -79,7 +79,7 @@ describe('stored keys', () => {
   test('note their last use at most once a minute', async () => {
     const { apiKeyId, workspaceId } = await setting.seedWorkspace();
     const { system } = setting.database;
-    const lastUse = async () => (await listApiKeys(system, workspaceId))[0]?.last_used_at?.toISOString();
+    const lastUse = async () => (await selectApiKeys(system, workspaceId))[0]?.last_used_at?.toISOString();
     expect(await lastUse()).toBeUndefined();
     await touchApiKey(system, apiKeyId, new Date('2026-01-01T00:00:00Z'));
     await touchApiKey(system, apiKeyId, new Date('2026-01-01T00:00:59Z'));
@@ -90,19 +90,19 @@ describe('stored keys', () => {
 
   test('are listed without their hash, of one workspace or of all', async () => {
     const { apiKeyId, workspaceId } = await setting.seedWorkspace();
-    const own = await listApiKeys(setting.database.system, workspaceId);
+    const own = await selectApiKeys(setting.database.system, workspaceId);
     expect(own.map((row) => row.id)).toEqual([apiKeyId]);
     expect(own[0]).not.toHaveProperty('key_hash');
-    expect((await listApiKeys(setting.database.system)).length).toBeGreaterThan(1);
+    expect((await selectApiKeys(setting.database.system)).length).toBeGreaterThan(1);
   });
 });
 
 describe('workspaces', () => {
   test('keep their limits; none by default', async () => {
     const { system } = setting.database;
-    const bare = await createWorkspace(system, { id: newId(), name: 'Bare' });
+    const bare = await insertWorkspace(system, { id: newId(), name: 'Bare' });
     expect(bare).toMatchObject({ name: 'Bare', agent_limit: null, operation_limit: null, deleted_at: null });
-    const limited = await createWorkspace(system, { id: newId(), name: 'Limited', agentLimit: 3, operationLimit: 100 });
+    const limited = await insertWorkspace(system, { id: newId(), name: 'Limited', agentLimit: 3, operationLimit: 100 });
     expect(await findWorkspace(system, limited.id)).toMatchObject({ agent_limit: 3, operation_limit: 100 });
   });
 });

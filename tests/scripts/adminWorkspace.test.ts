@@ -1,7 +1,7 @@
 import { hashApiKey, isApiKeyShape } from '../../core/apiKey.ts';
 import { newId } from '../../core/ids.ts';
 import { findApiKeyByHash } from '../../db/queries/workspaces/apiKeys.ts';
-import { takeOperation } from '../../db/queries/workspaces/operations.ts';
+import { takeFromQuota } from '../../db/queries/workspaces/quota.ts';
 import { createTestDatabase, type TestDatabase } from '../support/db/database.ts';
 import { admin as run } from '../support/scripts/admin.ts';
 
@@ -93,7 +93,7 @@ describe('update', () => {
 
   test('a limit that is set anew counts what was used without it', async () => {
     const db = setting.database.forWorkspace(id);
-    const take = () => takeOperation(db, id, new Date());
+    const take = () => takeFromQuota(db, id, new Date());
     const message = async () => {
       const [agent, conversation] = [newId(), newId()];
       await db.insertInto('agents').values({ workspace_id: id, id: agent, name: agent }).execute();

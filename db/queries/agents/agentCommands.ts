@@ -1,5 +1,6 @@
 import type { Insertable, Kysely, Selectable, Updateable } from 'kysely';
 import type { AgentCommands, DB } from '../../../generated/db.ts';
+import { newestFirst } from '../shared/page.ts';
 
 /** A slash command of an agent. */
 export type CommandRow = Selectable<AgentCommands>;
@@ -14,8 +15,8 @@ function commands(db: Kysely<DB>, workspaceId: string, agentId: string) {
 }
 
 /** The commands of an agent, newest first. */
-export function listCommands(db: Kysely<DB>, workspaceId: string, agentId: string): Promise<CommandRow[]> {
-  return commands(db, workspaceId, agentId).orderBy('created_at', 'desc').orderBy('id', 'desc').execute();
+export function selectCommands(db: Kysely<DB>, workspaceId: string, agentId: string): Promise<CommandRow[]> {
+  return newestFirst(commands(db, workspaceId, agentId)).execute();
 }
 
 /** One command of an agent, if it is there. */
@@ -40,7 +41,7 @@ export function insertCommand(db: Kysely<DB>, row: Insertable<AgentCommands>): P
  * Changes a command of an agent and answers with it; undefined when it is not there. Fails on `agent_commands_name_key` or
  * `agent_commands_slug_key` when the agent has another one of the new name or slash word.
  */
-export function updateCommandRow(
+export function updateAgentCommand(
   db: Kysely<DB>,
   workspaceId: string,
   agentId: string,

@@ -23,7 +23,7 @@ export function findVersion(
 }
 
 /** A page of published versions without their snapshots, newest first, and how many there are on all pages. */
-export function listVersions(
+export function selectVersions(
   db: Kysely<DB>,
   workspaceId: string,
   agentId: string,

@@ -11,6 +11,8 @@ import type { Agents, DB } from '../../../generated/db.ts';
 import { compileOnce } from '../../compiled.ts';
 import { likeContains } from '../shared/like.ts';
 import type { Page } from '../shared/page.ts';
+import { newestFirst } from '../shared/page.ts';
+import { softDelete } from '../shared/softDelete.ts';
 
 /** An agent with the display name of its model, when that is one of the workspace's own. */
 export type AgentRow = Selectable<Agents> & { custom_model_name: string | null };
@@ -109,8 +111,7 @@ const agentPage = compileOnce((db, args: AgentListArgs & Page) =>
       'updated_at',
     ])
     .select(sql<number>`count(*) over ()`.as('total'))
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
+    .$call(newestFirst)
     .limit(args.limit)
     .offset(args.offset),
 );
@@ -122,7 +123,7 @@ const agentCount = compileOnce((db, args: AgentListArgs) =>
 const EVERY_STATUS: readonly AgentStatus[] = ['draft', 'active', 'inactive', 'archived'];
 
 /** A page of agents, newest first, and how many there are on all pages. */
-export async function listAgents(db: Kysely<DB>, workspaceId: string, filter: AgentFilter, page: Page) {
+export async function selectAgents(db: Kysely<DB>, workspaceId: string, filter: AgentFilter, page: Page) {
   const { status, includeArchived, search, categories } = filter;
   const args: AgentListArgs = {
     workspaceId,
@@ -169,16 +170,9 @@ function customModelName({ selectFrom }: ExpressionBuilder<DB, 'agents'>) {
     .as('custom_model_name');
 }
 
-/** Deletes the agent for the API. Answers whether there was one. */
-export async function softDeleteAgent(db: Kysely<DB>, workspaceId: string, id: string, now: Date): Promise<boolean> {
-  const result = await db
-    .updateTable('agents')
-    .set({ deleted_at: now })
-    .where('workspace_id', '=', workspaceId)
-    .where('id', '=', id)
-    .where('deleted_at', 'is', null)
-    .executeTakeFirst();
-  return result.numUpdatedRows > 0n;
+/** Deletes the agent for the API. Returns whether there was one. */
+export function softDeleteAgent(db: Kysely<DB>, workspaceId: string, id: string, now: Date): Promise<boolean> {
+  return softDelete(db, 'agents', { workspaceId, id }, now);
 }
 
 /**

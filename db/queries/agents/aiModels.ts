@@ -1,11 +1,12 @@
 import type { Insertable, Kysely, Selectable } from 'kysely';
 import type { AiModels, DB } from '../../../generated/db.ts';
+import { softDelete } from '../shared/softDelete.ts';
 
 /** A model that the workspace added to the global catalogue. */
 export type AiModelRow = Selectable<AiModels>;
 
 /** The workspace's own models by name. */
-export function listCustomModels(db: Kysely<DB>, workspaceId: string): Promise<AiModelRow[]> {
+export function selectCustomModels(db: Kysely<DB>, workspaceId: string): Promise<AiModelRow[]> {
   return db
     .selectFrom('ai_models')
     .selectAll()
@@ -32,19 +33,7 @@ export async function insertCustomModel(db: Kysely<DB>, row: Insertable<AiModels
   await db.insertInto('ai_models').values(row).execute();
 }
 
-/** Takes a model from the workspace; agents that chose it keep its id. Answers whether there was one. */
-export async function softDeleteCustomModel(
-  db: Kysely<DB>,
-  workspaceId: string,
-  id: string,
-  now: Date,
-): Promise<boolean> {
-  const result = await db
-    .updateTable('ai_models')
-    .set({ deleted_at: now, active: false })
-    .where('workspace_id', '=', workspaceId)
-    .where('id', '=', id)
-    .where('deleted_at', 'is', null)
-    .executeTakeFirst();
-  return result.numUpdatedRows > 0n;
+/** Deletes a model of the workspace; agents that chose it keep its id. Returns whether there was one. */
+export function softDeleteCustomModel(db: Kysely<DB>, workspaceId: string, id: string, now: Date): Promise<boolean> {
+  return softDelete(db, 'ai_models', { workspaceId, id }, now, { active: false });
 }

@@ -1,6 +1,7 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { Conversations, DB } from '../../../generated/db.ts';
 import { type Page, type PageOf, selectPage } from '../shared/page.ts';
+import { softDelete } from '../shared/softDelete.ts';
 
 /** A conversation of an end user with an agent. */
 export type ConversationRow = Selectable<Conversations>;
@@ -33,7 +34,7 @@ export function findConversation(
 }
 
 /** A page of conversations, newest first, and how many there are on all pages. */
-export function listConversations(
+export function selectConversations(
   db: Kysely<DB>,
   workspaceId: string,
   filter: ConversationFilter,
@@ -53,21 +54,9 @@ export function listConversations(
   return selectPage(matching, (query) => query.selectAll().orderBy('started_at', 'desc').orderBy('id', 'desc'), page);
 }
 
-/** Deletes the conversation for the API. Answers whether there was one. */
-export async function softDeleteConversation(
-  db: Kysely<DB>,
-  workspaceId: string,
-  id: string,
-  now: Date,
-): Promise<boolean> {
-  const result = await db
-    .updateTable('conversations')
-    .set({ deleted_at: now })
-    .where('workspace_id', '=', workspaceId)
-    .where('id', '=', id)
-    .where('deleted_at', 'is', null)
-    .executeTakeFirst();
-  return result.numUpdatedRows > 0n;
+/** Deletes the conversation for the API. Returns whether there was one. */
+export function softDeleteConversation(db: Kysely<DB>, workspaceId: string, id: string, now: Date): Promise<boolean> {
+  return softDelete(db, 'conversations', { workspaceId, id }, now);
 }
 
 /** Forgets the value that conversations of the agent hold for a variable of its prompt. */

@@ -1,8 +1,9 @@
-import { type Insertable, type Kysely, type Selectable, sql, type Transaction, type Updateable } from 'kysely';
+import { type Insertable, type Kysely, type Selectable, sql, type Updateable } from 'kysely';
 import type { DB, KnowledgeSources } from '../../../generated/db.ts';
 import { notLinked } from '../agents/agentLinks.ts';
 import { likeContains } from '../shared/like.ts';
-import { type Page, type PageOf, selectPage } from '../shared/page.ts';
+import { newestFirst, type Page, type PageOf, selectPage } from '../shared/page.ts';
+import { softDelete } from '../shared/softDelete.ts';
 
 /** A text or file that agents can draw on. */
 export type KnowledgeSourceRow = Selectable<KnowledgeSources>;
@@ -29,7 +30,7 @@ export function findKnowledgeSource(
 }
 
 /** A page of sources, newest first, and how many there are on all pages. */
-export function listKnowledgeSources(
+export function selectKnowledgeSources(
   db: Kysely<DB>,
   workspaceId: string,
   { status, search }: KnowledgeSourceFilter,
@@ -41,11 +42,11 @@ export function listKnowledgeSources(
     .where('deleted_at', 'is', null);
   if (status !== undefined) matching = matching.where('processing_status', '=', status);
   if (search !== undefined) matching = matching.where('name', 'ilike', likeContains(search));
-  return selectPage(matching, (query) => query.selectAll().orderBy('created_at', 'desc').orderBy('id', 'desc'), page);
+  return selectPage(matching, (query) => query.selectAll().$call(newestFirst), page);
 }
 
 /** The sources that are not linked to the agent, newest first. */
-export function listUnlinkedKnowledgeSources(
+export function listLinkableKnowledgeSources(
   db: Kysely<DB>,
   workspaceId: string,
   agentId: string,
@@ -56,8 +57,7 @@ export function listUnlinkedKnowledgeSources(
     .where('workspace_id', '=', workspaceId)
     .where('deleted_at', 'is', null)
     .where(notLinked(workspaceId, agentId, 'knowledge_source', 'knowledge_sources.id'))
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
+    .$call(newestFirst)
     .execute();
 }
 
@@ -106,14 +106,13 @@ export function updateKnowledgeSource(
 }
 
 /** Deletes the source for the API; its content is still to be purged. Answers whether there was one. */
-export async function softDeleteKnowledgeSource(
-  trx: Transaction<DB>,
+export function softDeleteKnowledgeSource(
+  db: Kysely<DB>,
   workspaceId: string,
   id: string,
   now: Date,
 ): Promise<boolean> {
-  const row = await updateKnowledgeSource(trx, workspaceId, id, { deleted_at: now });
-  return row !== undefined;
+  return softDelete(db, 'knowledge_sources', { workspaceId, id }, now);
 }
 
 /**

@@ -30,3 +30,10 @@ export async function selectPage<Table extends keyof DB, Selected, Row>(
   const rows = await shown(matching).limit(limit).offset(offset).execute();
   return { rows, total: await countRows(matching) };
 }
+
+/** Orders rows by when they were made, newest first; the id decides between equal times, so that pages do not overlap. */
+export function newestFirst<Tables, Table extends keyof Tables, Row>(
+  query: SelectQueryBuilder<Tables, Table, Row>,
+): SelectQueryBuilder<Tables, Table, Row> {
+  return query.orderBy(sql.ref('created_at'), 'desc').orderBy(sql.ref('id'), 'desc');
+}

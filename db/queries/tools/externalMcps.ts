@@ -2,7 +2,8 @@ import { type Insertable, type Kysely, type Selectable, sql, type Transaction, t
 import type { DB, ExternalMcps } from '../../../generated/db.ts';
 import { notLinked } from '../agents/agentLinks.ts';
 import { likeContains } from '../shared/like.ts';
-import { type Page, type PageOf, selectPage } from '../shared/page.ts';
+import { newestFirst, type Page, type PageOf, selectPage } from '../shared/page.ts';
+import { softDelete } from '../shared/softDelete.ts';
 
 /** An external MCP server with all its columns. */
 export type ExternalMcpRow = Selectable<ExternalMcps>;
@@ -61,7 +62,7 @@ export function selectExternalMcps(
   let matching = db.selectFrom('external_mcps').where('workspace_id', '=', workspaceId).where('deleted_at', 'is', null);
   if (status !== undefined) matching = matching.where('status', '=', status);
   if (search !== undefined) matching = matching.where('name', 'ilike', likeContains(search));
-  return selectPage(matching, (query) => query.select(SHOWN).orderBy('created_at', 'desc').orderBy('id', 'desc'), page);
+  return selectPage(matching, (query) => query.select(SHOWN).$call(newestFirst), page);
 }
 
 /** The connected servers that the agent is not linked to, newest first. */
@@ -77,8 +78,7 @@ export function listLinkableExternalMcps(
     .where('deleted_at', 'is', null)
     .where('status', '=', 'CONNECTED')
     .where(notLinked(workspaceId, agentId, 'external_mcp', 'external_mcps.id'))
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
+    .$call(newestFirst)
     .execute();
 }
 
@@ -132,18 +132,6 @@ export async function removeUnconnectedExternalMcp(
 }
 
 /** Marks the server as deleted and erases its credential. Returns whether there was one. */
-export async function softDeleteExternalMcp(
-  db: Kysely<DB>,
-  workspaceId: string,
-  id: string,
-  now: Date,
-): Promise<boolean> {
-  const result = await db
-    .updateTable('external_mcps')
-    .set({ deleted_at: now, credential: null })
-    .where('workspace_id', '=', workspaceId)
-    .where('id', '=', id)
-    .where('deleted_at', 'is', null)
-    .executeTakeFirst();
-  return result.numUpdatedRows > 0n;
+export function softDeleteExternalMcp(db: Kysely<DB>, workspaceId: string, id: string, now: Date): Promise<boolean> {
+  return softDelete(db, 'external_mcps', { workspaceId, id }, now, { credential: null });
 }

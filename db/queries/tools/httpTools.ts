@@ -2,7 +2,8 @@ import { type Insertable, type Kysely, type Selectable, sql, type Transaction, t
 import type { DB, HttpTools } from '../../../generated/db.ts';
 import { notLinked } from '../agents/agentLinks.ts';
 import { likeContains } from '../shared/like.ts';
-import { type Page, type PageOf, selectPage } from '../shared/page.ts';
+import { newestFirst, type Page, type PageOf, selectPage } from '../shared/page.ts';
+import { softDelete } from '../shared/softDelete.ts';
 
 /** A tool of a workspace. */
 export type HttpToolRow = Selectable<HttpTools>;
@@ -42,11 +43,7 @@ export function selectHttpTools(
   page: Page,
 ): Promise<PageOf<ListedTool>> {
   const matching = matchingTools(db, workspaceId, filter);
-  return selectPage(
-    matching,
-    (query) => query.select(LISTED).orderBy('created_at', 'desc').orderBy('id', 'desc'),
-    page,
-  );
+  return selectPage(matching, (query) => query.select(LISTED).$call(newestFirst), page);
 }
 
 /** The tools that are not linked to the agent's draft, newest first. */
@@ -59,8 +56,7 @@ export function listLinkableTools(
   return matchingTools(db, workspaceId, filter)
     .where(notLinked(workspaceId, agentId, 'http_tool', 'http_tools.id'))
     .select(['id', 'name', 'description', 'tool_type'])
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
+    .$call(newestFirst)
     .execute();
 }
 
@@ -106,8 +102,8 @@ export function updateHttpToolRow(
 }
 
 /** Marks the tool as deleted and erases its secrets. Returns whether there was one. */
-export async function softDeleteHttpTool(db: Kysely<DB>, workspaceId: string, id: string, now: Date): Promise<boolean> {
-  return (await updateHttpToolRow(db, workspaceId, id, { deleted_at: now, secrets: null })) !== undefined;
+export function softDeleteHttpTool(db: Kysely<DB>, workspaceId: string, id: string, now: Date): Promise<boolean> {
+  return softDelete(db, 'http_tools', { workspaceId, id }, now, { secrets: null });
 }
 
 /**

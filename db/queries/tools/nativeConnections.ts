@@ -1,6 +1,8 @@
 import { type Insertable, type Kysely, type Selectable, sql } from 'kysely';
 import type { DB, NativeConnections } from '../../../generated/db.ts';
 import { notLinked } from '../agents/agentLinks.ts';
+import { newestFirst } from '../shared/page.ts';
+import { softDelete } from '../shared/softDelete.ts';
 
 /** A connection of the workspace to a toolkit. */
 export type NativeConnectionRow = Selectable<NativeConnections>;
@@ -37,20 +39,8 @@ export async function insertConnection(db: Kysely<DB>, row: Insertable<NativeCon
 }
 
 /** Marks a connection as deleted. Returns whether there was one. */
-export async function softDeleteConnection(
-  db: Kysely<DB>,
-  workspaceId: string,
-  id: string,
-  now: Date,
-): Promise<boolean> {
-  const result = await db
-    .updateTable('native_connections')
-    .set({ deleted_at: now, updated_at: now })
-    .where('workspace_id', '=', workspaceId)
-    .where('id', '=', id)
-    .where('deleted_at', 'is', null)
-    .executeTakeFirst();
-  return result.numUpdatedRows > 0n;
+export function softDeleteConnection(db: Kysely<DB>, workspaceId: string, id: string, now: Date): Promise<boolean> {
+  return softDelete(db, 'native_connections', { workspaceId, id }, now, { updated_at: now });
 }
 
 function connections(db: Kysely<DB>, workspaceId: string) {
@@ -59,6 +49,5 @@ function connections(db: Kysely<DB>, workspaceId: string) {
     .selectAll()
     .where('workspace_id', '=', workspaceId)
     .where('deleted_at', 'is', null)
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc');
+    .$call(newestFirst);
 }

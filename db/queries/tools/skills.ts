@@ -2,7 +2,8 @@ import { type Insertable, type Kysely, type Selectable, sql, type Transaction, t
 import type { DB, SkillFiles, Skills } from '../../../generated/db.ts';
 import { notLinked } from '../agents/agentLinks.ts';
 import { likeContains } from '../shared/like.ts';
-import { countRows, type Page, type PageOf } from '../shared/page.ts';
+import { countRows, newestFirst, type Page, type PageOf } from '../shared/page.ts';
+import { softDelete } from '../shared/softDelete.ts';
 
 /** A file of a skill without its content. */
 export type SkillFileRow = Pick<Selectable<SkillFiles>, 'path' | 'size_bytes' | 'binary'>;
@@ -37,19 +38,13 @@ export async function selectSkills(
 ): Promise<PageOf<SkillRow>> {
   let matching = db.selectFrom('skills').where('workspace_id', '=', workspaceId).where('deleted_at', 'is', null);
   if (filter.search !== undefined) matching = matching.where('name', 'ilike', likeContains(filter.search));
-  const onPage = matching
-    .selectAll()
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(page.limit)
-    .offset(page.offset);
+  const onPage = matching.selectAll().$call(newestFirst).limit(page.limit).offset(page.offset);
   // The files are joined outside the page's query, so that only those of the page are read.
   const rows = await db
     .selectFrom(onPage.as('s'))
     .selectAll()
     .select(filesOfSkill.as('files'))
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
+    .$call(newestFirst)
     .execute();
   return { rows, total: await countRows(matching) };
 }
@@ -66,8 +61,7 @@ export function listLinkableSkills(
     .where('workspace_id', '=', workspaceId)
     .where('deleted_at', 'is', null)
     .where(notLinked(workspaceId, agentId, 'skill', 'skills.id'))
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
+    .$call(newestFirst)
     .execute();
 }
 
@@ -112,7 +106,7 @@ export async function softDeleteSkill(
   id: string,
   now: Date,
 ): Promise<boolean> {
-  if (!(await updateSkillRow(trx, workspaceId, id, { deleted_at: now }))) return false;
+  if (!(await softDelete(trx, 'skills', { workspaceId, id }, now))) return false;
   await trx.deleteFrom('skill_files').where('workspace_id', '=', workspaceId).where('skill_id', '=', id).execute();
   return true;
 }

@@ -4,7 +4,7 @@ import type { StoredAttachment } from '../../stored/attachment.ts';
 import type { StoredPausedRun } from '../../stored/pausedRun.ts';
 import type { ConversationRow } from '../conversations/conversations.ts';
 import { type HistoryRow, historyJson } from '../conversations/history.ts';
-import { operationTaken, takingOperation } from '../workspaces/operations.ts';
+import { quotaTaken, takingFromQuota } from '../workspaces/quota.ts';
 
 /** How long a turn may hold its conversation without renewing: when its replica dies, others wait no longer. */
 export const LEASE_SECONDS = 20;
@@ -38,8 +38,8 @@ export interface TurnStart extends HeldTurn {
   message: UserMessage | null;
   /** The slash command that the message invokes. */
   commandId: string | null;
-  /** Also take an operation of the workspace's month. */
-  takeOperation: boolean;
+  /** Also take one from the workspace's quota of the month. */
+  usesQuota: boolean;
 }
 
 /** What a new conversation is made with. */
@@ -91,14 +91,14 @@ export async function beginConversation(
   start: TurnStart & { message: UserMessage },
   conversation: ConversationStart,
 ): Promise<ConversationRow | undefined> {
-  const { workspaceId, conversationId, agentId, turnId, now, message, takeOperation } = start;
+  const { workspaceId, conversationId, agentId, turnId, now, message, usesQuota } = start;
   const { rows } = await sql<ConversationRow>`
-    with ${takeOperation ? sql`${takingOperation(workspaceId, now)}, ` : sql``}conversation as (
+    with ${usesQuota ? sql`${takingFromQuota(workspaceId, now)}, ` : sql``}conversation as (
       insert into conversations (workspace_id, id, agent_id, external_user_id, is_test, metadata, message_count, started_at,
         last_message_at, last_message_snippet, turn_id, turn_expires_at)
       select ${workspaceId}, ${conversationId}, ${agentId}, ${conversation.externalUserId}, ${conversation.isTest},
         ${JSON.stringify(conversation.metadata)}, 1, ${now}, ${now}, ${message.snippet}, ${turnId}, ${lease}
-      ${takeOperation ? sql`where ${operationTaken}` : sql``}
+      ${usesQuota ? sql`where ${quotaTaken}` : sql``}
       returning *
     )${companions(start)}
     select * from conversation`.execute(db);
@@ -168,7 +168,7 @@ export async function claimConversation(
   start: TurnStart,
   { historyBytes }: { historyBytes: number },
 ): Promise<Claim> {
-  const { workspaceId, conversationId, agentId, turnId, now, message, takeOperation } = start;
+  const { workspaceId, conversationId, agentId, turnId, now, message, usesQuota } = start;
   const followUpAt = start.kind === 'follow_up' ? new Date(now.getTime() + FOLLOW_UP_RETRY_MINUTES * 60_000) : null;
   const { rows } = await sql<
     {
@@ -178,7 +178,7 @@ export async function claimConversation(
       held: boolean | null;
     } & ConversationRow
   >`
-    with ${takeOperation ? sql`${takingOperation(workspaceId, now)}, ` : sql``}seen as (
+    with ${usesQuota ? sql`${takingFromQuota(workspaceId, now)}, ` : sql``}seen as (
       select message_count, turn_expires_at >= now() as held from conversations
       where workspace_id = ${workspaceId} and id = ${conversationId}
     ), free as (
@@ -193,13 +193,13 @@ export async function claimConversation(
       update conversations set turn_id = ${turnId}, turn_expires_at = ${lease}, follow_up_at = ${followUpAt},
         ${addingSpent(sql`(select spent from died)`)}
         ${message ? sql`, message_count = message_count + 1, last_message_at = greatest(last_message_at, ${now}), last_message_snippet = ${message.snippet}` : sql``}
-      where workspace_id = ${workspaceId} and id = (select id from free join seen using (message_count)) ${takeOperation ? sql`and ${operationTaken}` : sql``}
+      where workspace_id = ${workspaceId} and id = (select id from free join seen using (message_count)) ${usesQuota ? sql`and ${quotaTaken}` : sql``}
       returning *
     ), interrupted as (
       update turns set status = 'interrupted', ended_at = greatest(started_at, ${now}), ${addingSpent(sql`died.spent`)}
       from died where turns.workspace_id = ${workspaceId} and turns.id = died.id and exists (select from conversation)
     )${companions(start)}
-    select ${takeOperation ? operationTaken : sql.lit(true)} as operation_taken,
+    select ${usesQuota ? quotaTaken : sql.lit(true)} as operation_taken,
       case when conversation.id is not null then ${historyJson(workspaceId, conversationId, historyBytes)} end as history,
       case when conversation.id is not null then (select json_build_object('id', id, 'paused', paused) from turns
         where workspace_id = ${workspaceId} and conversation_id = ${conversationId} and paused is not null limit 1) end as waiting,

@@ -2,6 +2,7 @@ import { type Kysely, type Selectable, sql } from 'kysely';
 import type { ApiKeys, DB } from '../../../generated/db.ts';
 import { apiKeyRevoked } from '../../events.ts';
 import { inTransaction } from '../../transaction.ts';
+import { newestFirst } from '../shared/page.ts';
 
 /** A key as it may be shown: without its hash. */
 export type ApiKeyRow = Omit<Selectable<ApiKeys>, 'key_hash'>;
@@ -9,7 +10,7 @@ export type ApiKeyRow = Omit<Selectable<ApiKeys>, 'key_hash'>;
 const SHOWN = ['id', 'workspace_id', 'name', 'display', 'created_at', 'last_used_at', 'revoked_at'] as const;
 
 /** Stores a key by its hash. `db` is the system handle here and below: keys are looked up before the workspace is known. */
-export async function createApiKey(
+export async function insertApiKey(
   db: Kysely<DB>,
   key: { id: string; workspaceId: string; name: string; hash: Buffer; display: string },
 ): Promise<ApiKeyRow> {
@@ -21,8 +22,8 @@ export async function createApiKey(
 }
 
 /** Keys, revoked ones included, of one workspace or of all; newest first. */
-export async function listApiKeys(db: Kysely<DB>, workspaceId?: string): Promise<ApiKeyRow[]> {
-  let query = db.selectFrom('api_keys').select(SHOWN).orderBy('created_at', 'desc').orderBy('id', 'desc');
+export async function selectApiKeys(db: Kysely<DB>, workspaceId?: string): Promise<ApiKeyRow[]> {
+  let query = db.selectFrom('api_keys').select(SHOWN).$call(newestFirst);
   if (workspaceId !== undefined) query = query.where('workspace_id', '=', workspaceId);
   return await query.execute();
 }

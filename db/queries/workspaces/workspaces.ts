@@ -8,7 +8,7 @@ export type Workspace = Selectable<Workspaces>;
  * Workspaces are looked after across all of them, so `db` is the system handle. Without an `agentLimit` or
  * `operationLimit` there is none; without a `toolLimit` or `timeZone` it is the default of the column.
  */
-export async function createWorkspace(
+export async function insertWorkspace(
   db: Kysely<DB>,
   workspace: {
     id: string;
@@ -80,7 +80,7 @@ export async function updateWorkspace(
 }
 
 /** Every workspace that is not deleted, oldest first. `db` is the system handle. */
-export async function listWorkspaces(db: Kysely<DB>): Promise<Workspace[]> {
+export async function selectWorkspaces(db: Kysely<DB>): Promise<Workspace[]> {
   return await db
     .selectFrom('workspaces')
     .selectAll()

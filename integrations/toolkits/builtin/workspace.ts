@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isUuid } from '../../../core/ids.ts';
 import { searchConversations } from '../../../db/queries/conversations/conversationSearch.ts';
-import { findConversation, listConversations } from '../../../db/queries/conversations/conversations.ts';
+import { findConversation, selectConversations } from '../../../db/queries/conversations/conversations.ts';
 import { listMessages } from '../../../db/queries/conversations/messages.ts';
 import { type RegisterTools, registerTool, ToolRefusal } from './tool.ts';
 
@@ -26,7 +26,7 @@ export const registerWorkspace: RegisterTools = (server, host) => {
       const { db, workspaceId } = host.context();
       const any = { agentId: undefined, channel: undefined, isTest: undefined, isEnded: undefined };
       const filter = { ...any, status, externalUserId, since: undefined, until: undefined };
-      const { rows, total } = await listConversations(db, workspaceId, filter, { offset: 0, limit: most });
+      const { rows, total } = await selectConversations(db, workspaceId, filter, { offset: 0, limit: most });
       return {
         total,
         conversations: rows.map((row) => ({

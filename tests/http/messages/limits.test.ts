@@ -1,7 +1,7 @@
 import { newId } from '../../../core/ids.ts';
 import { finishTurn } from '../../../db/queries/turns/finishTurn.ts';
 import { beginConversation } from '../../../db/queries/turns/turns.ts';
-import { returnOperation, takeOperation } from '../../../db/queries/workspaces/operations.ts';
+import { returnToQuota, takeFromQuota } from '../../../db/queries/workspaces/quota.ts';
 import type { SeededWorkspace } from '../../support/db/database.ts';
 import { startTestApp, type TestApp, TestClock } from '../../support/http/app.ts';
 import { type ModelServer, startModelServer } from '../../support/servers/modelServer.ts';
@@ -82,13 +82,13 @@ describe('429 OPERATION_LIMIT_REACHED', () => {
   test('a turn that is stored keeps its operation, though the answer of the database that stored it was lost', async () => {
     const { workspaceId, db, agentId } = await workspaceWith(1);
     const now = clock.now();
-    const start = turnStart({ workspaceId, conversationId: newId(), agentId, now, takeOperation: true });
+    const start = turnStart({ workspaceId, conversationId: newId(), agentId, now, usesQuota: true });
     await beginConversation(db, start, { externalUserId: 'ada', isTest: false, metadata: {} });
     await finishTurn(db, start, turnEnd('Hi.', { now }));
-    await returnOperation(db, workspaceId, start.turnId, now);
-    expect(await takeOperation(db, workspaceId, now)).toBe(false);
-    await returnOperation(db, workspaceId, newId(), now);
-    expect(await takeOperation(db, workspaceId, now)).toBe(true);
+    await returnToQuota(db, workspaceId, start.turnId, now);
+    expect(await takeFromQuota(db, workspaceId, now)).toBe(false);
+    await returnToQuota(db, workspaceId, newId(), now);
+    expect(await takeFromQuota(db, workspaceId, now)).toBe(true);
   });
 
   test('a limit of 0 takes nothing; a new month starts at nothing', async () => {

@@ -5,8 +5,8 @@ import pg from 'pg';
 import { displayApiKey, hashApiKey, mintApiKey } from '../../../core/apiKey.ts';
 import { newId } from '../../../core/ids.ts';
 import { type ConnectOptions, connectDatabase, type Database } from '../../../db/connect.ts';
-import { createApiKey } from '../../../db/queries/workspaces/apiKeys.ts';
-import { createWorkspace } from '../../../db/queries/workspaces/workspaces.ts';
+import { insertApiKey } from '../../../db/queries/workspaces/apiKeys.ts';
+import { insertWorkspace } from '../../../db/queries/workspaces/workspaces.ts';
 import type { DB } from '../../../generated/db.ts';
 
 /** Environment variables by which the set-up tells the workers where the test cluster is. */
@@ -72,14 +72,14 @@ export async function createTestDatabase(options: ConnectOptions = {}): Promise<
     url,
     database,
     async seedWorkspace({ name: workspaceName = 'Test', agentLimit, operationLimit } = {}) {
-      const { id: workspaceId } = await createWorkspace(database.system, {
+      const { id: workspaceId } = await insertWorkspace(database.system, {
         id: newId(),
         name: workspaceName,
         agentLimit,
         operationLimit,
       });
       const apiKey = mintApiKey();
-      const { id: apiKeyId } = await createApiKey(database.system, {
+      const { id: apiKeyId } = await insertApiKey(database.system, {
         id: newId(),
         workspaceId,
         name: 'Test key',

@@ -14,7 +14,7 @@ export function turnStart(
     kind: 'message',
     now: new Date(),
     commandId: null,
-    takeOperation: false,
+    usesQuota: false,
     ...of,
     message: { id: newId(), content, modelText: null, attachments: [], snippet: content },
   };

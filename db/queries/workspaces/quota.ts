@@ -4,11 +4,11 @@ import type { DB } from '../../../generated/db.ts';
 const monthOf = (now: Date): string => `${now.toISOString().slice(0, 7)}-01`;
 
 /**
- * Common table expressions that take one operation of the workspace's month: `taken` has a row if its limit leaves one. Exact however
- * many take at once: the row of operation_usage is the counter. A workspace without a limit is not counted here, so its messages do
+ * Common table expressions that take one from the workspace's quota of the month: `taken` has a row if the limit leaves one. Exact
+ * however many take at once: the row of operation_usage is the counter. A workspace without a limit is not counted here, so its messages do
  * not queue for one row; the first count of a month therefore begins with what its messages add up to.
  */
-export function takingOperation(workspaceId: string, now: Date): RawBuilder<unknown> {
+export function takingFromQuota(workspaceId: string, now: Date): RawBuilder<unknown> {
   const month = monthOf(now);
   return sql`workspace as (
       select id, operation_limit from workspaces where id = ${workspaceId} and operation_limit is not null
@@ -26,21 +26,21 @@ export function takingOperation(workspaceId: string, now: Date): RawBuilder<unkn
     )`;
 }
 
-/** SQL condition for statements with `takingOperation`: an operation was taken, or none is needed any more. */
-export const operationTaken: RawBuilder<boolean> = sql<boolean>`(exists (select from taken) or not exists (select from workspace))`;
+/** SQL condition for statements with `takingFromQuota`: one was taken, or the workspace has no limit any more. */
+export const quotaTaken: RawBuilder<boolean> = sql<boolean>`(exists (select from taken) or not exists (select from workspace))`;
 
-/** Takes one operation of the workspace's month. Answers false at the limit. */
-export async function takeOperation(db: Kysely<DB>, workspaceId: string, now: Date): Promise<boolean> {
+/** Takes one from the workspace's quota of the month. Returns false at the limit. */
+export async function takeFromQuota(db: Kysely<DB>, workspaceId: string, now: Date): Promise<boolean> {
   const { rows } = await sql<{ taken: boolean }>`
-    with ${takingOperation(workspaceId, now)} select ${operationTaken} as taken`.execute(db);
+    with ${takingFromQuota(workspaceId, now)} select ${quotaTaken} as taken`.execute(db);
   return rows[0]?.taken === true;
 }
 
 /**
- * Gives back the operation that a turn took at `now`, unless the turn is stored as one that answered: the answer of the statement that
- * stored it can be lost.
+ * Gives back what a turn took from the quota at `now`, unless the turn is stored as one that answered: the response to the statement
+ * that stored it can be lost.
  */
-export async function returnOperation(db: Kysely<DB>, workspaceId: string, turnId: string, now: Date): Promise<void> {
+export async function returnToQuota(db: Kysely<DB>, workspaceId: string, turnId: string, now: Date): Promise<void> {
   await sql`
     update operation_usage set operations = operations - 1
     where workspace_id = ${workspaceId} and month = ${monthOf(now)}::date and operations > 0
