@@ -4,7 +4,7 @@ import type { Job, JobName, PoolName } from './jobs.ts';
 import { processKnowledgeSource } from './processKnowledgeSource.ts';
 import { sendFollowUp } from './sendFollowUp.ts';
 
-/** Every kind of background work. */
+/** Every kind of job. */
 export const everyJob: readonly Job<JobName>[] = [
   processKnowledgeSource,
   embedKnowledgeSource,
@@ -12,7 +12,7 @@ export const everyJob: readonly Job<JobName>[] = [
   sendFollowUp,
 ];
 
-/** Jobs at a time in one process, by pool. What computes keeps the cores free for requests. */
+/** How many jobs of each pool run at a time in one process. Few of those that compute, so that requests get the cores. */
 export const poolPlaces = (backgroundTurns: number): Record<PoolName, number> => ({
   turns: backgroundTurns,
   reading: 2,

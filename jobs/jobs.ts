@@ -3,7 +3,7 @@ import type { Clock } from '../core/clock.ts';
 import type { Database } from '../db/connect.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 
-/** Every kind of background work by the name of its queue, and what a job of it carries. */
+/** The data of each kind of job, by the name of its queue. */
 export interface JobData {
   'process-knowledge-source': { workspaceId: string; sourceId: string };
   'embed-knowledge-source': { workspaceId: string; sourceId: string };
@@ -11,56 +11,56 @@ export interface JobData {
   'send-follow-up': { workspaceId: string; conversationId: string };
 }
 
-/** A kind of background work. */
+/** The name of a kind of job, and of its queue. */
 export type JobName = keyof JobData;
 
-/** Jobs of one pool share its places. `turns` wait for models, `reading` and `embedding` compute. */
+/** A pool of places that kinds of job share. Jobs in `turns` wait for models; jobs in `reading` and `embedding` compute. */
 export type PoolName = 'turns' | 'reading' | 'embedding';
 
-/** Takes work that is to be done in the background. */
+/** Queues work for the background. */
 export interface Jobs {
   /**
-   * Queues a job; call it after the commit of what it is about. It never rejects: the stored state says what is to be done, the
-   * queue only says it sooner, and what did not reach it is found by `sweep`.
+   * Queues a job. Call it after the commit of the rows that it works on. It never rejects: the stored state says what must be done,
+   * and the queue only makes it happen sooner. `sweep` finds work that did not reach the queue.
    */
   send<Name extends JobName>(name: Name, data: JobData[Name]): Promise<void>;
 }
 
-/** What a job works with. */
+/** What a job gets from the service. */
 export interface JobContext {
   database: Database;
   runtime: Runtime;
   clock: Clock;
   logger: Logger;
-  /** Aborted when the service stops: the job is given up and run again later. */
+  /** Aborts when the service stops or the job has run for too long; the job is then run again later. */
   signal: AbortSignal;
 }
 
-/** How one kind of job is run. It may run more than once, so its effect must be that of running once. */
+/** One kind of job. A job may run more than once, and must then have the effect of one run. */
 export interface Job<Name extends JobName> {
   name: Name;
   options: {
-    /** Runs after the first one that failed. */
+    /** How many more runs follow a failed first one. */
     retryLimit: number;
-    /** Seconds before the next run; doubled each time with `retryBackoff`. */
+    /** Seconds before the next run. `retryBackoff` doubles them each time. */
     retryDelay: number;
     retryBackoff: boolean;
-    /** A run that takes longer counts as failed. */
+    /** Seconds after which a run counts as failed. */
     expireInSeconds: number;
-    /** Where it runs. */
+    /** The pool whose places it takes. */
     pool: PoolName;
-    /** Milliseconds between two sweeps of one process: how late work runs that was never queued. */
+    /** Milliseconds from the end of one sweep of a process to the next: how late work may start that was never queued. */
     sweepMs: number;
-    /** A job that is sent while one of its key runs is run after it: for work that may have come too late for the one that runs. */
+    /** Whether a job that is queued while one of its key runs is run after it, since the running one may have missed its work. */
     again?: boolean;
   };
-  /** One job per key waits or runs at a time; with `again` one waits, whether or not others run. */
+  /** One job per key waits or runs at a time. With `again` one waits, whether or not another runs. */
   key(data: JobData[Name]): string;
-  /** Does the work; throws when it is to be tried again. */
+  /** Does the work. Throws when it must be retried. */
   run(data: JobData[Name], context: JobContext): Promise<void>;
-  /** Called when the last run has failed. */
+  /** Called when the last retry has failed. */
   failed?(data: JobData[Name], context: JobContext): Promise<void>;
-  /** Work that is to be done by the stored state: asked at start and every `sweepMs`, since its job may never have been queued. */
+  /** Finds work in the stored state, at the start and every `sweepMs`, since its job may never have been queued. */
   sweep(context: JobContext): Promise<JobData[Name][]>;
   /**
    * Since when the oldest work that is due has been waiting, by the stored state of all workspaces; undefined when none is due. The

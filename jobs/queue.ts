@@ -3,44 +3,45 @@ import type { Job, JobContext, JobData, JobName, Jobs, PoolName } from './jobs.t
 import { type Sweeps, startSweeps } from './sweeps.ts';
 import { type ClaimedJob, startWorkerPool, type WorkerPool } from './workerPool.ts';
 
-/** Where the queue keeps its tables: beside ours, in the same database. */
+/** The schema of the queue's tables, in the service's own database. */
 const SCHEMA = 'pgboss';
-/** A worker that is silent for so long is dead, and its job is run again; the least that pg-boss takes. */
+/** A job without a heartbeat for this time is run again, since its process is dead. It is the minimum of pg-boss. */
 const HEARTBEAT_SECONDS = 10;
-/** After a start that failed, a process that does the work tries again. */
+/** A process that runs jobs retries a failed start of the queue after this time. */
 const RESTART_MS = 2_000;
 
-/** Jobs of every kind, whatever they carry. */
+/** A kind of job, whichever it is. */
 type AnyJob = Job<JobName>;
 
-/** What a queue is made of. */
+/** What `startQueue` needs. */
 export interface QueueOptions {
-  /** The login that owns the tables: the queue makes its own at the first start. */
+  /** Address of the database, with the login that owns the tables: the queue creates its own at the first start. */
   url: string;
-  /** The kinds of work; a process that only takes work knows their names too. */
+  /** Every kind of job; a process that only queues jobs needs them too. */
   jobs: readonly AnyJob[];
-  /** Whether this process does the work, or only takes it. */
+  /** Whether this process runs jobs, or only queues them. */
   work: boolean;
   /** Jobs at a time in this process, by pool. */
   places: Readonly<Record<PoolName, number>>;
   context: Omit<JobContext, 'signal'>;
 }
 
-function sendingOf(job: AnyJob, data: JobData[JobName]) {
+/** The key that makes a job unique, and the workspace by which jobs take turns. */
+function identityOf(job: AnyJob, data: JobData[JobName]) {
   return { singletonKey: job.key(data), group: { id: data.workspaceId } };
 }
 
 /** The queue of a running service. */
 export interface Queue extends Jobs {
-  /** Looks at once for work that was never queued, if this process does the work. */
+  /** Looks at once for work that was never queued, if this process runs jobs. */
   sweep(name: JobName): void;
-  /** Ends the queue, once: running jobs have `graceMs` to finish; what is given up then is run again, here or elsewhere. */
+  /** Stops the queue. Running jobs have `graceMs` to finish; those that do not are run again, by this process or another. */
   stop(graceMs: number): Promise<void>;
 }
 
 /**
- * The queue, pg-boss over the service's own database: jobs outlive the process, one of several workers gets each, and one whose
- * worker died is run again. A process that does no work connects when it has the first job to queue.
+ * Starts the queue: pg-boss over the service's own database. Jobs outlive the process, only one process claims each, and those of a
+ * dead process are run again. A process that runs no jobs connects when it queues the first one.
  */
 export function startQueue({ url, jobs, work, places, context }: QueueOptions): Queue {
   const { logger } = context;
@@ -52,7 +53,7 @@ export function startQueue({ url, jobs, work, places, context }: QueueOptions): 
   let starting: Promise<PgBoss> | undefined;
   let stopping: Promise<void> | undefined;
 
-  /** The queue, started by whoever needs it first; after a start that failed, by the next. */
+  /** The started queue. The first caller starts it; after a failed start the next one does. */
   function started(): Promise<PgBoss> {
     if (!starting && stopping) return Promise.reject(new Error('The service is stopping.'));
     starting ??= start().catch((error: unknown) => {
@@ -65,20 +66,20 @@ export function startQueue({ url, jobs, work, places, context }: QueueOptions): 
   function startWorking(): void {
     started().catch((error: unknown) => {
       if (stopping) return;
-      logger.error({ err: error }, 'the job queue did not start; it is tried again');
+      logger.error({ err: error }, 'the job queue did not start; the start is retried');
       restarting = setTimeout(startWorking, RESTART_MS).unref();
     });
   }
 
   async function start(): Promise<PgBoss> {
-    // Loaded late: an idle service that does no work need not have it.
+    // Imported here, so that a process that never queues a job does not load it.
     const { PgBoss } = await import('pg-boss');
     const boss = new PgBoss({
       connectionString: url,
       schema: SCHEMA,
       application_name: 'guildhall-jobs',
       max: 4,
-      // What is due by the clock is decided elsewhere, and a process that does no work leaves the upkeep to those that do.
+      // The sweeps decide what is due by the clock. Processes that run jobs also maintain the queue's tables.
       schedule: false,
       supervise: work,
       superviseIntervalSeconds: HEARTBEAT_SECONDS,
@@ -99,7 +100,7 @@ export function startQueue({ url, jobs, work, places, context }: QueueOptions): 
     for (const job of jobs) {
       const { retryLimit, retryDelay, retryBackoff, expireInSeconds } = job.options;
       const options = { retryLimit, retryDelay, retryBackoff, expireInSeconds, heartbeatSeconds: HEARTBEAT_SECONDS };
-      // With singletonKey, one job per key waits or runs (`exclusive`), or waits (`short`). createQueue leaves a queue that is there as it is.
+      // With a singletonKey, one job per key waits or runs (`exclusive`), or one waits (`short`). createQueue does not change an existing queue.
       await boss.createQueue(job.name, { policy: job.options.again ? 'short' : 'exclusive', ...options });
       await boss.updateQueue(job.name, options);
     }
@@ -143,7 +144,7 @@ export function startQueue({ url, jobs, work, places, context }: QueueOptions): 
     if (found.length === 0) return;
     await boss.insert(
       job.name,
-      found.map((data) => ({ data, ...sendingOf(job, data) })),
+      found.map((data) => ({ data, ...identityOf(job, data) })),
     );
     pools.get(job.options.pool)?.wake();
   }
@@ -152,7 +153,7 @@ export function startQueue({ url, jobs, work, places, context }: QueueOptions): 
     clearTimeout(restarting);
     const cut = setTimeout(() => ending.abort(new Error('The service is stopping.')), graceMs);
     const boss = await starting?.catch(() => undefined);
-    await sweeps?.stop();
+    sweeps?.stop();
     await Promise.all([...pools.values()].map((pool) => pool.stop(ending.signal)));
     clearTimeout(cut);
     await boss?.stop({ graceful: false });
@@ -166,10 +167,10 @@ export function startQueue({ url, jobs, work, places, context }: QueueOptions): 
         const job = jobs.find((each) => each.name === name);
         if (!job) throw new Error(`There is no job ${name}.`);
         const boss = await started();
-        await boss.send(name, data, sendingOf(job, data));
+        await boss.send(name, data, identityOf(job, data));
         pools.get(job.options.pool)?.wake();
       } catch (error) {
-        logger.warn({ job: name, err: error }, 'job not queued; it will be swept up');
+        logger.warn({ job: name, err: error }, 'a job was not queued; the next sweep finds it');
       }
     },
     sweep: (name) => sweeps?.sweepNow(name),

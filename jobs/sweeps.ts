@@ -11,16 +11,16 @@ export interface SweepTarget {
 
 /** Sweeps under way. */
 export interface Sweeps {
-  /** Sweeps a target now, beside its interval: for work that may have been missed. */
+  /** Sweeps a target now, unless a sweep of it runs: for work that may have been missed. */
   sweepNow(name: string): void;
-  /** Starts no further sweep; settles when those that run have ended. */
-  stop(): Promise<void>;
+  /** Starts no further sweep. What one that runs still fails at is not logged. */
+  stop(): void;
 }
 
 /** Sweeps every target at once and then at its own interval. A target that fails or hangs does not delay the others. */
 export function startSweeps(targets: readonly SweepTarget[], logger: Logger): Sweeps {
   const timers = new Map<string, NodeJS.Timeout>();
-  const running = new Map<string, Promise<void>>();
+  const running = new Set<string>();
   let stopped = false;
 
   async function run({ name, intervalMs, sweep }: SweepTarget): Promise<void> {
@@ -37,16 +37,16 @@ export function startSweeps(targets: readonly SweepTarget[], logger: Logger): Sw
     const target = targets.find((each) => each.name === name);
     if (!target || stopped || running.has(name)) return;
     clearTimeout(timers.get(name));
-    running.set(name, run(target));
+    running.add(name);
+    void run(target);
   }
 
   for (const { name } of targets) begin(name);
   return {
     sweepNow: begin,
-    async stop() {
+    stop() {
       stopped = true;
       for (const timer of timers.values()) clearTimeout(timer);
-      await Promise.all(running.values());
     },
   };
 }

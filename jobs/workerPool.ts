@@ -123,7 +123,7 @@ export function startWorkerPool({ boss, jobs, places, heartbeatMs, run, logger }
       const error = new Error(`The job ran for more than ${seconds} s.`);
       overtime.abort(error);
       expired.reject(error);
-    }, seconds * 1000);
+    }, seconds * 1000).unref();
     try {
       await Promise.race([run(job, claimed, overtime.signal), expired.promise]);
     } finally {

@@ -221,7 +221,7 @@ test('a queue that cannot be reached rejects nothing, and is there as soon as it
   const api = queueOf(jobWith({}), false, line.url);
   await api.send('process-knowledge-source', lost);
   queueOf(jobWith({ run: async (each) => void ran.push(each) }), true, line.url);
-  await until(() => logged.some((line) => line.includes('did not start; it is tried again')));
+  await until(() => logged.some((line) => line.includes('did not start; the start is retried')));
   await line.mend();
   await api.send('process-knowledge-source', found);
   await until(() => ran.length > 0);

@@ -31,7 +31,7 @@ test('every target is swept at its own interval', async () => {
     logger,
   );
   await third;
-  await sweeps.stop();
+  sweeps.stop();
   expect(slow.count()).toBe(1);
 });
 
@@ -51,7 +51,7 @@ test('a target that fails is swept again, and one that hangs delays no other', a
   expect(logged.some((line) => line.includes('No luck.') && line.includes('"job":"failing"'))).toBe(true);
   expect(hanging.count()).toBe(1);
   gate.resolve();
-  await sweeps.stop();
+  sweeps.stop();
 });
 
 test('a sweep on demand does not wait for the interval, and does not run beside another of its target', async () => {
@@ -63,7 +63,7 @@ test('a sweep on demand does not wait for the interval, and does not run beside 
   expect(target.count()).toBe(1);
   gate.resolve();
   await second;
-  await sweeps.stop();
+  sweeps.stop();
   const ended = target.count();
   sweeps.sweepNow('target');
   expect(target.count()).toBe(ended);
