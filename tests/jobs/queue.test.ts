@@ -56,12 +56,12 @@ function queueOfJobs(jobs: readonly Job<JobName>[], work: boolean, url = scratch
 
 async function until(condition: () => boolean): Promise<void> {
   for (const deadline = Date.now() + 20_000; !condition(); await sleep(20))
-    if (Date.now() > deadline) throw new Error('It never came.');
+    if (Date.now() > deadline) throw new Error('It did not happen within 20 s.');
 }
 
 const data = (): Data => ({ workspaceId: newId(), sourceId: newId() });
 
-test('a job that one process takes is run by another, once', async () => {
+test('a job that one process queues is run by another, once', async () => {
   const ran: Data[] = [];
   const sent = data();
   await queueOf(jobWith({}), false).send('process-knowledge-source', sent);
@@ -97,18 +97,19 @@ test.each([
   });
   if (again) job.options.again = again;
   const queue = queueOf(job, true);
-  const [sent, marker] = [data(), data()];
+  const sent = data();
+  const marker = { ...data(), workspaceId: sent.workspaceId };
   await queue.send('process-knowledge-source', sent);
   await until(() => ran.length === 1);
   await queue.send('process-knowledge-source', sent);
   gate.resolve();
-  // Jobs are taken in their order.
+  // Jobs of one workspace run in the order in which they were queued.
   await queue.send('process-knowledge-source', marker);
   await until(() => ran.includes(marker.sourceId));
   expect(ran.filter((id) => id === sent.sourceId)).toHaveLength(runs);
 });
 
-test('a workspace with more jobs than the queue runs at a time leaves a place to the others', async () => {
+test('a workspace with more jobs than the queue runs at a time leaves a place to others', async () => {
   const ran: string[] = [];
   const gate = Promise.withResolvers<void>();
   const [many, few] = [newId(), newId()];
@@ -126,7 +127,7 @@ test('a workspace with more jobs than the queue runs at a time leaves a place to
   await until(() => ran.length === 4);
 });
 
-test('a job that fails is run again, and told when that was the last time', async () => {
+test('a job that fails is run again, and told when its last run has failed', async () => {
   let runs = 0;
   const failed: Data[] = [];
   const sent = data();
@@ -134,7 +135,7 @@ test('a job that fails is run again, and told when that was the last time', asyn
     jobWith({
       run: async () => {
         runs += 1;
-        throw new Error('no luck');
+        throw new Error('The run fails.');
       },
       failed: async (each) => void failed.push(each),
     }),
@@ -172,7 +173,7 @@ test('work that may have been missed is swept up on demand', async () => {
   expect(ran).toEqual(lost);
 });
 
-test('a job whose sweep fails keeps no other job from its own', async () => {
+test('a job whose sweep fails does not keep other jobs from being swept', async () => {
   const lost = data();
   const ran: Data[] = [];
   const failing = jobWith({ sweep: () => Promise.reject(new Error('The sweep of the first job fails.')) });
@@ -183,7 +184,7 @@ test('a job whose sweep fails keeps no other job from its own', async () => {
   expect(logged.some((line) => line.includes('The sweep of the first job fails.'))).toBe(true);
 });
 
-test('a job that is cut off by the stop is run by the next worker, and not counted as its last try', async () => {
+test('a job that the stop interrupts is run by the next worker, and does not count as failed for good', async () => {
   const began: string[] = [];
   const failed: Data[] = [];
   const first = queueOf(
@@ -213,7 +214,7 @@ test('a job that is cut off by the stop is run by the next worker, and not count
   expect(failed).toEqual([]);
 });
 
-test('a queue that cannot be reached rejects nothing, and is there as soon as it can be', async () => {
+test('a queue that cannot be reached rejects nothing, and works as soon as it can be reached', async () => {
   const line = await startDatabaseProxy(scratch.url);
   await line.cut();
   const ran: Data[] = [];
@@ -230,7 +231,7 @@ test('a queue that cannot be reached rejects nothing, and is there as soon as it
   await line.cut();
 });
 
-test('what is sent after the stop starts nothing', async () => {
+test('a job that is sent after the stop starts nothing', async () => {
   const api = queueOf(jobWith({}), false);
   await api.stop(0);
   await api.send('process-knowledge-source', data());
