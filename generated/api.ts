@@ -74,7 +74,7 @@ export interface paths {
         head?: never;
         /**
          * Change an agent
-         * @description Changes the editable state only: conversations go on with the published version until the agent is published again. An absent field stays as it is; `null` clears a field that can be cleared and switches a toggle off. The status is not set here, `publishAgent` does that.
+         * @description Changes the editable state only: conversations keep using the published version until the agent is published again. An absent field stays as it is; `null` clears a field that can be cleared and switches a toggle off. The status is not set here, `publishAgent` does that.
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`, `AI_MODEL_NOT_FOUND`; 409 `AGENT_NAME_TAKEN`; 422 `TEMPERATURE_NOT_SUPPORTED`, `THINKING_NOT_SUPPORTED`, `FEATURE_VALIDATION_ERROR`.
          */
@@ -180,7 +180,7 @@ export interface paths {
         put?: never;
         /**
          * Restore a version of an agent
-         * @description Overwrites the editable state with that version: settings, variables and all links, those to external and native MCP servers included, which versions do not show. Unpublished changes are lost, and `hasUnpublishedChanges` is false afterwards. Conversations go on with the published version until the agent is published again. What cannot be any more is left out, and the answer is 200 all the same: a link to what has been deleted since, a sub-agent that would close a cycle now, and a model that is gone, of the agent or of a sub-agent link. An archived agent has no draft to overwrite: 409 `NO_DRAFT_VERSION`.
+         * @description Overwrites the editable state with that version: settings, variables and all links, including links to external and native MCP servers, which versions do not show. Unpublished changes are lost, and `hasUnpublishedChanges` is false afterwards. Conversations keep using the published version until the agent is published again. Parts of the version that are no longer possible are left out, and the response is still 200: a link to a deleted resource, a sub-agent that would now close a cycle, and a model that no longer exists, of the agent or of a sub-agent link. An archived agent has no draft to overwrite: 409 `NO_DRAFT_VERSION`.
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`, `VERSION_NOT_FOUND`; 409 `NO_DRAFT_VERSION`.
          */
@@ -212,7 +212,7 @@ export interface paths {
         head?: never;
         /**
          * Change the prompt of an agent
-         * @description A shortcut for `updateAgent` with only the two prompt fields. An absent field stays as it is; `null` clears the system prompt and switches the dynamic prompt off. Conversations go on with the published version, so `hasUnpublishedChanges` becomes true. A `{{name}}` without a variable of that name is accepted and stays in the text as it is.
+         * @description A shortcut for `updateAgent` with only the two prompt fields. An absent field stays as it is; `null` clears the system prompt and switches the dynamic prompt off. Conversations keep using the published version, so `hasUnpublishedChanges` becomes true. A `{{name}}` without a variable of that name is accepted and stays in the text as it is.
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`.
          */
@@ -296,7 +296,7 @@ export interface paths {
         head?: never;
         /**
          * Change the AI model of an agent
-         * @description A shortcut for `updateAgent` with only the model fields. An absent field stays as it is; `null` clears it and switches thinking off. The settings are checked against the model that results from the request: a temperature that it does not take, or outside its range, is 422 `TEMPERATURE_NOT_SUPPORTED`; thinking that it cannot do is 422 `THINKING_NOT_SUPPORTED`. Conversations go on with the published version until the agent is published again.
+         * @description A shortcut for `updateAgent` with only the model fields. An absent field stays as it is; `null` clears it and switches thinking off. The settings are checked against the model that results from the request: a temperature that it does not take, or outside its range, is 422 `TEMPERATURE_NOT_SUPPORTED`; thinking that it cannot do is 422 `THINKING_NOT_SUPPORTED`. Conversations keep using the published version until the agent is published again.
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`, `AI_MODEL_NOT_FOUND`; 422 `TEMPERATURE_NOT_SUPPORTED`, `THINKING_NOT_SUPPORTED`.
          */
@@ -366,7 +366,7 @@ export interface paths {
         head?: never;
         /**
          * Change a feature of an agent
-         * @description Switches the feature on or off, changes its settings, or both. A setting that is left out stays as it is. The rules of the feature are checked on the state that would result; when one is broken, the answer is 422 `FEATURE_VALIDATION_ERROR` and nothing changes. Only the draft changes: conversations go on with the published version until the agent is published again.
+         * @description Switches the feature on or off, changes its settings, or both. A setting that is left out stays as it is. The rules of the feature are checked on the state that would result; when one is broken, the answer is 422 `FEATURE_VALIDATION_ERROR` and nothing changes. Only the draft changes: conversations keep using the published version until the agent is published again.
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`, `FEATURE_NOT_FOUND`; 422 `FEATURE_VALIDATION_ERROR`.
          */
@@ -846,7 +846,7 @@ export interface paths {
         put?: never;
         /**
          * Test a tool
-         * @description Runs the tool once with these inputs, for real: a request is sent and a query is run. No approval is asked for. A tool that fails, or inputs that do not fit it, are still a 200: `success` is then false and `errorMessage` says why. The run has no conversation: of a variable of scope `conversation` it reads the default, and a value that it writes is checked, answered and kept for nobody.
+         * @description Runs the tool once with these inputs: it really sends the request or runs the query. No approval is needed. A tool that fails, or inputs that do not fit it, are still a 200: `success` is then false and `errorMessage` says why. The run has no conversation: a variable of scope `conversation` has its default value, and a value that is written is checked and returned, but not stored.
          *
          *     Error codes: 404 `HTTP_TOOL_NOT_FOUND`.
          */
@@ -988,7 +988,7 @@ export interface paths {
         head?: never;
         /**
          * Change an external MCP server
-         * @description An absent field stays as it is. When the address or anything about the credential changes, the server is `PENDING` until its tools are discovered again, which is before the answer and takes up to 10 seconds; a failed discovery is still 200, with status `ERROR`. A stored value goes on to another `authType` that takes one: `API_KEY`, `BEARER_TOKEN`, or `CUSTOM_HEADER` with `authHeaderName`. A credential that the new `authType` needs and neither the body nor the server has is 400 `VALIDATION_ERROR`, as is a field of it that `authType` does not use.
+         * @description An absent field stays as it is. When the address or any part of the credential changes, the server is `PENDING` until its tools are discovered again. That happens before the response and takes up to 10 seconds; a failed discovery is still 200, with status `ERROR`. When `authType` changes to `API_KEY`, `BEARER_TOKEN`, or `CUSTOM_HEADER` with `authHeaderName`, the stored value is kept. A credential that the new `authType` needs and that neither the body nor the server has is 400 `VALIDATION_ERROR`. So is a credential field in the body that the `authType` does not use.
          *
          *     Error codes: 404 `EXTERNAL_MCP_NOT_FOUND`; 409 `EXTERNAL_MCP_NAME_TAKEN`; 422 `OAUTH_NOT_SUPPORTED_VIA_API`.
          */
@@ -1254,7 +1254,7 @@ export interface paths {
         put?: never;
         /**
          * Create an automation
-         * @description The automation starts `active` and is armed before the answer: a schedule created here does fire, and with trigger mode `webhook_url` the answer carries the secret address. A run tells the published version of the agent the prompt. Trigger mode `schedule` needs `schedule`, `webhook` needs `triggerToolkitSlug` and `triggerSlug`: without them it is 400 `VALIDATION_ERROR`. A cron expression or time zone that cannot be read is 400 `INVALID_CRON` or `INVALID_TIMEZONE`, a trigger that the toolkit does not have 422 `UNKNOWN_TRIGGER`.
+         * @description The automation starts `active` and is armed before the answer: a schedule created here does fire, and with trigger mode `webhook_url` the answer carries the secret address. A run sends the prompt to the published version of the agent. Trigger mode `schedule` needs `schedule`, `webhook` needs `triggerToolkitSlug` and `triggerSlug`: without them it is 400 `VALIDATION_ERROR`. A cron expression or time zone that cannot be read is 400 `INVALID_CRON` or `INVALID_TIMEZONE`, a trigger that the toolkit does not have 422 `UNKNOWN_TRIGGER`.
          *
          *     Error codes: 400 `INVALID_CRON`, `INVALID_TIMEZONE`; 404 `AGENT_NOT_FOUND`; 409 `AUTOMATION_NAME_TAKEN`; 422 `UNKNOWN_TRIGGER`.
          */
@@ -1481,35 +1481,36 @@ export interface paths {
         /**
          * Send a message to an agent
          * @description Sends the message to the published version of the agent and blocks until the reply is complete. Without
-         *     `conversationId` a new conversation starts; messages sent to one conversation at the same time are answered one
+         *     `conversationId` a new conversation starts. Messages sent to one conversation at the same time are answered one
          *     after the other.
          *
-         *     **What runs.** Settings and links as they were published, and what they lead to as it is now: a tool that is
-         *     changed, a skill that is renamed or a sub-agent that is published anew counts from the next message on. What is
-         *     deleted, switched off or not connected is left out.
+         *     **What runs.** Settings and links are those of the published version. The tools, skills and sub-agents behind the
+         *     links are read as they are now: a tool that was changed, a skill that was renamed or a sub-agent that was published
+         *     again counts from the next message on. A link is left out when its target is deleted, switched off or not connected.
          *
-         *     **A turn** is steps of the model with the calls of tools in between, those of one step side by side. A tool that
-         *     fails does not fail the turn: the agent is told and goes on. An agent has 24 steps, a turn with its sub-agents 100;
-         *     the last one must be an answer. The texts of all steps are one reply, joined by a blank line. Later turns see what
-         *     was said and, for the latest 20 messages, what tools answered, each result cut to 4,000 characters; attachments are
-         *     seen in their own turn only. What does not fit the model's context is left out, oldest first.
+         *     **A turn** is a sequence of steps. In each step the model is called, and then the tools that it asked for, in
+         *     parallel. A tool that fails does not fail the turn: the agent reads the error and continues. An agent has at most 24
+         *     steps, a turn with its sub-agents at most 100; the last step must be a reply. The texts of all steps are one reply,
+         *     joined by a blank line. Later turns see the messages and, for the latest 20 messages, the results of tools, each cut
+         *     to 4,000 characters. Attachments are seen only in the turn that they were sent with. When the history does not fit
+         *     the context of the model, the oldest messages are left out.
          *
-         *     **Approvals.** A call that needs an approval is not made: the reply says so, and `pendingApprovals` has it. The next
-         *     message decides (`PendingApproval`). Where an operator decides instead, the agent goes on by itself, and its reply
-         *     comes without a message before it: `listConversationMessages` has it.
+         *     **Approvals.** A call that needs an approval is not made yet: the reply says so, and `pendingApprovals` lists it.
+         *     The next message decides (`PendingApproval`). When an operator decides instead, the agent continues without a
+         *     message, and `listConversationMessages` has its reply.
          *
-         *     **Commands.** A `content` that begins with `/` and the word of an active command stands for its prompt
-         *     (`AgentCommand`). Any other is a text like any other.
+         *     **Commands.** A `content` that begins with `/` and the word of an active command is replaced by the prompt of the
+         *     command (`AgentCommand`). Any other `content` is plain text.
          *
-         *     **Operations.** A turn that is answered counts as one (`costOps`), whatever it took: also one that waits for
-         *     approval, one that decides on it, and a follow-up. A turn that fails counts as none, nor does one that goes on after
-         *     an operator's decision. 429 `OPERATION_LIMIT_REACHED`: the workspace has used up those of the calendar month (UTC),
-         *     and nothing is stored; repeating does not help.
+         *     **Operations.** A turn with a reply counts as one operation (`costOps`), however long it was. That includes a turn
+         *     that waits for approval, a turn that decides on one, and a follow-up. A turn that fails is not counted, nor is one
+         *     that continues after an operator's decision. 429 `OPERATION_LIMIT_REACHED`: the workspace has used all operations of
+         *     the calendar month (UTC). Nothing is stored then, and a retry does not help.
          *
-         *     **Failures.** The message is stored before the agent runs: after 408 `AGENT_TIMEOUT` or 502 `MODEL_PROVIDER_ERROR`
-         *     it is kept, and the conversation takes further messages (`listConversations` with the `externalUserId` finds one
-         *     that was new). A required variable without a value or default is 422 `MISSING_VARIABLE`, a value of the wrong type
-         *     is 400 `VALIDATION_ERROR`; nothing is stored then.
+         *     **Failures.** The message is stored before the agent runs. After 408 `AGENT_TIMEOUT` or 502 `MODEL_PROVIDER_ERROR`
+         *     it stays stored, and the conversation accepts further messages (`listConversations` with the `externalUserId` finds
+         *     a new conversation). A required variable without a value or default is 422 `MISSING_VARIABLE`, and a value of the
+         *     wrong type is 400 `VALIDATION_ERROR`; nothing is stored then.
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`, `CONVERSATION_NOT_FOUND`; 408 `AGENT_TIMEOUT`; 422 `AGENT_NOT_PUBLISHED`, `CONVERSATION_PAUSED`, `CONVERSATION_ENDED`, `ATTACHMENT_TOO_LARGE`, `UNSUPPORTED_ATTACHMENT`, `MISSING_VARIABLE`; 429 `OPERATION_LIMIT_REACHED`; 502 `MODEL_PROVIDER_ERROR`.
          */
@@ -1798,7 +1799,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a coupon
-         * @description The coupon is gone for the API, its code is free again and its promotion code is deactivated at the payment provider. Discounts that were already granted go on. When the payment provider fails, the coupon stays.
+         * @description The coupon is gone for the API, its code is free again and its promotion code is deactivated at the payment provider. Discounts that were already granted stay. When the payment provider fails, the coupon stays.
          *
          *     Error codes: 404 `COUPON_NOT_FOUND`; 502 `PAYMENT_PROVIDER_ERROR`.
          */
@@ -2092,7 +2093,7 @@ export interface paths {
         post?: never;
         /**
          * Delete an external link
-         * @description Removes the link from the menu and frees its title; plans that showed it go on without it. A second deletion is 404.
+         * @description Removes the link from the menu and frees its title; plans that showed it no longer do. A second deletion is 404.
          *
          *     Error codes: 404 `EXTERNAL_LINK_NOT_FOUND`.
          */
@@ -2138,7 +2139,7 @@ export interface components {
             hasExternalChannel: boolean;
             /** @description Display name of the AI model; `null` until one is chosen. */
             aiModelName: string | null;
-            /** @description Instructions that open every conversation. `{{name}}` stands for a variable when `dynamicPromptEnabled` is on. */
+            /** @description Instructions that open every conversation. `{{name}}` is replaced by a variable when `dynamicPromptEnabled` is on. */
             systemPrompt: string | null;
             /**
              * Format: uuid
@@ -2159,23 +2160,23 @@ export interface components {
             genuiEnabled: boolean;
             /** @description Render the variables into the system prompt. */
             dynamicPromptEnabled: boolean;
-            /** @description Take voice messages: a model provider transcribes them, and the agent reads what is said. */
+            /** @description Accept voice messages: a model provider transcribes them, and the agent reads the transcript. */
             audioListeningEnabled: boolean;
-            /** @description Have replies read aloud (`audioUrl` of a message). Needs a `ttsVoice`. */
+            /** @description Read replies aloud (`audioUrl` of a message). Needs a `ttsVoice`. */
             audioResponseEnabled: boolean;
-            /** @description Voice of the spoken answers, such as `alloy`. One that only another provider has stands for the usual voice. */
+            /** @description Voice of the spoken answers, such as `alloy`. A voice that the provider does not have is replaced by its default voice. */
             ttsVoice: string | null;
             /** @description Remember facts about an end user, by `externalUserId`, from one conversation with the agent to the next. */
             longTermMemoryEnabled: boolean;
             /** @description What to remember and what not. */
             memoryCustomInstructions: string | null;
-            /** @description Wait before each message on a channel, as a person who types. `sendMessage` and `streamMessage` never wait. */
+            /** @description Wait before each message on a channel, as long as typing it would take. `sendMessage` and `streamMessage` never wait. */
             messageDelayEnabled: boolean;
             /** @description How long to wait, when the delay is on; `null` is `MEDIUM`. */
             messageDelayType: components["schemas"]["MessageDelayTier"] | null;
-            /** @description Split a long answer into several messages, six at the most, between its paragraphs. */
+            /** @description Split a long reply into several messages, at most six, between its paragraphs. */
             messageSplittingEnabled: boolean;
-            /** @description Write again to an end user who has gone quiet. Needs `followUpMaxAttempts` and `followUpIntervalMinutes`. */
+            /** @description Write again to an end user who has stopped writing. Needs `followUpMaxAttempts` and `followUpIntervalMinutes`. */
             followUpEnabled: boolean;
             /** @description Hours of silence before the first follow-up. With `followUpInactivityMinutes` the longer of the two counts, without both the interval. */
             followUpAfterHours: number | null;
@@ -2280,27 +2281,27 @@ export interface components {
             categories?: string[];
         };
         /**
-         * @description A capability of an agent that can be switched on and off. What each does, by its key, once it is published:
+         * @description A capability of an agent that can be switched on and off. What each feature does once it is published, by its key:
          *
-         *     - `follow-up`: the agent writes again to an end user who has gone quiet, in conversations of this API too. Nobody asks
-         *       for these messages: they are in `listConversationMessages`, and each counts as an operation. None comes while a call
-         *       waits for approval. One that comes due while the conversation is paused or ended, or the agent not active, is
-         *       dropped; one that fails is tried again after 15 minutes, three times in all.
-         *     - `message-splitting`: a reply is several messages, six at the most, cut between paragraphs; lists, tables and code
-         *       stay whole. A reply that waits for approval is not cut.
-         *     - `message-delay`: a reply on a channel waits for as long as typing it would take. `sendMessage` and `streamMessage`
-         *       never wait.
-         *     - `long-term-memory`: the agent keeps facts about an end user, and has them in later conversations with the same
-         *       `externalUserId`: 200 of 1,000 characters at most, of which those go that were said longest ago. Other agents do not
-         *       see them.
-         *     - `sandbox`: the agent can run JavaScript, 5 seconds and 64 MiB at a time, without network and files.
+         *     - `follow-up`: the agent writes again to an end user who has stopped writing, also in conversations of this API.
+         *       `listConversationMessages` has these messages, and each counts as an operation. No follow-up is sent while a call
+         *       waits for approval. A follow-up that is due while the conversation is paused or ended, or while the agent is not
+         *       active, is dropped. One that fails is retried after 15 minutes, with three attempts in total.
+         *     - `message-splitting`: a reply is several messages, at most six, cut between paragraphs. Lists, tables and code stay
+         *       whole. A reply that waits for approval is not cut.
+         *     - `message-delay`: a reply on a channel is delayed by the time that typing it would take. `sendMessage` and
+         *       `streamMessage` never wait.
+         *     - `long-term-memory`: the agent stores facts about an end user and uses them in later conversations with the same
+         *       `externalUserId`: at most 200 facts of 1,000 characters. When there are more, those mentioned longest ago are removed. Other agents
+         *       do not see them.
+         *     - `sandbox`: the agent can run JavaScript, with at most 5 seconds and 64 MiB for each run, without network and files.
          *     - `genui`: the agent can show components with a reply (`ui` of a message).
-         *     - `audio`: one that listens takes voice messages (`Attachment`), one that speaks has its replies read aloud
-         *       (`audioUrl` of a message), where a configured provider can.
-         *     - `web-search`: the agent can search the web with the search service of this server. Where there is none, it says so
-         *       when it is asked to.
+         *     - `audio`: an agent that listens accepts voice messages (`Attachment`); an agent that speaks has its replies read
+         *       aloud (`audioUrl` of a message). Both need a configured provider.
+         *     - `web-search`: the agent can search the web with the search service of this server. When the server has no search
+         *       service, the agent says so.
          *
-         *     A sub-agent talks to the agent that delegated to it: it neither splits, speaks nor shows.
+         *     A sub-agent replies to the agent that delegated to it: its replies are not split, not spoken, and have no components.
          */
         AgentFeature: {
             /**
@@ -2401,7 +2402,7 @@ export interface components {
         };
         /** @description The editable prompt of an agent. */
         AgentPrompt: {
-            /** @description Instructions that open every conversation. `{{name}}` stands for a variable when `dynamicPromptEnabled` is on. */
+            /** @description Instructions that open every conversation. `{{name}}` is replaced by a variable when `dynamicPromptEnabled` is on. */
             systemPrompt: string | null;
             /** @description Render the variables into the system prompt. */
             dynamicPromptEnabled: boolean;
@@ -2410,7 +2411,7 @@ export interface components {
         };
         /** @description The fields to change. An absent field stays as it is, `null` clears it. */
         AgentPromptUpdate: {
-            /** @description Instructions that open every conversation. `{{name}}` stands for a variable when `dynamicPromptEnabled` is on. */
+            /** @description Instructions that open every conversation. `{{name}}` is replaced by a variable when `dynamicPromptEnabled` is on. */
             systemPrompt?: string | null;
             /** @description Render the variables into the system prompt. `null` switches it off. */
             dynamicPromptEnabled?: boolean | null;
@@ -2435,7 +2436,7 @@ export interface components {
             avatarUrl?: string | null;
             /** @description Free-form tags to find the agent by. The list replaces the present one. */
             categories?: string[];
-            /** @description Instructions that open every conversation. `{{name}}` stands for a variable when `dynamicPromptEnabled` is on. */
+            /** @description Instructions that open every conversation. `{{name}}` is replaced by a variable when `dynamicPromptEnabled` is on. */
             systemPrompt?: string | null;
             /**
              * Format: uuid
@@ -2456,23 +2457,23 @@ export interface components {
             genuiEnabled?: boolean | null;
             /** @description Render the variables into the system prompt. `null` switches it off. */
             dynamicPromptEnabled?: boolean | null;
-            /** @description Take voice messages: a model provider transcribes them, and the agent reads what is said. `null` switches it off. */
+            /** @description Accept voice messages: a model provider transcribes them, and the agent reads the transcript. `null` switches it off. */
             audioListeningEnabled?: boolean | null;
-            /** @description Have replies read aloud (`audioUrl` of a message). Needs a `ttsVoice`. `null` switches it off. */
+            /** @description Read replies aloud (`audioUrl` of a message). Needs a `ttsVoice`. `null` switches it off. */
             audioResponseEnabled?: boolean | null;
-            /** @description Voice of the spoken answers, such as `alloy`. One that only another provider has stands for the usual voice. */
+            /** @description Voice of the spoken answers, such as `alloy`. A voice that the provider does not have is replaced by its default voice. */
             ttsVoice?: string | null;
             /** @description Remember facts about an end user, by `externalUserId`, from one conversation with the agent to the next. `null` switches it off. */
             longTermMemoryEnabled?: boolean | null;
             /** @description What to remember and what not. */
             memoryCustomInstructions?: string | null;
-            /** @description Wait before each message on a channel, as a person who types. `sendMessage` and `streamMessage` never wait. `null` switches it off. */
+            /** @description Wait before each message on a channel, as long as typing it would take. `sendMessage` and `streamMessage` never wait. `null` switches it off. */
             messageDelayEnabled?: boolean | null;
             /** @description How long to wait, when the delay is on; `null` is `MEDIUM`. */
             messageDelayType?: components["schemas"]["MessageDelayTier"] | null;
-            /** @description Split a long answer into several messages, six at the most, between its paragraphs. `null` switches it off. */
+            /** @description Split a long reply into several messages, at most six, between its paragraphs. `null` switches it off. */
             messageSplittingEnabled?: boolean | null;
-            /** @description Write again to an end user who has gone quiet. Needs `followUpMaxAttempts` and `followUpIntervalMinutes`. `null` switches it off. */
+            /** @description Write again to an end user who has stopped writing. Needs `followUpMaxAttempts` and `followUpIntervalMinutes`. `null` switches it off. */
             followUpEnabled?: boolean | null;
             /** @description Hours of silence before the first follow-up. With `followUpInactivityMinutes` the longer of the two counts, without both the interval. */
             followUpAfterHours?: number | null;
@@ -2559,7 +2560,7 @@ export interface components {
             /** @description What the prompt says when the value is false, `false` without it. Only kept for `bool`. */
             booleanTextWhenFalse?: string | null;
             /**
-             * @description Position among the variables of the agent; equal ones stand in the order of their creation.
+             * @description Position among the variables of the agent; variables with equal positions are in the order of their creation.
              * @default 0
              */
             sortOrder: number;
@@ -2585,7 +2586,7 @@ export interface components {
             booleanTextWhenTrue?: string | null;
             /** @description What the prompt says when the value is false, `false` without it. Only kept for `bool`. */
             booleanTextWhenFalse?: string | null;
-            /** @description Position among the variables of the agent; equal ones stand in the order of their creation. */
+            /** @description Position among the variables of the agent; variables with equal positions are in the order of their creation. */
             sortOrder?: number;
         };
         /** @description A published version of an agent, frozen with its settings, variables and links. Links to external and native MCP servers are frozen with it but not shown. */
@@ -2606,7 +2607,7 @@ export interface components {
              * @description The AI model. It may have been removed since.
              */
             aiModelPublicId: string | null;
-            /** @description Instructions that open every conversation. `{{name}}` stands for a variable when `dynamicPromptEnabled` is on. */
+            /** @description Instructions that open every conversation. `{{name}}` is replaced by a variable when `dynamicPromptEnabled` is on. */
             systemPrompt: string | null;
             /** @description Randomness of the answers, within the range of the model; `null` leaves it to the model. */
             temperature: number | null;
@@ -2636,9 +2637,9 @@ export interface components {
             messageDelayEnabled: boolean;
             /** @description How long to wait, when the delay is on. */
             messageDelayType: components["schemas"]["MessageDelayTier"] | null;
-            /** @description Split a long answer into several messages. */
+            /** @description Split a long reply into several messages. */
             messageSplittingEnabled: boolean;
-            /** @description Write again to an end user who has gone quiet. Needs `followUpMaxAttempts` and `followUpIntervalMinutes`. */
+            /** @description Write again to an end user who has stopped writing. Needs `followUpMaxAttempts` and `followUpIntervalMinutes`. */
             followUpEnabled: boolean;
             /** @description Hours of silence before the first follow-up. */
             followUpAfterHours: number | null;
@@ -2759,16 +2760,16 @@ export interface components {
          * @enum {string}
          */
         AiModelScope: "global" | "workspace";
-        /** @description A file for the agent, given either as `base64` or as `url`. Accepted are PNG, JPEG, WebP, GIF, PDF, plain text, CSV and Markdown; anything else is 422 `UNSUPPORTED_ATTACHMENT`, and so is a kind that the model does not take. An agent that listens (`audioListeningEnabled`) takes MP3, WAV, OGG, WebM, M4A and FLAC as well, whatever its model takes: a model provider transcribes them, and the agent reads what is said, in later turns too. A recording that no configured provider can transcribe is 422 `UNSUPPORTED_ATTACHMENT`. What a file is says its content, not its name. All attachments of a message have at most 20 MiB together, else 422 `ATTACHMENT_TOO_LARGE`. */
+        /** @description A file for the agent, given either as `base64` or as `url`. Accepted are PNG, JPEG, WebP, GIF, PDF, plain text, CSV and Markdown. Any other kind is 422 `UNSUPPORTED_ATTACHMENT`, and so is a kind that the model does not accept. An agent with `audioListeningEnabled` also accepts MP3, WAV, OGG, WebM, M4A and FLAC, whatever its model accepts: a model provider transcribes the recording, and the agent reads the transcript, in later turns too. A recording that no configured provider can transcribe is 422 `UNSUPPORTED_ATTACHMENT`. The kind is found from the content, not from the name. All attachments of a message together have at most 20 MiB; more is 422 `ATTACHMENT_TOO_LARGE`. */
         Attachment: {
             /** @description The content in base64, at most 1 MiB once decoded. Larger files are given by `url`, as are several that would make the body larger than its 2 MiB. */
             base64?: string;
             /** @description Public http or https address that the content is fetched from, at most 10 MiB, else 422 `ATTACHMENT_TOO_LARGE`. */
             url?: string;
-            /** @description Name of the file, which the agent gets to see. */
+            /** @description Name of the file. The agent sees it. */
             filename?: string;
             /**
-             * @description Media type of the content. It tells apart plain text, CSV and Markdown; for others it is not needed.
+             * @description Media type of the content. It distinguishes plain text, CSV and Markdown; other kinds do not need it.
              * @example text/csv
              */
             mediaType?: string;
@@ -2784,7 +2785,7 @@ export interface components {
             name: string;
             /** @description What the automation is for. */
             description: string | null;
-            /** @description What the agent is told to do when the automation runs. */
+            /** @description The prompt that the agent gets when the automation runs. */
             prompt: string;
             status: components["schemas"]["AutomationStatus"];
             hitlMode: components["schemas"]["HitlMode"];
@@ -2842,7 +2843,7 @@ export interface components {
             name: string;
             /** @description What the automation is for. */
             description?: string | null;
-            /** @description What the agent is told to do when the automation runs. */
+            /** @description The prompt that the agent gets when the automation runs. */
             prompt: string;
             /**
              * @description What happens when a run calls a tool that needs approval.
@@ -2933,7 +2934,7 @@ export interface components {
             name?: string;
             /** @description What the automation is for. */
             description?: string;
-            /** @description What the agent is told to do when the automation runs. */
+            /** @description The prompt that the agent gets when the automation runs. */
             prompt?: string;
             status?: components["schemas"]["AutomationStatus"];
             hitlMode?: components["schemas"]["HitlMode"];
@@ -4449,11 +4450,11 @@ export interface components {
             role: components["schemas"]["MessageRole"];
             /** @description Text of the message as it was sent, also where it invokes a command; empty when a user sent only attachments. */
             content: string;
-            /** @description Components that the agent shows with the reply, when it uses generative UI; else `null`. Of a reply that is split the last message has them. A client that does not draw them loses nothing that the text says. */
+            /** @description Components that the agent shows with the reply, when it uses generative UI; else `null`. When a reply is split, its last message has them. The text says everything that the components say, so a client may ignore them. */
             ui: components["schemas"]["MessageUi"] | null;
             /**
              * Format: uri
-             * @description Address of the reply as speech (MP3, or WAV where the provider speaks that), when the agent answers with audio and a provider can speak; else `null`. Of a reply that is split the last message has it, with all that can be said of the reply, at most 4,096 characters. Whoever has the address can fetch it, without a key.
+             * @description Address of the reply as speech (MP3, or WAV where the provider returns that), when the agent replies with audio and a provider is configured; else `null`. When a reply is split, its last message has the address, for at most 4,096 characters of the whole reply. The address needs no key.
              */
             audioUrl: string | null;
             /**
@@ -4465,7 +4466,7 @@ export interface components {
             tokenUsage: components["schemas"]["TokenUsage"] | null;
             /** @description Model costs of the reply in US dollars, on the last message of one that is split and 0 on the others. A model whose price is not known counts as 0. `null` for a user's message. */
             costUsd: number | null;
-            /** @description Operations that the turn is counted as: 1 for a reply (for the last message of one that is split), 0 for a user's message and for a reply that goes on after an operator's decision. */
+            /** @description Operations that the turn is counted as: 1 for a reply (for the last message of one that is split), 0 for a user's message and for a reply that follows an operator's decision. */
             costOps: number;
             /**
              * Format: date-time
@@ -4478,13 +4479,13 @@ export interface components {
          * @enum {string}
          */
         MessageDelayTier: "LOW" | "MEDIUM" | "HIGH" | "RANDOM";
-        /** @description Data of your own, any JSON. What the first message of a conversation gives is stored with the conversation; later messages do not change it. Two fields have a meaning, `variables` and `approvals`. */
+        /** @description Data of your own, any JSON. The metadata of the first message of a conversation is stored with the conversation; later messages do not change it. Two fields have a meaning, `variables` and `approvals`. */
         MessageMetadata: {
-            /** @description Values of the agent's variables by name, each in the form that the type of the variable demands. Given with the first message they hold for the whole conversation, given later for that turn only. Sub-agents get them too, as far as they fit variables of their own. Names that an agent does not define are ignored. */
+            /** @description Values of the agent's variables by name, each in the form that the type of the variable demands. Values of the first message hold for the whole conversation, values of a later message for that turn only. Sub-agents get the values that fit their own variables. Names that an agent does not define are ignored. */
             variables?: {
                 [key: string]: unknown;
             };
-            /** @description Decisions on the tool calls that wait in the conversation, by the `publicId` of the pending approval. Those that are not named go on waiting. An id that never was an approval of the conversation is 400 `VALIDATION_ERROR`; one that is decided already keeps its decision. */
+            /** @description Decisions on the pending tool calls of the conversation, by the `publicId` of the pending approval. A call that is not named stays pending. An id that was never an approval of the conversation is 400 `VALIDATION_ERROR`; a call that is already decided keeps its decision. */
             approvals?: {
                 [key: string]: "approve" | "reject";
             };
@@ -4525,7 +4526,7 @@ export interface components {
             message: components["schemas"]["Message"];
             /** @description Milliseconds from the request to the complete reply. */
             durationMs: number;
-            /** @description Tool calls that wait for a decision, also those of an earlier turn that nobody has decided yet. The next message of the conversation decides them. */
+            /** @description Tool calls that wait for a decision, also those of an earlier turn that are not decided yet. The next message of the conversation decides them. */
             pendingApprovals: components["schemas"]["PendingApproval"][];
         };
         /**
@@ -4755,16 +4756,16 @@ export interface components {
          */
         PageNumber: number;
         /**
-         * @description A tool call that waits for a person. The next message of the conversation decides:
+         * @description A tool call that waits for a person's decision. The next message of the conversation decides:
          *
-         *     - `metadata.approvals` decides each call by its `publicId`. What it does not name goes on waiting.
-         *     - A `content` that is just `approve` or `reject` decides all that the map does not name.
-         *     - A message with neither withdraws all calls that wait: whoever writes something else has not approved them. The agent
-         *       is told, and answers the message.
+         *     - `metadata.approvals` decides each call by its `publicId`. A call that it does not name stays pending.
+         *     - A `content` that is just `approve` or `reject` decides all calls that the map does not name.
+         *     - A message with neither withdraws all pending calls, because a different message is no approval. The agent sees that
+         *       the calls were withdrawn, and replies to the message.
          *
-         *     An approved call is made at most once, as the tool is then; one that is rejected is not made, and the agent is told.
-         *     When the agent has gone on, it may ask for more. The operator of the service can decide as well: the first decision
-         *     counts.
+         *     An approved call is made at most once, with the tool as it is at that time. A rejected call is not made, and the agent
+         *     sees the rejection. The agent may then ask for further calls. The operator of the service can decide as well; the
+         *     first decision counts.
          */
         PendingApproval: {
             /**
@@ -5205,7 +5206,7 @@ export interface components {
          *     - A path has at most 255 characters and 16 parts, stays inside the skill, and differs from every other path in more
          *       than case. Encrypted files, links and archives inside (ZIP, 7z, RAR) are refused; Office, OpenDocument and EPUB
          *       files are accepted.
-         *     - All files stand in one folder with `SKILL.md`. An enclosing folder is taken off their paths. `__MACOSX/` and
+         *     - All files are in one folder with `SKILL.md`. An enclosing folder is removed from their paths. `__MACOSX/` and
          *       `.DS_Store` are left out, every other file is kept.
          *     - `SKILL.md` may be named in upper or lower case, and a lone Markdown file in any way: it is kept as `SKILL.md`.
          *     - The front matter is YAML of at most 16 KiB. `name` has at most 64 characters, `description` and `license` 1,024,
@@ -5247,7 +5248,7 @@ export interface components {
             messagePublicId: string;
             /** @description The tool calls that the agent made in this turn, in the order in which they began. Those of a sub-agent are within the call that delegated to it; those that wait are in `pendingApprovals`. */
             toolCalls: components["schemas"]["StreamToolCall"][];
-            /** @description Tool calls that wait for a decision, also those of an earlier turn that nobody has decided yet. The next message of the conversation decides them. */
+            /** @description Tool calls that wait for a decision, also those of an earlier turn that are not decided yet. The next message of the conversation decides them. */
             pendingApprovals: components["schemas"]["PendingApproval"][];
         };
         /** @description Data of the event `error`, which ends a turn that failed. */
@@ -5255,7 +5256,7 @@ export interface components {
             code: components["schemas"]["ErrorCode"];
             /** @description One sentence that a person can act on. Its wording may change. */
             message: string;
-            /** @description The HTTP status that `sendMessage` answers with in this case. */
+            /** @description The HTTP status that `sendMessage` returns in this case. */
             status: number;
             /** @description The request's id, as in the `X-Request-Id` header. */
             requestId: string;
@@ -5271,7 +5272,7 @@ export interface components {
             name: string;
             /** @description Milliseconds that the call took. */
             durationMs: number;
-            /** @description Whether the tool succeeded. The agent is told of a failure and goes on. */
+            /** @description Whether the tool succeeded. The agent reads the error and continues. */
             ok: boolean;
         };
         /** @description An agent linked to another one as a delegation target. */
@@ -7558,7 +7559,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What came of the run, good or bad. */
+            /** @description The result of the run, also when it failed. */
             200: {
                 headers: {
                     [name: string]: unknown;
