@@ -1,7 +1,7 @@
 import { findDecidedConversations, findOldestDecisionTime } from '../db/queries/turns/approvals.ts';
 import { markInterrupted } from '../db/queries/turns/turns.ts';
 import { withStatementTimeout } from '../db/transaction.ts';
-import { continueConversation as runContinuation } from '../runtime/turn/continuation.ts';
+import { resumeConversation } from '../runtime/turn/resumeConversation.ts';
 import type { Job } from './jobs.ts';
 
 /** Conversations that one sweep queues. */
@@ -25,7 +25,7 @@ export const continueConversation: Job<'continue-conversation'> = {
   },
   key: ({ conversationId }) => conversationId,
   async run({ workspaceId, conversationId }, { database, runtime }) {
-    await runContinuation({ db: database.forWorkspace(workspaceId), workspaceId, runtime }, conversationId);
+    await resumeConversation({ db: database.forWorkspace(workspaceId), workspaceId, runtime }, conversationId);
   },
   async sweep({ database, clock }) {
     await markInterrupted(database.system, clock.now());

@@ -1,6 +1,6 @@
 import { fault } from '../../core/errors.ts';
 import { softDeleteConversation } from '../../db/queries/conversations/conversations.ts';
-import { listSpeech } from '../../db/queries/conversations/messages.ts';
+import { selectSpeechKeys } from '../../db/queries/conversations/messages.ts';
 import type { Handler } from '../handler.ts';
 
 export const deleteConversation: Handler<'deleteConversation'> = async (context) => {
@@ -8,7 +8,7 @@ export const deleteConversation: Handler<'deleteConversation'> = async (context)
   const deleted = await softDeleteConversation(db, workspaceId, path.conversationPublicId, clock.now());
   if (!deleted) throw fault('CONVERSATION_NOT_FOUND');
   // Whoever has the address of a spoken reply could hear it without a key.
-  for (const key of await listSpeech(db, workspaceId, path.conversationPublicId)) {
+  for (const key of await selectSpeechKeys(db, workspaceId, path.conversationPublicId)) {
     await runtime.files.delete(key).catch((error: unknown) => {
       runtime.logger?.warn({ err: error, key }, 'the speech of a deleted conversation was not erased');
     });

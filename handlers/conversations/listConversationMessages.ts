@@ -1,6 +1,6 @@
 import { fault } from '../../core/errors.ts';
 import { findConversation } from '../../db/queries/conversations/conversations.ts';
-import { listMessages } from '../../db/queries/conversations/messages.ts';
+import { selectMessages } from '../../db/queries/conversations/messages.ts';
 import type { Handler } from '../handler.ts';
 import { pageOf, windowOf } from '../paging.ts';
 import { messageBody } from './bodies.ts';
@@ -17,7 +17,7 @@ export const listConversationMessages: Handler<'listConversationMessages'> = asy
   if (!conversation) throw fault('CONVERSATION_NOT_FOUND');
   const window = windowOf(query);
   const { role, order = 'asc' } = query;
-  const { rows, total } = await listMessages(db, workspaceId, conversation.id, { role, order }, window);
+  const { rows, total } = await selectMessages(db, workspaceId, conversation.id, { role, order }, window);
   return reply(
     200,
     pageOf(

@@ -19,56 +19,56 @@ const MAX_DEPTH = 33;
 /** Schemas whose properties stand at the top together. */
 const MAX_GATHERED = 200;
 
-interface Made {
+interface ModelSchema {
   schema: JsonSchema;
   /** Names of inputs as the model says them, with what the tool calls them; those that are the same are not among them. */
   renamed: ReadonlyMap<string, string>;
 }
 
-const made = new WeakMap<JsonSchema, Made>();
+const modelSchemas = new WeakMap<JsonSchema, ModelSchema>();
 
 /** The schema of a tool's inputs as a model is told of it. */
 export function schemaForModel(schema: JsonSchema): JsonSchema {
-  return madeOf(schema).schema;
+  return modelSchemaOf(schema).schema;
 }
 
 /** Inputs of a model that was told `schemaForModel`, by the names that the tool knows. */
-export function fromModel(schema: JsonSchema, input: Record<string, unknown>): Record<string, unknown> {
-  const { renamed } = madeOf(schema);
+export function inputFromModel(schema: JsonSchema, input: Record<string, unknown>): Record<string, unknown> {
+  const { renamed } = modelSchemaOf(schema);
   if (renamed.size === 0) return input;
   return Object.fromEntries(Object.entries(input).map(([key, value]) => [renamed.get(key) ?? key, value]));
 }
 
-function madeOf(schema: JsonSchema): Made {
-  const known = made.get(schema);
+function modelSchemaOf(schema: JsonSchema): ModelSchema {
+  const known = modelSchemas.get(schema);
   if (known) return known;
-  const fresh = make(schema);
-  made.set(schema, fresh);
+  const fresh = makeModelSchema(schema);
+  modelSchemas.set(schema, fresh);
   return fresh;
 }
 
-function make(schema: JsonSchema): Made {
-  const found: Found = { properties: new Map(), required: new Set(), seen: new Set() };
-  gather(schema, schema, found, true);
+function makeModelSchema(schema: JsonSchema): ModelSchema {
+  const gathered: GatheredProperties = { properties: new Map(), required: new Set(), seen: new Set() };
+  gather(schema, schema, gathered, true);
   const { $ref, allOf, anyOf, oneOf, not, enum: values, const: value, required, ...rest } = schema;
   const renamed = new Map<string, string>();
   const properties: Record<string, unknown> = {};
   const newNames = new Map<string, string>();
   // Those that may stay as they are go first: no other name may become one of them.
-  const names = [...found.properties.keys()];
+  const names = [...gathered.properties.keys()];
   const safe = new Set(names.filter((name) => KEY.test(name)));
   for (const name of names) {
     const newName = KEY.test(name) ? name : safeKey(name, safe);
     if (newName !== name) renamed.set(newName, name);
     newNames.set(name, newName);
     Object.defineProperty(properties, newName, {
-      value: tidy(found.properties.get(name), 1),
+      value: tidy(gathered.properties.get(name), 1),
       enumerable: true,
       configurable: true,
       writable: true,
     });
   }
-  const needed = [...found.required].flatMap((name) => newNames.get(name) ?? []);
+  const needed = [...gathered.required].flatMap((name) => newNames.get(name) ?? []);
   const top = tidy({ ...rest, properties: {} }, 0) as JsonSchema;
   return {
     schema: { ...top, type: 'object', properties, ...(needed.length > 0 ? { required: needed } : {}) },
@@ -76,7 +76,7 @@ function make(schema: JsonSchema): Made {
   };
 }
 
-interface Found {
+interface GatheredProperties {
   properties: Map<string, unknown>;
   required: Set<string>;
   /** References can lead in circles, and to one place by very many ways. */
@@ -84,20 +84,20 @@ interface Found {
 }
 
 /** The properties that an object of the schema may have, whichever way; `always`: whether all that is said here holds for it. */
-function gather(root: JsonSchema, node: unknown, found: Found, always: boolean): void {
-  if (!isSchema(node) || found.seen.has(node) || found.seen.size > MAX_GATHERED) return;
-  found.seen.add(node);
+function gather(root: JsonSchema, node: unknown, gathered: GatheredProperties, always: boolean): void {
+  if (!isSchema(node) || gathered.seen.has(node) || gathered.seen.size > MAX_GATHERED) return;
+  gathered.seen.add(node);
   const { $ref, properties, required, allOf, anyOf, oneOf } = node;
   for (const [name, inner] of Object.entries(isSchema(properties) ? properties : {})) {
-    if (!found.properties.has(name) && inner !== false) found.properties.set(name, inner);
+    if (!gathered.properties.has(name) && inner !== false) gathered.properties.set(name, inner);
   }
   if (always && Array.isArray(required)) {
-    for (const name of required) if (typeof name === 'string') found.required.add(name);
+    for (const name of required) if (typeof name === 'string') gathered.required.add(name);
   }
-  if (typeof $ref === 'string') gather(root, at(root, $ref), found, always);
-  for (const each of Array.isArray(allOf) ? allOf : []) gather(root, each, found, always);
+  if (typeof $ref === 'string') gather(root, at(root, $ref), gathered, always);
+  for (const each of Array.isArray(allOf) ? allOf : []) gather(root, each, gathered, always);
   for (const each of [anyOf, oneOf].flatMap((list) => (Array.isArray(list) ? list : []))) {
-    gather(root, each, found, false);
+    gather(root, each, gathered, false);
   }
 }
 

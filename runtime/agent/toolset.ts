@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { cutText, toStorable } from '../../core/text.ts';
 import type { ModelTool } from '../models/call.ts';
 import { checkInputs } from '../tools/configuration/inputSchema.ts';
-import { fromModel, schemaForModel } from './modelSchema.ts';
+import { inputFromModel, schemaForModel } from './modelSchema.ts';
 import type { AgentTool, Suspension, ToolCallContext, ToolOrigin, ToolOutput } from './tool.ts';
 import { originKey, uniqueNames } from './toolNames.ts';
 
@@ -25,7 +25,7 @@ export interface Toolset {
 }
 
 /** OpenAI takes no more (platform.openai.com/docs/api-reference, `tools`). */
-const MOST_TOOLS = 128;
+const MAX_TOOLS = 128;
 /** OpenAI took no more for long, and a model reads all of them in each step. */
 const MAX_DESCRIPTION = 1024;
 const MAX_OUTPUT = 40_000;
@@ -45,12 +45,12 @@ export function makeToolset(
   const own = entries.filter(({ tool }) => tool.origin.kind === 'capability');
   const others = entries.filter(({ tool }) => tool.origin.kind !== 'capability');
   const ordered = [...own, ...others];
-  if (ordered.length > MOST_TOOLS) {
-    const leftOut = ordered.slice(MOST_TOOLS).map(({ name }) => name);
+  if (ordered.length > MAX_TOOLS) {
+    const leftOut = ordered.slice(MAX_TOOLS).map(({ name }) => name);
     logger?.warn({ leftOut: leftOut.slice(0, 50), count: leftOut.length }, 'an agent has more tools than models take');
   }
   return {
-    definitions: ordered.slice(0, MOST_TOOLS).map(({ name, tool }) => ({
+    definitions: ordered.slice(0, MAX_TOOLS).map(({ name, tool }) => ({
       name,
       description: cutText(toStorable(tool.description), MAX_DESCRIPTION),
       inputSchema: schemaForModel(tool.inputSchema),
@@ -87,7 +87,7 @@ class WrongInput extends Error {}
 
 /** The input as the tool knows it. Throws WrongInput. */
 function checkedInput({ origin, inputSchema }: AgentTool, given: Record<string, unknown>): Record<string, unknown> {
-  const input = fromModel(inputSchema, given);
+  const input = inputFromModel(inputSchema, given);
   if (!CHECKED_HERE.has(origin.kind)) return input;
   const checked = checkInputs(inputSchema, input);
   if ('problem' in checked) throw new WrongInput(checked.problem);

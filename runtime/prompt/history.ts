@@ -47,7 +47,7 @@ const IMAGE_TOKENS = 1_600;
 /** A page is sent as its text and as a picture; Anthropic gives 1,500 to 3,000 tokens a page for the text. */
 const PDF_PAGE_TOKENS = 2_500;
 const PDF_BYTES_PER_PAGE = 50_000;
-const PDF_MAX_PAGES = 1_000;
+const MAX_PDF_PAGES = 1_000;
 
 /**
  * About how many tokens an attachment costs: a flat price per picture; per PDF page, where pages are counted as the file shows
@@ -65,7 +65,7 @@ export function estimateAttachmentTokens(
   for (const _ of text.matchAll(/\/Type\s{0,8}\/Page(?![A-Za-z])/g)) pages += 1;
   // Page objects inside compressed streams cannot be seen; the size is all there is then.
   if (pages === 0) pages = Math.ceil(attachment.sizeBytes / PDF_BYTES_PER_PAGE);
-  return Math.min(pages, PDF_MAX_PAGES) * PDF_PAGE_TOKENS;
+  return Math.min(pages, MAX_PDF_PAGES) * PDF_PAGE_TOKENS;
 }
 
 /** Tokens that a text cannot exceed in any byte-level tokenizer: its bytes in UTF-8. */

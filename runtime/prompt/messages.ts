@@ -7,20 +7,21 @@ import { fitHistory } from './history.ts';
 import { transcriptMessages } from './storedTranscript.ts';
 
 /** Room for the reply in the context window: a quarter of it, and no more than replies commonly take. */
-const REPLY_RESERVE = 8_192;
+const MAX_REPLY_RESERVE = 8_192;
 /** No token of the usual vocabularies stands for more text on average: what lies beyond cannot fit the window. */
 const BYTES_PER_TOKEN = 8;
 /** Characters of a tool's result that later turns see: what they need again they ask for again. */
-const RESULT_SHOWN = 4_000;
-const LEAST_SHOWN = 400;
+const MAX_RESULT_SHOWN = 4_000;
+const MIN_RESULT_SHOWN = 400;
 /** Of all results of a turn; and of its calls and results together, as JSON. */
-const RESULTS_SHOWN = 40_000;
-const TRANSCRIPT_SHOWN = 60_000;
+const MAX_RESULTS_SHOWN = 40_000;
+const MAX_TRANSCRIPT_SHOWN = 60_000;
 /** The share of the window that the calls of one earlier turn may take, in characters a token. */
 const CHARACTERS_OF_CALLS = 0.75;
 
 /** Tokens of the window that are left to the reply. */
-export const replyReserve = (contextWindow: number): number => Math.min(REPLY_RESERVE, Math.floor(contextWindow / 4));
+export const replyReserve = (contextWindow: number): number =>
+  Math.min(MAX_REPLY_RESERVE, Math.floor(contextWindow / 4));
 
 /** Bytes of history that are worth reading for a model. */
 export const historyBytes = (model: Pick<ModelDescriptor, 'contextWindow'> | undefined): number =>
@@ -39,14 +40,14 @@ export function userMessage(text: string, attachments: readonly ResolvedAttachme
  */
 export function transcriptOf(messages: readonly ModelMessage[]): ModelMessage[] | null {
   const results = messages.reduce((sum, { role, content }) => sum + (role === 'tool' ? content.length : 0), 0);
-  const most = Math.max(LEAST_SHOWN, Math.min(RESULT_SHOWN, Math.floor(RESULTS_SHOWN / results)));
+  const most = Math.max(MIN_RESULT_SHOWN, Math.min(MAX_RESULT_SHOWN, Math.floor(MAX_RESULTS_SHOWN / results)));
   const shown = withoutProviderParts(messages).map((message) => {
     if (message.role === 'assistant' && typeof message.content !== 'string') {
       return { ...message, content: message.content.filter(({ type }) => type === 'tool-call') };
     }
     return message.role === 'tool' ? { ...message, content: message.content.map((one) => cut(one, most)) } : message;
   });
-  let left = TRANSCRIPT_SHOWN;
+  let left = MAX_TRANSCRIPT_SHOWN;
   let first = shown.length;
   for (const [place, message] of [...shown.entries()].reverse()) {
     left -= JSON.stringify(message).length;
@@ -62,14 +63,14 @@ function cut(result: ToolResultPart, most: number): ToolResultPart {
 }
 
 /** A message of the conversation with the calls before it: they stay or go together. */
-interface Said {
+interface HistoryEntry {
   role: 'user' | 'assistant';
   content: string;
   messages: ModelMessage[];
 }
 
 /** Calls longer than `most` as JSON are left out: what was said must not be forgotten for them. */
-function promptTexts(row: HistoryRow, most: number): Said {
+function historyEntry(row: HistoryRow, most: number): HistoryEntry {
   const text = withAttachmentNotes(row.content, row.attachments);
   const transcript = transcriptMessages(row.transcript);
   const json = transcript.length > 0 ? JSON.stringify(transcript) : '';
@@ -91,7 +92,7 @@ export async function historyMessages(
     contextWindow: model.contextWindow,
     reserveForReply: replyReserve(model.contextWindow),
     systemText: tools.length > 0 ? system + JSON.stringify(tools) : system,
-    turns: rows.map((row) => promptTexts(row, tools.length > 0 ? model.contextWindow * CHARACTERS_OF_CALLS : 0)),
+    turns: rows.map((row) => historyEntry(row, tools.length > 0 ? model.contextWindow * CHARACTERS_OF_CALLS : 0)),
     newest: { content: newest.text, attachments: newest.attachments },
     tokenizer: model.provider === 'openai' ? 'o200k' : 'other',
   });

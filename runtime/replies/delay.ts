@@ -5,8 +5,8 @@ type Tier = 'LOW' | 'MEDIUM' | 'HIGH';
 /** How somebody types: characters a second, and the shortest and longest wait before a message. */
 interface Pace {
   charactersPerSecond: number;
-  leastMs: number;
-  mostMs: number;
+  minMs: number;
+  maxMs: number;
 }
 
 /**
@@ -14,9 +14,9 @@ interface Pace {
  * (10 seconds). The longest wait keeps a long answer from seeming lost.
  */
 const PACES: Record<Tier, Pace> = {
-  LOW: { charactersPerSecond: 50, leastMs: 500, mostMs: 4_000 },
-  MEDIUM: { charactersPerSecond: 20, leastMs: 1_000, mostMs: 10_000 },
-  HIGH: { charactersPerSecond: 10, leastMs: 2_000, mostMs: 20_000 },
+  LOW: { charactersPerSecond: 50, minMs: 500, maxMs: 4_000 },
+  MEDIUM: { charactersPerSecond: 20, minMs: 1_000, maxMs: 10_000 },
+  HIGH: { charactersPerSecond: 10, minMs: 2_000, maxMs: 20_000 },
 };
 const TIERS = Object.keys(PACES) as Tier[];
 
@@ -33,9 +33,9 @@ export function replyDelays(
 ): number[] {
   if (!messageDelayEnabled) return messages.map(() => 0);
   const tier = messageDelayType === 'RANDOM' ? TIERS[Math.floor(random() * TIERS.length)] : messageDelayType;
-  const { charactersPerSecond, leastMs, mostMs } = PACES[tier ?? 'MEDIUM'];
+  const { charactersPerSecond, minMs, maxMs } = PACES[tier ?? 'MEDIUM'];
   return messages.map((message) => {
     const typing = Math.round(([...message].length / charactersPerSecond) * 1000);
-    return Math.min(Math.max(typing, leastMs), mostMs);
+    return Math.min(Math.max(typing, minMs), maxMs);
   });
 }

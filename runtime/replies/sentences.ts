@@ -9,7 +9,7 @@ const UNBROKEN = [
   /<[a-z][^<>\s]{0,2000}>/gi,
   /\*\*[^*]{1,2000}\*\*/g,
 ];
-const LONGEST_ABBREVIATION = 8;
+const MAX_ABBREVIATION = 8;
 
 /** Where sentences of a paragraph end, whatever its language: offsets behind the space that follows, none of them within code or a link. */
 export function sentenceEnds(paragraph: string): number[] {
@@ -25,7 +25,7 @@ export function sentenceEnds(paragraph: string): number[] {
     const end = index + segment.length;
     for (let span = spans[next]; span && span.start < end; span = spans[++next]) within = Math.max(within, span.end);
     if (end === text.length || end < within) continue;
-    if (!ABBREVIATION.test(text.slice(Math.max(0, end - LONGEST_ABBREVIATION), end))) ends.push(end);
+    if (!ABBREVIATION.test(text.slice(Math.max(0, end - MAX_ABBREVIATION), end))) ends.push(end);
   }
   return ends;
 }

@@ -2,11 +2,11 @@ import { type ReplyBlock, replyBlocks } from './blocks.ts';
 import { sentenceEnds } from './sentences.ts';
 
 /** More messages than this at once are a nuisance. */
-const MOST_MESSAGES = 6;
+const MAX_MESSAGES = 6;
 /** Characters below which a piece is no message of its own. */
-const LEAST_CHARACTERS = 40;
+const MIN_CHARACTERS = 40;
 /** Characters beyond which a paragraph is cut. */
-const LONG_PARAGRAPH = 1200;
+const MAX_PARAGRAPH = 1200;
 
 const ENDS_WITH_COLON = /[:：]\s*$/;
 /** A list that goes on with a later number has been introduced before. */
@@ -14,8 +14,8 @@ const FIRST_ITEM = /^\s*(?:[^\d\s]|1[.)])/;
 
 /**
  * The messages that a reply is sent as when message splitting is on: cut at blank lines, but not within code, a list with the line
- * that introduces it, a table or a quotation, nor behind a heading. A paragraph over LONG_PARAGRAPH is cut at ends of sentences. A
- * piece under LEAST_CHARACTERS goes with the next (the last with the one before), and from the sixth on all go together. None is
+ * that introduces it, a table or a quotation, nor behind a heading. A paragraph over MAX_PARAGRAPH is cut at ends of sentences. A
+ * piece under MIN_CHARACTERS goes with the next (the last with the one before), and from the sixth on all go together. None is
  * empty and nothing but white space is lost, so a text of white space gives none.
  */
 export function splitReply(text: string): string[] {
@@ -24,7 +24,7 @@ export function splitReply(text: string): string[] {
   const messages: { start: number; end: number }[] = [];
   for (const piece of pieces) {
     const last = messages.at(-1);
-    if (last && (messages.length === MOST_MESSAGES || isShort(text, last))) last.end = piece.end;
+    if (last && (messages.length === MAX_MESSAGES || isShort(text, last))) last.end = piece.end;
     else messages.push({ ...piece });
   }
   const [last, before] = [messages.at(-1), messages.at(-2)];
@@ -41,8 +41,8 @@ function isShort(text: string, { start, end }: { start: number; end: number }): 
       ...text
         .slice(start, end)
         .trim()
-        .slice(0, 2 * LEAST_CHARACTERS),
-    ].length < LEAST_CHARACTERS
+        .slice(0, 2 * MIN_CHARACTERS),
+    ].length < MIN_CHARACTERS
   );
 }
 
@@ -70,8 +70,8 @@ function belongs(text: string, before: ReplyBlock, block: ReplyBlock): boolean {
 /** Ends of sentences that cut a long paragraph into pieces of about one size. */
 function cutsWithin(text: string, { start, end }: ReplyBlock): number[] {
   const length = end - start;
-  if (length <= LONG_PARAGRAPH) return [];
-  const parts = Math.ceil(length / LONG_PARAGRAPH);
+  if (length <= MAX_PARAGRAPH) return [];
+  const parts = Math.ceil(length / MAX_PARAGRAPH);
   const ends = sentenceEnds(text.slice(start, end));
   const cuts = new Set<number>();
   let place = 0;

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import { invalid } from '../../core/errors.ts';
 import { pointerStep } from '../../core/jsonPointer.ts';
-import { approvalsOfConversation, decideApprovals, findApprovals } from '../../db/queries/turns/approvals.ts';
+import { decideApprovals, findApprovals, selectConversationApprovals } from '../../db/queries/turns/approvals.ts';
 import type { DB } from '../../generated/db.ts';
 import { type PausedRun, type Resumption, waitingCalls } from '../agent/paused.ts';
 import type { Decisions, Turn, TurnRequest } from './types.ts';
@@ -38,7 +38,8 @@ export async function resolveDecisions(
   const { byId, all } = decisions;
   if (byId.size === 0 && (all === null || conversationId === undefined)) return decisions;
   const ids = [...byId.keys()].filter((id) => UUID.test(id));
-  const known = conversationId === undefined ? [] : await approvalsOfConversation(db, workspaceId, conversationId, ids);
+  const known =
+    conversationId === undefined ? [] : await selectConversationApprovals(db, workspaceId, conversationId, ids);
   const unknown = [...byId.keys()].find((each) => !known.some(({ id }) => id === each));
   if (unknown !== undefined) {
     throw invalid(`/body/metadata/approvals/${pointerStep(unknown)}`, 'is no approval of this conversation');

@@ -1,5 +1,5 @@
 import { fault } from '../../core/errors.ts';
-import { listUserMemories } from '../../db/queries/conversations/memories.ts';
+import { selectUserMemories } from '../../db/queries/conversations/memories.ts';
 import { type AgentRun, callsLeft } from '../agent/agentRun.ts';
 import type { AgentScope } from '../agent/tool.ts';
 import { makeToolset, type Toolset } from '../agent/toolset.ts';
@@ -58,7 +58,7 @@ async function prepareSubAgent(
   const scope = { ...parent, agentId, path: [...parent.path, agentId], snapshot, instructions, resources };
   const [knowledge, memories, toolset] = await Promise.all([
     retrieve(scope, task),
-    snapshot.longTermMemoryEnabled ? listUserMemories(db, workspaceId, { agentId, externalUserId }) : [],
+    snapshot.longTermMemoryEnabled ? selectUserMemories(db, workspaceId, { agentId, externalUserId }) : [],
     toolsetOf(turn, scope),
   ]);
   const system = systemPrompt(scope, { knowledge, memories });

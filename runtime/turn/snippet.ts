@@ -1,10 +1,10 @@
-const SNIPPET_LENGTH = 200;
+const MAX_SNIPPET = 200;
 
 /** The beginning of a text on one line, for lists. */
 export function snippetOf(text: string): string {
   const line = text
-    .slice(0, 4 * SNIPPET_LENGTH)
+    .slice(0, 4 * MAX_SNIPPET)
     .replace(/\s+/g, ' ')
     .trim();
-  return Array.from(line).slice(0, SNIPPET_LENGTH).join('');
+  return Array.from(line).slice(0, MAX_SNIPPET).join('');
 }

@@ -1,4 +1,4 @@
-import { type ApprovalRow, decideAsOperator, listPendingApprovals } from '../../db/queries/turns/approvals.ts';
+import { type ApprovalRow, decideAsOperator, selectPendingApprovals } from '../../db/queries/turns/approvals.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { type Command, CommandError, optionalUuid, uuid } from './command.ts';
 import { printable } from './printable.ts';
@@ -61,7 +61,7 @@ export const approvalCommands: Record<string, Command> = {
     prepare(_words, options) {
       const workspaceId = optionalUuid(options.workspace, '--workspace');
       return async ({ system }) => {
-        const rows = await listPendingApprovals(system, workspaceId);
+        const rows = await selectPendingApprovals(system, workspaceId);
         return { json: rows.map(shown), text: rows.map(paragraph).join('\n\n') || 'none' };
       };
     },

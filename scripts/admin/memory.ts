@@ -1,4 +1,4 @@
-import { forgetUser, listUserMemories } from '../../db/queries/conversations/memories.ts';
+import { forgetUser, selectUserMemories } from '../../db/queries/conversations/memories.ts';
 import { findWorkspace } from '../../db/queries/workspaces/workspaces.ts';
 import { type Command, CommandError, type Options, table, text, uuid } from './command.ts';
 
@@ -25,7 +25,7 @@ export const memoryCommands: Record<string, Command> = {
     prepare(_words, given) {
       const { workspaceId, user } = subject(given);
       return async (database) => {
-        const rows = await listUserMemories(database.forWorkspace(workspaceId), workspaceId, user);
+        const rows = await selectUserMemories(database.forWorkspace(workspaceId), workspaceId, user);
         return {
           json: rows.map((row) => ({
             memoryPublicId: row.id,

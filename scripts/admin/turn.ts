@@ -1,7 +1,7 @@
 import {
   findTurnRecord,
   type LoggedTurn,
-  listTurns,
+  selectTurns,
   type TurnRecord,
   workspaceOf,
 } from '../../db/queries/turns/turnLog.ts';
@@ -118,7 +118,7 @@ export const turnCommands: Record<string, Command> = {
       return async (database) => {
         const workspaceId = await workspaceOf(database.system, 'conversation', conversationId);
         if (workspaceId === undefined) throw new CommandError(`There is no conversation ${conversationId}`);
-        const turns = await listTurns(database.forWorkspace(workspaceId), workspaceId, conversationId, limit);
+        const turns = await selectTurns(database.forWorkspace(workspaceId), workspaceId, conversationId, limit);
         return {
           json: turns.map(shown),
           text: table(

@@ -11,7 +11,7 @@ export interface FoundMessage {
 }
 
 /** Messages have no index of their text: no more conversations than this are looked through. */
-const MOST_CONVERSATIONS = 500;
+const MAX_CONVERSATIONS = 500;
 
 /** Messages that contain the text, in any case, newest first, of the conversations that were active last. */
 export async function searchConversations(
@@ -23,7 +23,7 @@ export async function searchConversations(
   const { rows } = await sql<FoundMessage>`
     with latest as materialized (
       select id from conversations where workspace_id = ${workspaceId} and deleted_at is null
-      order by last_message_at desc limit ${MOST_CONVERSATIONS}
+      order by last_message_at desc limit ${MAX_CONVERSATIONS}
     )
     select m.conversation_id, m.role, m.content, m.sent_at
     from latest join messages m on m.workspace_id = ${workspaceId} and m.conversation_id = latest.id

@@ -14,9 +14,9 @@ export interface HistoryRow {
 }
 
 /** More messages than this are not looked at, however short: beyond it a prompt is history and little else. */
-const MOST_MESSAGES = 2000;
+const MAX_MESSAGES = 2000;
 /** Of so many newest messages the tool calls are shown as well: results of long ago cost much and are seldom asked for. */
-const WITH_TRANSCRIPTS = 20;
+const MESSAGES_WITH_TRANSCRIPT = 20;
 
 /**
  * SQL value: the newest messages of a conversation as JSON of HistoryRow, oldest first, as far back as `maxBytes` of text reach;
@@ -29,7 +29,7 @@ export function historyJson(
 ): RawBuilder<HistoryRow[] | null> {
   return sql`(
     select json_agg(json_build_object('role', role, 'content', content, 'attachments', attachments, 'turn_id', turn_id,
-      'transcript', case when role = 'assistant' and place <= ${sql.lit(WITH_TRANSCRIPTS)} and first_of_turn then (
+      'transcript', case when role = 'assistant' and place <= ${sql.lit(MESSAGES_WITH_TRANSCRIPT)} and first_of_turn then (
         select transcript from turns where turns.workspace_id = ${workspaceId} and turns.id = turn_id) end) order by seq)
     from (
       select role, content, attachments, turn_id, seq, sum(octet_length(content)) over newest_first as bytes,
@@ -37,7 +37,7 @@ export function historyJson(
       from (
         select role, coalesce(model_text, content) as content, attachments, turn_id, seq from messages
         where workspace_id = ${workspaceId} and conversation_id = ${conversationId}
-        order by seq desc limit ${sql.lit(MOST_MESSAGES)}
+        order by seq desc limit ${sql.lit(MAX_MESSAGES)}
       ) newest
       window newest_first as (order by seq desc)
     ) sized

@@ -5,9 +5,9 @@ import { inTransaction } from '../../transaction.ts';
 import { likeContains } from '../shared/like.ts';
 
 /** Facts that an agent keeps of one end user. */
-export const MEMORY_LIMIT = 200;
+export const MAX_MEMORIES = 200;
 /** Facts that `memoryFactsSql` reads. */
-const PROMPT_FACTS = 50;
+const MAX_PROMPT_FACTS = 50;
 
 /** Whose facts: what an agent knows of one end user. */
 export interface MemoryOwner {
@@ -67,7 +67,7 @@ export function findMemories(
 }
 
 /** All that is known of an end user, newest change first: by all agents of the workspace, unless one is given. */
-export function listUserMemories(
+export function selectUserMemories(
   db: Kysely<DB>,
   workspaceId: string,
   { externalUserId, agentId }: Partial<MemoryOwner> & Pick<MemoryOwner, 'externalUserId'>,
@@ -78,7 +78,7 @@ export function listUserMemories(
 
 /**
  * Keeps a fact of 1 to 1,000 characters without NUL, as it is. One that is known already, letter by letter, counts as said now
- * and keeps its id: `isNew` is false. Of more than MEMORY_LIMIT facts those go that were said longest ago, never this one.
+ * and keeps its id: `isNew` is false. Of more than MAX_MEMORIES facts those go that were said longest ago, never this one.
  */
 export function rememberFact(
   db: Kysely<DB>,
@@ -130,7 +130,7 @@ async function removeOldest(
       select id from memories
       where workspace_id = ${workspaceId} and agent_id = ${agentId} and external_user_id = ${externalUserId} and id <> ${newest}
       order by updated_at desc, id desc
-      offset ${MEMORY_LIMIT - 1})`.execute(trx);
+      offset ${MAX_MEMORIES - 1})`.execute(trx);
 }
 
 /** Forgets a fact for good. Answers with it; undefined when this user has none with this id at this agent. */
@@ -182,7 +182,7 @@ export function memoryFactsSql(
       select memories.id, memories.fact, memories.updated_at from memories
       where memories.workspace_id = ${workspaceId} and memories.agent_id = ${agentId}
         and memories.external_user_id = ${externalUserId}
-      order by memories.updated_at desc, memories.id desc limit ${sql.lit(PROMPT_FACTS)}
+      order by memories.updated_at desc, memories.id desc limit ${sql.lit(MAX_PROMPT_FACTS)}
     ) known)`;
 }
 

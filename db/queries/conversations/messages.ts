@@ -25,7 +25,7 @@ const COLUMNS = [
 ] as const;
 
 /** A page of a conversation's messages in the order they were stored, or against it, and how many there are. */
-export function listMessages(
+export function selectMessages(
   db: Kysely<DB>,
   workspaceId: string,
   conversationId: string,
@@ -45,7 +45,7 @@ export function listMessages(
 }
 
 /** Keys in the file store of what was spoken in a conversation. */
-export async function listSpeech(db: Kysely<DB>, workspaceId: string, conversationId: string): Promise<string[]> {
+export async function selectSpeechKeys(db: Kysely<DB>, workspaceId: string, conversationId: string): Promise<string[]> {
   const rows = await db
     .selectFrom('messages')
     .select('audio_key')

@@ -53,7 +53,7 @@ export async function workspaceOf(
 }
 
 /** Turns of a conversation, latest first. */
-export function listTurns(
+export function selectTurns(
   db: Kysely<DB>,
   workspaceId: string,
   conversationId: string,

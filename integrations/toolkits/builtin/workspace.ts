@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isUuid } from '../../../core/ids.ts';
 import { searchConversations } from '../../../db/queries/conversations/conversationSearch.ts';
 import { findConversation, selectConversations } from '../../../db/queries/conversations/conversations.ts';
-import { listMessages } from '../../../db/queries/conversations/messages.ts';
+import { selectMessages } from '../../../db/queries/conversations/messages.ts';
 import { type RegisterTools, registerTool, ToolRefusal } from './tool.ts';
 
 const limit = (most: number, usual: number) => z.int().min(1).max(most).default(usual).describe('Most results');
@@ -81,7 +81,7 @@ export const registerWorkspace: RegisterTools = (server, host) => {
       const known = isUuid(conversationId) && (await findConversation(db, workspaceId, conversationId));
       if (!known) throw new ToolRefusal('There is no conversation with this id.');
       const filter = { role: undefined, order: 'desc' as const };
-      const { rows, total } = await listMessages(db, workspaceId, conversationId, filter, { offset: 0, limit: most });
+      const { rows, total } = await selectMessages(db, workspaceId, conversationId, filter, { offset: 0, limit: most });
       return {
         total,
         messages: rows.reverse().map(({ role, sent_at, content }) => ({ role, sentAt: sent_at, content })),

@@ -1,4 +1,4 @@
-import { fromModel, schemaForModel } from '../../../runtime/agent/modelSchema.ts';
+import { inputFromModel, schemaForModel } from '../../../runtime/agent/modelSchema.ts';
 
 const told = (schema: Record<string, unknown>) => schemaForModel({ type: 'object', ...schema });
 
@@ -89,7 +89,9 @@ describe('what a model is told of a schema', () => {
     const names = Object.keys(properties as object);
     expect(names).toEqual(['_top_2', 'filter_id_', '_top', 'plain', 'k'.repeat(64)]);
     expect(required).toEqual(['filter_id_']);
-    expect(fromModel(schema, { _top_2: 1, filter_id_: 'x', _top: 2, plain: 3, ['k'.repeat(64)]: 4, more: 5 })).toEqual({
+    expect(
+      inputFromModel(schema, { _top_2: 1, filter_id_: 'x', _top: 2, plain: 3, ['k'.repeat(64)]: 4, more: 5 }),
+    ).toEqual({
       $top: 1,
       'filter[id]': 'x',
       _top: 2,

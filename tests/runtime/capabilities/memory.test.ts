@@ -1,5 +1,5 @@
 import { newId } from '../../../core/ids.ts';
-import { listUserMemories, type MemoryFact } from '../../../db/queries/conversations/memories.ts';
+import { type MemoryFact, selectUserMemories } from '../../../db/queries/conversations/memories.ts';
 import type { AgentScope } from '../../../runtime/agent/tool.ts';
 import { memoryCapability } from '../../../runtime/capabilities/memory.ts';
 import { startTestApp, type TestApp, type TestClock } from '../../support/http/app.ts';
@@ -16,7 +16,7 @@ const remembering = (parts: Parameters<typeof newScope>[1] = {}): Promise<AgentS
 const use = (scope: AgentScope, name: string, input: Record<string, unknown> = {}) =>
   callTool(toolsFrom(memoryCapability, scope), name, input);
 const factsOf = async ({ db, workspaceId, ...owner }: AgentScope) =>
-  (await listUserMemories(db, workspaceId, owner)).map(({ fact }) => fact);
+  (await selectUserMemories(db, workspaceId, owner)).map(({ fact }) => fact);
 
 /** The section of an agent with these facts and instructions. */
 const section = (memories: MemoryFact[], memoryCustomInstructions: string | null) =>

@@ -3,11 +3,11 @@ import { newId } from '../../../core/ids.ts';
 import {
   forgetMemory,
   forgetUser,
-  listUserMemories,
-  MEMORY_LIMIT,
+  MAX_MEMORIES,
   type MemoryFact,
   memoryFactsSql,
   rememberFact,
+  selectUserMemories,
 } from '../../../db/queries/conversations/memories.ts';
 import type { AgentScope } from '../../../runtime/agent/tool.ts';
 import { adminQuery, untilOneWaits } from '../../support/db/database.ts';
@@ -24,7 +24,7 @@ const at = (ms: number) => new Date(Date.UTC(2026, 0, 1) + ms);
 const remember = (scope: AgentScope, fact: string, ms: number) =>
   rememberFact(scope.db, scope.workspaceId, scope, fact, at(ms));
 const known = async ({ db, workspaceId, ...owner }: AgentScope) =>
-  (await listUserMemories(db, workspaceId, owner)).map(({ fact }) => fact);
+  (await selectUserMemories(db, workspaceId, owner)).map(({ fact }) => fact);
 const upTo = (count: number) => Array.from({ length: count }, (_, n) => n);
 
 /** Facts 0, 1, … one millisecond after the other. */
@@ -49,7 +49,7 @@ describe('rememberFact', () => {
     expect(await remember(scope, 'a', 3)).toEqual({ id: first.id, isNew: false });
     expect(await known(scope)).toEqual(['a', 'b']);
     await remember(scope, 'a', 0);
-    const rows = await listUserMemories(scope.db, scope.workspaceId, scope);
+    const rows = await selectUserMemories(scope.db, scope.workspaceId, scope);
     expect(rows).toMatchObject([
       { fact: 'a', created_at: at(1), updated_at: at(3) },
       { fact: 'b', created_at: at(2), updated_at: at(2) },
@@ -58,22 +58,22 @@ describe('rememberFact', () => {
 
   test('lets that fact go which was refreshed longest ago', async () => {
     const scope = await newScope(app);
-    await fill(scope, MEMORY_LIMIT);
+    await fill(scope, MAX_MEMORIES);
     await remember(scope, 'Fact 0', 1_000);
-    expect(await known(scope)).toHaveLength(MEMORY_LIMIT);
+    expect(await known(scope)).toHaveLength(MAX_MEMORIES);
     await remember(scope, 'new', 1_001);
     const facts = await known(scope);
-    expect(facts).toHaveLength(MEMORY_LIMIT);
+    expect(facts).toHaveLength(MAX_MEMORIES);
     expect(facts.slice(0, 2)).toEqual(['new', 'Fact 0']);
     expect(facts).not.toContain('Fact 1');
   });
 
   test('keeps the new fact, also when the clock has gone back', async () => {
     const scope = await newScope(app);
-    await fill(scope, MEMORY_LIMIT);
+    await fill(scope, MAX_MEMORIES);
     await remember(scope, 'new', -1_000);
     expect(await known(scope)).toContain('new');
-    expect(await known(scope)).toHaveLength(MEMORY_LIMIT);
+    expect(await known(scope)).toHaveLength(MAX_MEMORIES);
   });
 
   test('makes one row of the same fact at the same moment', async () => {
@@ -86,10 +86,10 @@ describe('rememberFact', () => {
 
   test('holds the limit when many facts come at once', async () => {
     const scope = await newScope(app);
-    await fill(scope, MEMORY_LIMIT - 3);
+    await fill(scope, MAX_MEMORIES - 3);
     await Promise.all(upTo(24).map((n) => remember(scope, `new ${n}`, 10_000 + n)));
     const facts = await known(scope);
-    expect(facts).toHaveLength(MEMORY_LIMIT);
+    expect(facts).toHaveLength(MAX_MEMORIES);
     expect(facts.slice(0, 24).sort()).toEqual(
       upTo(24)
         .map((n) => `new ${n}`)
@@ -166,7 +166,7 @@ describe('memoryFactsSql', () => {
     await remember({ ...scope, externalUserId: 'other' }, 'not this one', 1_000);
     const facts = await read(scope);
     expect(facts?.map(({ fact }) => fact)).toEqual(upTo(50).map((n) => `Fact ${59 - n}`));
-    const [newest] = await listUserMemories(scope.db, scope.workspaceId, scope);
+    const [newest] = await selectUserMemories(scope.db, scope.workspaceId, scope);
     expect(facts?.[0]).toEqual({ id: newest?.id, fact: 'Fact 59' });
   });
 
