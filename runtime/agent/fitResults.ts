@@ -3,11 +3,12 @@ import type { ModelMessage, ToolResultPart } from '../models/prompt.ts';
 import { replyReserve } from '../prompt/messages.ts';
 import type { Toolset } from './toolset.ts';
 
-/** Results may fill this share of the window: beside them stand the instructions, the tools and what was said before. */
-const SHARE = 0.5;
-/** Few tokenizers make less of a token: of text, code and JSON alike. */
-const CHARACTERS_PER_TOKEN = 3;
-const KEPT = 400;
+/** The share of the window that results may fill. The rest is for the instructions, the tools and the history. */
+const MAX_SHARE = 0.5;
+/** With nearly all tokenizers a token has more characters than this, in text, code and JSON. */
+const MIN_CHARACTERS_PER_TOKEN = 3;
+/** Characters that remain of a shortened result. */
+const MIN_KEPT = 400;
 const NOTE = '\n[The rest of this result was left out to make room. Call the tool again if it is needed.]';
 
 const lengthOf = (results: readonly ToolResultPart[]): number =>
@@ -19,26 +20,29 @@ const shortened = (results: readonly ToolResultPart[], kept: number): ToolResult
   );
 
 /**
- * The messages of a turn with their tool results shortened, the oldest first, until all of them together leave room in the model's
- * window. The newest results stay as they are, unless they are too long by themselves: then each keeps as much as any other.
+ * Shortens the tool results of a turn, the oldest first, until all of them together leave room in the model's window. The newest results
+ * stay as they are, unless they are too long by themselves: then each is shortened to the same length.
  */
 export function fitResults(messages: readonly ModelMessage[], contextWindow: number): ModelMessage[] {
-  const most = contextWindow * SHARE * CHARACTERS_PER_TOKEN;
+  const maxLength = contextWindow * MAX_SHARE * MIN_CHARACTERS_PER_TOKEN;
   let length = messages.reduce((sum, message) => sum + (message.role === 'tool' ? lengthOf(message.content) : 0), 0);
-  if (length <= most) return [...messages];
+  if (length <= maxLength) return [...messages];
   const newest = messages.findLastIndex(({ role }) => role === 'tool');
   return messages.map((message, place) => {
     if (message.role !== 'tool') return message;
     const { content } = message;
-    const tooLong = place === newest ? lengthOf(content) > most : length > most;
+    const tooLong = place === newest ? lengthOf(content) > maxLength : length > maxLength;
     if (!tooLong) return message;
-    const fitting = shortened(content, place === newest ? Math.max(KEPT, Math.floor(most / content.length)) : KEPT);
+    const fitting = shortened(
+      content,
+      place === newest ? Math.max(MIN_KEPT, Math.floor(maxLength / content.length)) : MIN_KEPT,
+    );
     length -= lengthOf(content) - lengthOf(fitting);
     return { ...message, content: fitting };
   });
 }
 
-/** Characters that a model reads of a message, files left out. */
+/** The number of characters in a message. Files are not counted. */
 function charactersOf({ content }: ModelMessage): number {
   if (typeof content === 'string') return content.length;
   return content.reduce((sum, part) => {
@@ -48,9 +52,9 @@ function charactersOf({ content }: ModelMessage): number {
 }
 
 /**
- * What was said before a turn, as much of it as leaves room for what the turn itself has come to: whole turns are left out, the oldest
- * first, and never the message that is answered. It has been fitted to the window before, when there were no results. `beside` is what
- * else the model reads.
+ * The earlier messages that leave room for the messages of the turn itself. Whole turns are left out, the oldest first, and never the
+ * message that is answered. The history was fitted to the window when the turn began, but then it had no results. `beside` is
+ * everything else that the model reads.
  */
 export function fitBefore(
   before: readonly ModelMessage[],
@@ -58,7 +62,7 @@ export function fitBefore(
   { contextWindow, beside }: { contextWindow: number; beside: string },
 ): readonly ModelMessage[] {
   const total = (messages: readonly ModelMessage[]) => messages.reduce((sum, one) => sum + charactersOf(one), 0);
-  let left = (contextWindow - replyReserve(contextWindow)) * CHARACTERS_PER_TOKEN - beside.length - total(own);
+  let left = (contextWindow - replyReserve(contextWindow)) * MIN_CHARACTERS_PER_TOKEN - beside.length - total(own);
   const answered = before.findLastIndex(({ role }) => role === 'user');
   let first = before.length;
   for (const [place, message] of [...before.entries()].reverse()) {
@@ -69,7 +73,7 @@ export function fitBefore(
   return before;
 }
 
-/** What a model is shown in a step: what was said before, and what the turn has come to since. */
+/** The messages that a model is shown in a step: the earlier ones, and those of the turn itself. */
 export function fitStep(
   run: { before: readonly ModelMessage[]; model: { contextWindow: number }; system: string; toolset: Toolset },
   messages: readonly ModelMessage[],

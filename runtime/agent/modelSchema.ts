@@ -1,9 +1,9 @@
 import type { JsonSchema } from '../tools/tool.ts';
 
 /*
- * A provider refuses the whole request when one schema in it is not to its liking, so one tool of a stranger's server could silence an
- * agent. What models are told is therefore made to fit all of them; the tool, or its server, still checks the inputs against the
- * schema itself.
+ * A provider refuses the whole request when it does not accept one schema in it, so one tool of a third party's server could silence an
+ * agent. The schemas that models are told about are therefore changed until all providers accept them. The tool or its server still
+ * checks the inputs against the original schema.
  * - OpenAI wants `properties` in an object and `items` in an array.
  * - OpenAI and Anthropic refuse anyOf, oneOf, allOf, enum and not at the top.
  * - Anthropic refuses names of properties that do not match ^[a-zA-Z0-9_.-]{1,64}$.
@@ -14,25 +14,25 @@ import type { JsonSchema } from '../tools/tool.ts';
 
 const KEY = /^[a-zA-Z0-9_.-]{1,64}$/;
 const MAX_KEY = 64;
-/** Schemas of tools nest less: they are refused beyond when they are stored. */
+/** Schemas of tools nest less: deeper ones are refused when they are stored. */
 const MAX_DEPTH = 33;
-/** Schemas whose properties stand at the top together. */
+/** Schemas whose properties are gathered at the top. */
 const MAX_GATHERED = 200;
 
 interface ModelSchema {
   schema: JsonSchema;
-  /** Names of inputs as the model says them, with what the tool calls them; those that are the same are not among them. */
+  /** Names of inputs that the model knows, each with the name that the tool knows. Equal names are left out. */
   renamed: ReadonlyMap<string, string>;
 }
 
 const modelSchemas = new WeakMap<JsonSchema, ModelSchema>();
 
-/** The schema of a tool's inputs as a model is told of it. */
+/** The schema of a tool's inputs, as models are told about it. */
 export function schemaForModel(schema: JsonSchema): JsonSchema {
   return modelSchemaOf(schema).schema;
 }
 
-/** Inputs of a model that was told `schemaForModel`, by the names that the tool knows. */
+/** The input of a model that was given `schemaForModel`, under the names that the tool knows. */
 export function inputFromModel(schema: JsonSchema, input: Record<string, unknown>): Record<string, unknown> {
   const { renamed } = modelSchemaOf(schema);
   if (renamed.size === 0) return input;
@@ -54,7 +54,7 @@ function makeModelSchema(schema: JsonSchema): ModelSchema {
   const renamed = new Map<string, string>();
   const properties: Record<string, unknown> = {};
   const newNames = new Map<string, string>();
-  // Those that may stay as they are go first: no other name may become one of them.
+  // Names that stay as they are come first, so that no changed name becomes equal to one of them.
   const names = [...gathered.properties.keys()];
   const safe = new Set(names.filter((name) => KEY.test(name)));
   for (const name of names) {
@@ -79,11 +79,11 @@ function makeModelSchema(schema: JsonSchema): ModelSchema {
 interface GatheredProperties {
   properties: Map<string, unknown>;
   required: Set<string>;
-  /** References can lead in circles, and to one place by very many ways. */
+  /** References can be circular, and can lead to one schema in very many ways. */
   seen: Set<JsonSchema>;
 }
 
-/** The properties that an object of the schema may have, whichever way; `always`: whether all that is said here holds for it. */
+/** Gathers all properties that an object of the schema may have. `always`: every object must fit this part of the schema. */
 function gather(root: JsonSchema, node: unknown, gathered: GatheredProperties, always: boolean): void {
   if (!isSchema(node) || gathered.seen.has(node) || gathered.seen.size > MAX_GATHERED) return;
   gathered.seen.add(node);
@@ -101,7 +101,7 @@ function gather(root: JsonSchema, node: unknown, gathered: GatheredProperties, a
   }
 }
 
-/** What a reference within the schema refers to (RFC 6901, as a URI fragment). */
+/** The target of a reference within the schema (RFC 6901, as a URI fragment). */
 function at(root: JsonSchema, reference: string): unknown {
   if (!reference.startsWith('#/')) return undefined;
   const steps = reference.slice(2).split('/');
@@ -130,7 +130,7 @@ const INNER = ['items', 'additionalProperties', 'not', 'contains', 'if', 'then',
 const INNER_LISTS = ['allOf', 'anyOf', 'oneOf', 'prefixItems'];
 const INNER_MAPS = ['properties', '$defs', 'definitions', 'patternProperties', 'dependentSchemas'];
 
-/** A schema with `items` in every array and `properties` in every object, in words that all providers know. */
+/** The schema with `items` in every array and `properties` in every object, in keywords that all providers know. */
 function tidy(schema: unknown, depth: number): unknown {
   if (schema === true || depth > MAX_DEPTH) return {};
   if (!isSchema(schema)) return schema;

@@ -7,38 +7,39 @@ import { withoutProviderParts } from '../models/prompt.ts';
 import { type AgentRun, callsLeft, type RunOutcome } from './agentRun.ts';
 import { fitStep } from './fitResults.ts';
 import type { PausedCall, PausedRun, Resumption } from './paused.ts';
+import type { StepEnd } from './stepLog.ts';
 import type { Suspension, ToolOutput } from './tool.ts';
 import { runTool, type Toolset, type ToolsetEntry } from './toolset.ts';
 
-/** Steps that one agent takes for one message: the last one must be an answer. */
+/** Steps of one agent for one message. The last one must be an answer. */
 const MAX_STEPS = 24;
-/** Calls that a model may ask for in one step; it is told that the rest were not made. */
-const MAX_PARALLEL = 32;
-/** Characters of the instructions that the first step of an agent notes. */
-const SYSTEM_NOTED = 20_000;
+/** Calls in one step. The model is told that the others were not made. */
+const MAX_CALLS = 32;
+/** Characters of the instructions that are stored with the first step of an agent. */
+const MAX_SYSTEM_STORED = 20_000;
 const BETWEEN_STEPS = '\n\n';
 
 const REJECTED = 'A person rejected this call. Do not make it again unless you are asked to.';
 const WITHDRAWN = 'This call was not approved: the person wrote the last message instead. Act on that message.';
 const UNKNOWN = 'The call was approved and begun, and then the service stopped. Whether it was made is not known.';
 const GONE = 'The call was approved, but the tool is no longer available.';
-const TOO_MANY = `The call was not made: at most ${MAX_PARALLEL} calls are made at once. Ask for it in the next step.`;
+const TOO_MANY = `The call was not made: at most ${MAX_CALLS} calls are made at once. Ask for it in the next step.`;
 
-/** Who wrote calls. A model that thinks insists on being shown its own thoughts beside them. */
+/** Identifies who wrote the calls of a run. A model that thinks must be shown its own thoughts beside its calls. */
 const writerOf = ({ provider, modelId }: ModelDescriptor, thinks: boolean): string =>
   `${provider}/${modelId}${thinks ? ', thinking' : ''}`;
 const failed = (text: string): ToolOutput => ({ text, isError: true });
 
-/** One agent, from the message to its answer: a call of the model, the tools that it asks for, and so on until it asks for none. */
-class Loop {
+/** The loop of one agent: calls the model, makes the tool calls that it asks for, and calls it again until it asks for none. */
+class AgentLoop {
   readonly #run: AgentRun;
   readonly #messages: ModelMessage[];
   #text = '';
-  /** Text of earlier steps was streamed: the next piece begins a new paragraph. */
-  #paragraph = false;
+  /** Text of earlier steps was streamed, so the next piece begins a new paragraph. */
+  #startsParagraph = false;
   readonly #thinks: boolean;
-  /** The instructions stand in an earlier step. */
-  #noted = false;
+  /** The instructions are stored with an earlier step. */
+  #systemStored = false;
 
   constructor(run: AgentRun, messages: readonly ModelMessage[], thinks: boolean) {
     this.#run = run;
@@ -46,34 +47,34 @@ class Loop {
     this.#thinks = thinks;
   }
 
-  async go(): Promise<RunOutcome> {
+  async run(): Promise<RunOutcome> {
     const { toolset, turn } = this.#run;
     for (let step = 1; ; step += 1) {
       const last = step >= MAX_STEPS || callsLeft(turn, this.#agent.depth) <= 1;
-      const answer = await this.#ask(last);
+      const answer = await this.#callModel(last);
       this.#text += `${this.#text !== '' && answer.text !== '' ? BETWEEN_STEPS : ''}${answer.text}`;
-      this.#paragraph = this.#text !== '';
+      this.#startsParagraph = this.#text !== '';
       if (answer.toolCalls.length === 0 || last) return this.#outcome(null);
       this.#messages.push({ role: 'assistant', content: answer.content });
-      const calls = await this.#perform(answer, toolset);
-      const paused = this.#take(calls);
+      const calls = await this.#callTools(answer, toolset);
+      const paused = this.#addResults(calls);
       if (paused) return this.#outcome(paused);
     }
   }
 
-  /** Goes on where the run was paused. */
+  /** Continues where the run was paused. */
   async resume(calls: readonly PausedCall[], resumption: Resumption): Promise<RunOutcome> {
-    const settled = await settleAll(calls.map((call) => this.#settle(call, resumption)));
-    const paused = this.#take(settled);
-    return paused ? this.#outcome(paused) : this.go();
+    const resumed = await settleAll(calls.map((call) => this.#resumeCall(call, resumption)));
+    const paused = this.#addResults(resumed);
+    return paused ? this.#outcome(paused) : this.run();
   }
 
   #outcome(paused: PausedRun | null): RunOutcome {
     return { text: this.#text, messages: this.#messages, paused };
   }
 
-  /** Hands the results to the model when all are there. */
-  #take(calls: PausedCall[]): PausedRun | null {
+  /** Adds the results to the messages when all calls are done. Returns the paused run when some are not. */
+  #addResults(calls: PausedCall[]): PausedRun | null {
     if (calls.some(({ state }) => state.kind !== 'done')) {
       const { scope, model, task } = this.#run;
       const writer = writerOf(model, this.#thinks);
@@ -88,16 +89,16 @@ class Loop {
     return null;
   }
 
-  async #ask(last: boolean): Promise<ModelAnswer> {
+  async #callModel(last: boolean): Promise<ModelAnswer> {
     const { scope, turn, model, system, toolset, onText } = this.#run;
     const { snapshot, runtime } = scope;
     const messages = fitStep(this.#run, this.#messages);
     const startedAt = runtime.clock.now();
     const started = performance.now();
     const counts = { messages: messages.length, tools: toolset.definitions.length };
-    // What was found for the message is nowhere else; the messages are, and later steps have the same instructions.
-    const input = this.#noted ? counts : { ...counts, system: system.slice(0, SYSTEM_NOTED) };
-    this.#noted = true;
+    // The instructions hold the knowledge of this moment, which is stored nowhere else. Later steps have the same ones.
+    const input = this.#systemStored ? counts : { ...counts, system: system.slice(0, MAX_SYSTEM_STORED) };
+    this.#systemStored = true;
     const step = { name: model.modelId, provider: model.provider, input, startedAt };
     turn.modelCallsLeft -= 1;
     try {
@@ -134,8 +135,8 @@ class Loop {
   }
 
   #stream(delta: string, onText: (delta: string) => void): void {
-    if (this.#paragraph) {
-      this.#paragraph = false;
+    if (this.#startsParagraph) {
+      this.#startsParagraph = false;
       onText(BETWEEN_STEPS);
     }
     onText(delta);
@@ -146,13 +147,13 @@ class Loop {
     return { agentId, depth: path.length - 1 };
   }
 
-  /** Makes the calls of a step side by side; those that a person decides wait. */
-  async #perform(answer: ModelAnswer, toolset: Toolset): Promise<PausedCall[]> {
+  /** Makes the calls of a step in parallel. Calls that need an approval wait. */
+  async #callTools(answer: ModelAnswer, toolset: Toolset): Promise<PausedCall[]> {
     const { turn } = this.#run;
-    const wanted = answer.toolCalls.map((call, place) => {
+    const requested = answer.toolCalls.map((call, place) => {
       const entry = toolset.byName(call.name);
       const refusal =
-        place >= MAX_PARALLEL
+        place >= MAX_CALLS
           ? TOO_MANY
           : !entry
             ? `There is no tool ${call.name}. There are: ${toolset.definitions.map(({ name }) => name).join(', ') || 'none'}.`
@@ -160,25 +161,22 @@ class Loop {
       const waits = refusal === null && entry?.tool.requiresApproval === true && turn.request.autoApprove !== true;
       return { ...call, entry, refusal, waits };
     });
-    const enders = await turn.steps.tools(
+    const ends = await turn.steps.tools(
       this.#agent,
-      wanted.map(({ name, input, waits }) => ({ name, input, waits })),
+      requested.map(({ name, input, waits }) => ({ name, input, waits })),
     );
     return settleAll(
-      wanted.map(async ({ id, name, input, entry, refusal, waits }, place): Promise<PausedCall> => {
+      requested.map(async ({ id, name, input, entry, refusal, waits }, place): Promise<PausedCall> => {
         const call = { toolCallId: id, toolName: name, origin: entry?.tool.origin ?? null };
-        if (waits && entry) return { ...call, state: this.#request(entry, input) };
-        const end = enders[place];
+        if (waits && entry) return { ...call, state: this.#requestApproval(entry, input) };
+        const end = ends[place];
         const output = refusal !== null || !entry ? failed(refusal ?? '') : await this.#runTool(entry, input);
-        return { ...call, state: this.#note(output, end) };
+        return { ...call, state: this.#noteOutcome(output, end) };
       }),
     );
   }
 
-  #note(
-    output: ToolOutput | Suspension,
-    end: ((outcome: { ok: boolean; output: unknown; waits?: boolean }) => void) | undefined,
-  ): PausedCall['state'] {
+  #noteOutcome(output: ToolOutput | Suspension, end: StepEnd | undefined): PausedCall['state'] {
     if ('paused' in output) {
       end?.({ ok: true, output: null, waits: true });
       return { kind: 'delegated', paused: output.paused };
@@ -188,7 +186,7 @@ class Loop {
   }
 
   /** Asks for the approval of a call. */
-  #request({ name, tool }: ToolsetEntry, input: Record<string, unknown>): PausedCall['state'] {
+  #requestApproval({ name, tool }: ToolsetEntry, input: Record<string, unknown>): PausedCall['state'] {
     const { scope, turn } = this.#run;
     const id = newId();
     turn.approvals.push({ id, agent_id: scope.agentId, tool_name: name, origin: tool.origin, input });
@@ -209,8 +207,8 @@ class Loop {
     return runTool(entry, input, this.#call());
   }
 
-  /** Brings a call of a paused run as far as the decisions allow. */
-  async #settle(call: PausedCall, resumption: Resumption): Promise<PausedCall> {
+  /** Continues a call of a paused run as far as the decisions allow. */
+  async #resumeCall(call: PausedCall, resumption: Resumption): Promise<PausedCall> {
     const { state } = call;
     if (state.kind === 'done') return call;
     const entry = call.origin ? this.#run.toolset.byOrigin(call.origin) : undefined;
@@ -219,14 +217,14 @@ class Loop {
       const input = { task: state.paused.task };
       const [end] = await this.#run.turn.steps.tools(this.#agent, [{ name: call.toolName, input, waits: false }]);
       const output = await entry.tool.resume(state.paused, this.#call(), resumption);
-      return { ...call, state: this.#note(output, end) };
+      return { ...call, state: this.#noteOutcome(output, end) };
     }
-    const output = await this.#decided(call.toolName, state, entry, resumption);
+    const output = await this.#decidedOutput(call.toolName, state, entry, resumption);
     return output ? { ...call, state: { kind: 'done', output } } : call;
   }
 
-  /** What came of a call that waited; undefined while it still does. */
-  async #decided(
+  /** The output of a call that waited for a decision; undefined while it still waits. */
+  async #decidedOutput(
     name: string,
     { approvalId, input }: Extract<PausedCall['state'], { kind: 'waiting' }>,
     entry: ToolsetEntry | undefined,
@@ -240,7 +238,7 @@ class Loop {
     const { db, workspaceId } = this.#run.scope;
     if (!entry) return failed(GONE);
     const [end] = await this.#run.turn.steps.tools(this.#agent, [{ name, input, waits: false }]);
-    // From here on a process that dies leaves the call as begun: it is never made a second time.
+    // A process that dies from here on leaves the call as begun, and no process makes it a second time.
     if (!(await takeApproved(db, workspaceId, approvalId))) return failed(UNKNOWN);
     const output = await this.#runTool(entry, input);
     if ('paused' in output) return failed(GONE);
@@ -250,7 +248,7 @@ class Loop {
   }
 }
 
-/** All results, once all are there; throws the first failure only then, so that nothing goes on behind the caller's back. */
+/** Waits for all results, and throws the first failure only then, so that no work continues after the caller has failed. */
 async function settleAll<T>(promises: readonly Promise<T>[]): Promise<T[]> {
   const results = await Promise.allSettled(promises);
   return results.map((result) => {
@@ -260,18 +258,18 @@ async function settleAll<T>(promises: readonly Promise<T>[]): Promise<T[]> {
 }
 
 /**
- * Lets an agent answer. Throws what ends the turn: MODEL_PROVIDER_ERROR, the signal's reason, or a fault of this service itself.
- * What its tools cannot do is told to the model.
+ * Runs an agent until it answers or must wait for approvals. Throws MODEL_PROVIDER_ERROR, the reason of the turn's signal, or a fault of
+ * this service. Failures of its tools are results that the model reads.
  */
 export function runAgent(run: AgentRun): Promise<RunOutcome> {
-  return new Loop(run, [], run.scope.snapshot.thinkingEnabled).go();
+  return new AgentLoop(run, [], run.scope.snapshot.thinkingEnabled).run();
 }
 
-/** Lets an agent go on where it was paused, with what has been decided since. Approved calls are made, each once. */
+/** Continues a paused run with the decisions that were made since. Each approved call is made once. Throws as `runAgent` does. */
 export function resumeAgent(run: AgentRun, paused: PausedRun, resumption: Resumption): Promise<RunOutcome> {
   const { thinkingEnabled } = run.scope.snapshot;
   const same = paused.writer === writerOf(run.model, thinkingEnabled);
-  // There are no thoughts of the model's own to show to it: it goes on without any.
+  // This model has no thoughts of its own beside these calls, and it must not be shown another's: it continues without thinking.
   const messages = same ? paused.messages : withoutProviderParts(paused.messages);
-  return new Loop(run, messages, same && thinkingEnabled).resume(paused.calls, resumption);
+  return new AgentLoop(run, messages, same && thinkingEnabled).resume(paused.calls, resumption);
 }

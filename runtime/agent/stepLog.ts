@@ -6,20 +6,20 @@ import type { TurnUsage } from '../../db/queries/turns/finishTurn.ts';
 import { endStep, insertSteps, type StepOutcome, type StepRow } from '../../db/queries/turns/turnSteps.ts';
 import type { DB } from '../../generated/db.ts';
 
-/** A tool call of the turn, as its caller is told of it. */
+/** A tool call of the turn, as the caller of the turn sees it. */
 export interface CalledTool {
   name: string;
   durationMs: number;
   ok: boolean;
 }
 
-/** Whose step it is. */
+/** The agent that takes a step, and how many agents delegated down to it. */
 export interface StepAgent {
   agentId: string;
   depth: number;
 }
 
-/** A call of a model that is over. */
+/** A call of a model that has ended. */
 export interface ModelStep {
   name: string;
   provider: string;
@@ -36,13 +36,16 @@ const MAX_NAME = 200;
 
 const storable = (value: unknown): unknown => toStorableJson(value, MAX_DEPTH) ?? null;
 
+/** Notes how a tool call ended. `waits`: a sub-agent that the call delegated to waits for an approval. */
+export type StepEnd = (outcome: { ok: boolean; output: unknown; waits?: boolean }) => void;
+
 /**
- * What a turn does, stored while it does it. Calls of tools are stored before they are made, with the model's step that asked for
- * them; a model's last step waits for the statement that ends the turn, which spares a round trip.
+ * Stores the steps of a turn while it runs. Tool calls are stored before they are made, together with the model's step that asked for
+ * them. The model's last step is stored by the statement that ends the turn, which saves a round trip.
  */
 export class StepLog {
   readonly usage: TurnUsage = { inputTokens: 0, outputTokens: 0, costUsd: 0 };
-  /** Calls of the agent itself, those of its sub-agents are within them. In the order in which they began. */
+  /** Calls of the agent of the conversation, in the order in which they began. A delegation includes the calls of the sub-agent. */
   readonly toolCalls: CalledTool[] = [];
   readonly #db: Kysely<DB>;
   readonly #turn: { workspaceId: string; turnId: string };
@@ -80,18 +83,18 @@ export class StepLog {
     });
   }
 
-  /** Stores calls of tools that are about to be made, or wait for a person; each answers with the function that notes its outcome. */
+  /** Stores tool calls that are about to be made or that wait for an approval. Returns for each the function that notes its outcome. */
   async tools(
     agent: StepAgent,
     calls: readonly { name: string; input: unknown; waits: boolean }[],
-  ): Promise<((outcome: { ok: boolean; output: unknown; waits?: boolean }) => void)[]> {
+  ): Promise<StepEnd[]> {
     const started = performance.now();
-    const enders = calls.map(({ name, input, waits }) => {
+    const ends = calls.map(({ name, input, waits }): StepEnd => {
       const row = this.#row(agent, 'tool', name);
       this.#unstored.push({ ...row, status: waits ? 'waiting' : 'running', input: storable(input) });
       const called: CalledTool = { name, durationMs: 0, ok: false };
       if (agent.depth === 0 && !waits) this.toolCalls.push(called);
-      return ({ ok, output, waits: paused = false }: { ok: boolean; output: unknown; waits?: boolean }) => {
+      return ({ ok, output, waits: paused = false }) => {
         called.durationMs = Math.round(performance.now() - started);
         called.ok = ok;
         const status = paused ? 'waiting' : ok ? 'done' : 'failed';
@@ -99,10 +102,10 @@ export class StepLog {
       };
     });
     await this.#store();
-    return enders;
+    return ends;
   }
 
-  /** Waits for what is being written, and hands over the steps that are not stored. Throws when a write failed. */
+  /** Waits until all writes have ended, and returns the steps that are not stored yet. Throws when a write failed. */
   async settle(): Promise<StepRow[]> {
     await Promise.all(this.#writing);
     if (this.#failure !== undefined) throw this.#failure;
@@ -131,7 +134,7 @@ export class StepLog {
     await insertSteps(this.#db, workspaceId, turnId, this.#unstored.splice(0));
   }
 
-  /** The next call of the model need not wait for this. */
+  /** Writes in the background: the next call of the model does not wait for it. */
   #end(seq: number, outcome: StepOutcome): void {
     const { workspaceId, turnId } = this.#turn;
     const write: Promise<void> = endStep(this.#db, workspaceId, turnId, seq, outcome)

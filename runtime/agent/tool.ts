@@ -31,42 +31,42 @@ export type ToolOrigin =
   | { kind: 'sub_agent'; id: string }
   | { kind: 'capability'; name: string };
 
-/** What came of a call, for the model to read. A failure that the model can act on is a result, not an exception. */
+/** The output of a tool call, which the model reads. A failure that the model can act on is an output, not an exception. */
 export interface ToolOutput {
   text: string;
   isError: boolean;
 }
 
-/** Only of sub-agents: the call waits for approvals of what the sub-agent wants to do. */
+/** Returned for sub-agents only: the call waits until calls of the sub-agent are approved. */
 export interface Suspension {
   paused: PausedRun;
 }
 
-/** One call. */
+/** What the run-time provides for one call of a tool. */
 export interface ToolCallContext {
-  /** Ends the call: the tool may throw the signal's reason then. */
+  /** Aborted when the call must end. The tool may throw the signal's reason then. */
   signal: AbortSignal;
-  /** Shows components with the reply; the last ones shown count. */
+  /** Shows components with the reply. The last call counts. */
   showUi(ui: Record<string, unknown>): void;
 }
 
-/** One thing that the model can call. */
+/** A tool that the model can call. */
 export interface AgentTool {
-  /** What the model calls it, unless another tool has the name too (see toolset.ts). */
+  /** Its name for the model, unless another tool has the same one (see toolNames.ts). */
   name: string;
-  /** Whose tool it is, such as the name of an MCP server: tells apart tools of one name. Null for the run-time's own. */
+  /** The name of the MCP server or connection that it belongs to, which distinguishes tools of one name. Null when it belongs to none. */
   owner: string | null;
   description: string;
   /** JSON Schema of an object. */
   inputSchema: JsonSchema;
   origin: ToolOrigin;
-  /** A person decides each call. */
+  /** Each call needs the approval of a person. */
   requiresApproval: boolean;
   /**
-   * Does it. `input` is an object and nothing more is known of it. What the tool cannot do is an output with `isError`;
-   * thrown is the signal's reason, or a fault of this service itself.
+   * Makes the call. `input` is an object that was not checked any further. A failure of the tool is an output with `isError`; thrown
+   * are the signal's reason and faults of this service.
    */
   run(input: Record<string, unknown>, call: ToolCallContext): Promise<ToolOutput | Suspension>;
-  /** Of sub-agents alone: goes on where `run` was suspended. */
+  /** Sub-agents only: continues where `run` was suspended. */
   resume?(paused: PausedRun, call: ToolCallContext, resumption: Resumption): Promise<ToolOutput | Suspension>;
 }

@@ -2,21 +2,21 @@ import { createHash } from 'node:crypto';
 import type { AgentTool, ToolOrigin } from './tool.ts';
 
 /*
- * Names of tools, as every provider takes them: OpenAI allows ^[a-zA-Z0-9_-]{1,64}$, Anthropic longer ones too, Google wants a letter or
- * an underscore first.
+ * Names of tools that every provider accepts: OpenAI allows ^[a-zA-Z0-9_-]{1,64}$, Anthropic longer ones too, and Google requires a letter
+ * or an underscore first.
  *
- * A model learns names from the conversation so far, so a tool should be called the same from turn to turn, whatever else comes and
- * goes. Its name depends on nothing but itself and the tools that want the same one:
- * 1. The run-time's own tools are always called what they are called.
- * 2. A tool that has no owner has its plain name, and so has a tool of an owner that nobody else wants.
- * 3. Tools of owners that want one name are called `owner__name`, all of them: which came first does not matter.
- * 4. Where even that is somebody else's, and where several tools without an owner want one name, a digest of the origin is added.
+ * A model learns names from the history, so a tool should have the same name in every turn, whatever other tools are added or removed.
+ * Its name depends only on itself and on the tools with the same plain name:
+ * 1. The run-time's own tools always have their plain name.
+ * 2. A tool without an owner has its plain name. So has a tool of an owner when no other tool has that name.
+ * 3. All tools of owners with one plain name are called `owner__name`. Their order does not matter.
+ * 4. Where that name exists too, and where several tools without an owner have one plain name, a digest of the origin is added.
  */
 
 const MAX_NAME = 64;
 const MAX_OWNER = 24;
 
-/** Tells tools apart that are not the same. */
+/** A text that is equal for the same tool only. */
 export function originKey(origin: ToolOrigin): string {
   switch (origin.kind) {
     case 'capability':
@@ -31,14 +31,14 @@ export function originKey(origin: ToolOrigin): string {
   }
 }
 
-/** A text as a name that every provider takes: accents taken off, whatever else does not fit made `_`, cut to `most` characters. */
-export function toolName(text: string, most = MAX_NAME): string {
+/** The text as a name that every provider accepts: without accents, other characters replaced by `_`, cut to `maxLength` characters. */
+export function toolName(text: string, maxLength = MAX_NAME): string {
   const plain = text
     .normalize('NFKD')
     .replace(/\p{M}+/gu, '')
     .replace(/[^a-zA-Z0-9_-]+/g, '_');
   const named = /[a-zA-Z0-9]/.test(plain) ? plain : 'tool';
-  return (/^[a-zA-Z_]/.test(named) ? named : `_${named}`).slice(0, most);
+  return (/^[a-zA-Z_]/.test(named) ? named : `_${named}`).slice(0, maxLength);
 }
 
 /** The name of each tool, in the order of the tools. Their origins are distinct. */
@@ -68,7 +68,7 @@ export function uniqueNames(tools: readonly AgentTool[]): Map<AgentTool, string>
   return names as Map<AgentTool, string>;
 }
 
-/** Whether a tool cannot have the plain name that a rival wants too. */
+/** Whether a tool cannot have its plain name because of a rival with the same one. */
 function yieldsTo(tool: AgentTool, rival: AgentTool): boolean {
   return rival.origin.kind === 'capability' || tool.owner !== null || rival.owner === null;
 }
@@ -80,7 +80,7 @@ function withDigest(name: string, { origin }: AgentTool, taken: Set<string | und
       .digest('hex')
       .slice(0, 8);
     const made = `${name.slice(0, MAX_NAME - digest.length - 1)}_${digest}`;
-    // Somebody may have called a tool like this.
+    // Another tool may have this very name.
     if (taken.has(made)) continue;
     taken.add(made);
     return made;

@@ -10,29 +10,29 @@ import { originKey, uniqueNames } from './toolNames.ts';
 export interface ToolsetEntry {
   name: string;
   tool: AgentTool;
-  /** Hears of faults of the tool that the model is told of without saying what they are. */
+  /** Logs faults of this service, of which the model reads only that the tool cannot be used. */
   logger: Pick<Logger, 'warn'> | undefined;
 }
 
-/** Every tool of an agent in one turn. */
+/** All tools of an agent in one turn. */
 export interface Toolset {
-  /** What the model is told: at most 128 tools, the run-time's own before all others. */
+  /** The tools that the model is told about: at most 128, the run-time's own first. */
   definitions: readonly ModelTool[];
-  /** Also finds tools that were too many to be told of. */
+  /** Also finds the tools that the model was not told about because there were too many. */
   byName(name: string): ToolsetEntry | undefined;
-  /** The same tool again, whatever it is called now. */
+  /** Finds a tool whose name may have changed since. */
   byOrigin(origin: ToolOrigin): ToolsetEntry | undefined;
 }
 
 /** OpenAI takes no more (platform.openai.com/docs/api-reference, `tools`). */
 const MAX_TOOLS = 128;
-/** OpenAI took no more for long, and a model reads all of them in each step. */
+/** The maximum that OpenAI had for long. A model reads all descriptions in each step. */
 const MAX_DESCRIPTION = 1024;
 const MAX_OUTPUT = 40_000;
-/** The kinds whose inputs nobody else checks. */
+/** The kinds whose inputs are not checked by their own code. */
 const CHECKED_HERE: ReadonlySet<ToolOrigin['kind']> = new Set(['capability', 'sub_agent']);
 
-/** Puts tools together: gives each its name (see toolNames.ts), in the given order. Of two tools of one origin the first counts. */
+/** Makes the toolset: gives each tool its name (see toolNames.ts). Of two tools of one origin the first counts. */
 export function makeToolset(
   tools: readonly AgentTool[],
   { logger }: { logger?: Pick<Logger, 'warn'> | undefined } = {},
@@ -61,18 +61,17 @@ export function makeToolset(
 }
 
 /**
- * Runs a tool. Whatever goes wrong is an output with `isError` that the model can act on; what is a fault of this service, and not the
- * tool's answer, is logged. The output has at most 40,000 characters, none of which PostgreSQL could not store. Throws the reason of
- * `call.signal` as soon as it is aborted, also when the tool takes no notice, and what a sub-agent throws: it has told apart already
- * what its parent can live with.
+ * Calls a tool. Every failure is an output with `isError`, on which the model can act; faults of this service are logged too. The output
+ * has at most 40,000 characters, and PostgreSQL can store all of them. Throws the reason of `call.signal` as soon as it is aborted, also
+ * when the tool ignores it, and everything that a sub-agent throws: errors that its parent survives were made outputs before.
  */
 export async function runTool(
   { name, tool, logger }: ToolsetEntry,
-  given: Record<string, unknown>,
+  modelInput: Record<string, unknown>,
   call: ToolCallContext,
 ): Promise<ToolOutput | Suspension> {
   try {
-    const output = await untilAborted(call.signal, async () => await tool.run(checkedInput(tool, given), call));
+    const output = await untilAborted(call.signal, async () => await tool.run(checkedInput(tool, modelInput), call));
     return 'paused' in output ? output : bounded(output);
   } catch (error) {
     call.signal.throwIfAborted();
@@ -85,16 +84,19 @@ export async function runTool(
 
 class WrongInput extends Error {}
 
-/** The input as the tool knows it. Throws WrongInput. */
-function checkedInput({ origin, inputSchema }: AgentTool, given: Record<string, unknown>): Record<string, unknown> {
-  const input = inputFromModel(inputSchema, given);
+/** The input under the names that the tool knows. Throws WrongInput. */
+function checkedInput(
+  { origin, inputSchema }: AgentTool,
+  modelInput: Record<string, unknown>,
+): Record<string, unknown> {
+  const input = inputFromModel(inputSchema, modelInput);
   if (!CHECKED_HERE.has(origin.kind)) return input;
   const checked = checkInputs(inputSchema, input);
   if ('problem' in checked) throw new WrongInput(checked.problem);
   return checked.inputs;
 }
 
-/** What the work comes to, or the signal's reason as soon as it is aborted. */
+/** The result of the work. Rejects with the signal's reason as soon as it is aborted. */
 async function untilAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   signal.throwIfAborted();
   const aborted = Promise.withResolvers<never>();
