@@ -1,5 +1,8 @@
 // Written by `npm run codegen` from spec/. Do not edit.
 
+/** Where the API lives: the paths of the operations are relative to it. */
+export const API_PREFIX = "/public/api/v1";
+
 /** Every operation of the document, by operationId. `errorCodes` holds the common codes and the operation's own. */
 export const operations = {
   getHealth: {"method":"GET","path":"/health","tag":"Public API","folder":"public-api","summary":"Check the API key","status":200,"statuses":[200,400,401,429,500,503],"errorCodes":{"400":["VALIDATION_ERROR"],"401":["MISSING_API_KEY","INVALID_API_KEY_FORMAT","INVALID_API_KEY"],"429":["RATE_LIMITED"],"500":["INTERNAL_ERROR"],"503":["UNAVAILABLE"]},"requestBody":"none","bodyRequired":false},

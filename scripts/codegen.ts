@@ -6,7 +6,7 @@ import { bundle } from './bundle.ts';
 import { databaseFiles } from './codegen/database.ts';
 import { staleFiles, writeFiles } from './codegen/files.ts';
 import { handlersModule, surveyHandlers } from './codegen/handlers.ts';
-import { operationRows, operationsModule } from './codegen/operations.ts';
+import { apiPrefix, operationRows, operationsModule } from './codegen/operations.ts';
 
 const root = join(import.meta.dirname, '..');
 
@@ -33,7 +33,7 @@ async function main(): Promise<void> {
   const files: Record<string, string> = {
     'openapi.json': openapi,
     'api.ts': await apiModule(openapi),
-    'operations.ts': operationsModule(rows),
+    'operations.ts': operationsModule(apiPrefix(document), rows),
     'handlers.ts': handlersModule(survey),
     ...database,
   };

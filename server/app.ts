@@ -1,13 +1,12 @@
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import type { Logger } from 'pino';
 import { type ApiError, type ErrorCode, fault } from '../core/errors.ts';
-import type { OperationId } from '../generated/operations.ts';
-import type { Handler, Handlers } from '../handlers/handler.ts';
+import { API_PREFIX, type OperationId } from '../generated/operations.ts';
 import type { Authenticator, Principal } from './api/auth.ts';
 import { readBody, readQuery } from './api/body.ts';
-import type { DocumentedOperation, ValidRequest } from './api/contract.ts';
+import type { DocumentedOperation } from './api/contract/document.ts';
 import { errorBody, sendError, toApiError } from './api/errors.ts';
-import { contextOf, type Exchange, type HandlerParts } from './api/exchange.ts';
+import { contextOf, type HandlerParts } from './api/exchange.ts';
 import type { RateLimiter } from './api/rateLimit.ts';
 import { requestIdOf } from './api/requestId.ts';
 import { checkStorable } from './api/storable.ts';
@@ -15,12 +14,8 @@ import { publicFiles } from './routes/files.ts';
 import { operationalRoutes } from './routes/operational.ts';
 import type { Telemetry } from './telemetry.ts';
 
-/** Where the API lives, as `servers` of the document says. */
-export const API_PREFIX = '/public/api/v1';
-
 /** Everything the HTTP server stands on; made by service.ts. */
 export interface AppParts extends HandlerParts {
-  handlers: Handlers;
   authenticator: Authenticator;
   rateLimiter: RateLimiter;
   logger: Logger;
@@ -77,19 +72,15 @@ export function createApp(parts: AppParts): Express {
       const query = readQuery(search);
       const body = await readBody(request, operation, parts.uploadDir);
       const exchange = { principal, requestId, response, operation, failed };
-      const asked = { match, query, headers: request.headers, body: body.json, form: body.form };
-      await contract.handle(asked, (valid) => handle(valid, exchange)).finally(() => body.form?.discard());
+      const unchecked = { match, query, headers: request.headers, body: body.json, form: body.form };
+      await contract
+        .handle(unchecked, (valid) => contextOf(parts, valid, exchange))
+        .finally(() => body.form?.discard());
     } catch (error) {
       const answer = failed(error);
       const wrong = operation && undocumented(operation, answer, requestId);
       sendError(response, wrong ? failed(new Error(wrong, { cause: error })) : answer, requestId);
     }
-  }
-
-  async function handle(valid: ValidRequest, exchange: Exchange): Promise<void> {
-    const handler = parts.handlers[valid.operationId] as Handler<OperationId> | undefined;
-    if (!handler) throw fault('NOT_IMPLEMENTED');
-    await handler(contextOf(parts, valid, exchange));
   }
 
   /** Where answers are checked: what is wrong with an error by the document, which does not know operations without a handler. */

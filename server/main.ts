@@ -6,8 +6,9 @@ import { fault } from '../core/errors.ts';
 import { connectDatabase, type Database } from '../db/connect.ts';
 import { type EmbeddedPostgres, startEmbedded } from '../db/embedded.ts';
 import { migrate } from '../db/migrate.ts';
+import { handlers } from '../generated/handlers.ts';
 import { answerClientError } from './api/clientError.ts';
-import { type Contract, createContract } from './api/contract.ts';
+import { type Contract, createContract } from './api/contract/contract.ts';
 import { type Config, readConfig } from './config.ts';
 import { seedDemo } from './demo.ts';
 import { createLogger } from './logger.ts';
@@ -46,7 +47,7 @@ async function start(): Promise<Running> {
     ? undefined
     : startEmbedded({ dataDir: config.dataDir, log: (line) => logger.warn({ postgres: line }, 'postgres') });
   // Side by side: PostgreSQL starts in processes of its own.
-  const [embedded, contract] = await Promise.all([starting, createContract()]);
+  const [embedded, contract] = await Promise.all([starting, createContract(handlers)]);
   const url = config.databaseUrl ?? embedded?.url() ?? '';
   try {
     return await serve(config, contract, logger, url, embedded);

@@ -6,8 +6,6 @@ import { SecretBox } from '../core/secrets.ts';
 import { removeLeftovers } from '../core/temporary.ts';
 import type { Database } from '../db/connect.ts';
 import { apiKeyRevoked, approvalDecided, subscribe } from '../db/events.ts';
-import { handlers as everyHandler } from '../generated/handlers.ts';
-import type { Handlers } from '../handlers/handler.ts';
 import { draftsOf, folderStore } from '../integrations/storage/folder.ts';
 import { s3Store } from '../integrations/storage/s3.ts';
 import { Toolkits } from '../integrations/toolkits/toolkits.ts';
@@ -16,7 +14,7 @@ import { createLatenessReader } from '../jobs/lateness.ts';
 import { type Queue, startQueue } from '../jobs/queue.ts';
 import { Runtime } from '../runtime/runtime.ts';
 import { Authenticator } from './api/auth.ts';
-import type { Contract } from './api/contract.ts';
+import type { Contract } from './api/contract/contract.ts';
 import { createRateLimiter } from './api/rateLimit.ts';
 import { type AppParts, createApp } from './app.ts';
 import type { Config } from './config.ts';
@@ -46,7 +44,6 @@ export interface ServiceOptions {
   databaseUrl: string;
   clock: Clock;
   logger: Logger;
-  handlers?: Handlers;
   observe?: AppParts['observe'];
 }
 
@@ -83,7 +80,6 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   let ready = false;
   const app = createApp({
     contract,
-    handlers: options.handlers ?? everyHandler,
     authenticator,
     rateLimiter: createRateLimiter(config.rateLimit),
     forWorkspace: database.forWorkspace,

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { API_PREFIX } from '../../server/app.ts';
+import { API_PREFIX } from '../../generated/operations.ts';
 import type { Figure } from './report.ts';
 import { quantile } from './stats.ts';
 import type { World } from './world.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { API_PREFIX } from '../../server/app.ts';
+import { API_PREFIX } from '../../generated/operations.ts';
 import { residentBytes } from './children.ts';
 import { load } from './load.ts';
 import { checkStored, storedMessages } from './messages.ts';

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { API_PREFIX } from '../../server/app.ts';
+import { API_PREFIX } from '../../generated/operations.ts';
 import { runScript } from './children.ts';
 import type { LatencyResult, LatencyTask } from './latencyClient.ts';
 import { load } from './load.ts';

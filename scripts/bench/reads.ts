@@ -1,4 +1,4 @@
-import { API_PREFIX } from '../../server/app.ts';
+import { API_PREFIX } from '../../generated/operations.ts';
 import { type Child, processorMs } from './children.ts';
 import { load } from './load.ts';
 import type { Figure } from './report.ts';

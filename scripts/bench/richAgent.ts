@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newId } from '../../core/ids.ts';
-import { API_PREFIX } from '../../server/app.ts';
+import { API_PREFIX } from '../../generated/operations.ts';
 import type { World } from './world.ts';
 
 /** The tool that the model server calls when the message asks for it. */

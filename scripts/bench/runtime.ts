@@ -1,4 +1,4 @@
-import { API_PREFIX } from '../../server/app.ts';
+import { API_PREFIX } from '../../generated/operations.ts';
 import { runScript } from './children.ts';
 import type { LatencyResult, LatencyTask, Target } from './latencyClient.ts';
 import { CLIENT, LATENCY_REQUESTS, LATENCY_ROUNDS } from './messages.ts';

@@ -1,5 +1,5 @@
 import { Agent } from 'undici';
-import { API_PREFIX } from '../../server/app.ts';
+import { API_PREFIX } from '../../generated/operations.ts';
 import { FIRST_TOKEN } from './modelServer.ts';
 import type { Figure } from './report.ts';
 import { quantile } from './stats.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent } from 'undici';
-import { API_PREFIX } from '../../server/app.ts';
+import { API_PREFIX } from '../../generated/operations.ts';
 import { residentBytes } from './children.ts';
 import { storedMessages } from './messages.ts';
 import type { Figure } from './report.ts';

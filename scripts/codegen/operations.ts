@@ -76,10 +76,25 @@ function resolve<T extends { $ref?: string }>(document: Document, node: T | unde
   return document.components?.[kind]?.[name] as T | undefined;
 }
 
+/**
+ * The path under which the API lives, from the document's `servers`.
+ * @throws Error when there is no single server, or its address is no path without a slash at its end
+ */
+export function apiPrefix({ servers = [] }: Document): string {
+  const [server, ...others] = servers;
+  if (server === undefined || others.length > 0 || !/^(?:\/[^/{}]+)+$/.test(server.url)) {
+    throw new Error('servers: needs exactly one, whose url is a path such as /public/api/v1');
+  }
+  return server.url;
+}
+
 /** The text of generated/operations.ts. */
-export function operationsModule(rows: OperationRow[]): string {
+export function operationsModule(prefix: string, rows: OperationRow[]): string {
   const entries = rows.map(({ operationId, ...entry }) => `  ${operationId}: ${JSON.stringify(entry)},`);
   return `// Written by \`npm run codegen\` from spec/. Do not edit.
+
+/** Where the API lives: the paths of the operations are relative to it. */
+export const API_PREFIX = ${JSON.stringify(prefix)};
 
 /** Every operation of the document, by operationId. \`errorCodes\` holds the common codes and the operation's own. */
 export const operations = {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { parse } from 'node:querystring';
 import { fault, invalid } from '../../core/errors.ts';
-import type { DocumentedOperation } from './contract.ts';
+import type { DocumentedOperation } from './contract/document.ts';
 import { checkStorable } from './storable.ts';
 import { type Form, readForm } from './upload.ts';
 

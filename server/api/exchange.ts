@@ -8,7 +8,9 @@ import type { Context, Sent } from '../../handlers/handler.ts';
 import type { Jobs } from '../../jobs/jobs.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import type { Principal } from './auth.ts';
-import type { Contract, DocumentedOperation, ValidRequest } from './contract.ts';
+import type { Contract } from './contract/contract.ts';
+import type { ValidRequest } from './contract/dispatcher.ts';
+import type { DocumentedOperation } from './contract/document.ts';
 import { openEventStream } from './eventStream.ts';
 import { sendJson } from './sendJson.ts';
 

@@ -55,6 +55,7 @@ export type PathItem = Partial<Ref> & { parameters?: Parameter[]; [method: strin
 
 export type Document = {
   openapi: string;
+  servers?: { url: string }[];
   paths?: Record<string, PathItem>;
   components?: Record<string, Record<string, unknown>>;
   [key: string]: unknown;

@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { API_PREFIX } from '../../server/app.ts';
+import { API_PREFIX } from '../../generated/operations.ts';
 import { readers, until } from '../support/knowledge/knowledge.ts';
 import { call, cleanUp, demoOf, freshFolder, json, startService } from './service.ts';
 

@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { API_PREFIX } from '../../server/app.ts';
+import { API_PREFIX } from '../../generated/operations.ts';
 import { createEmptyDatabase, createTestDatabase } from '../support/db/database.ts';
 import { until } from '../support/knowledge/knowledge.ts';
 import { call, cleanUp, expectPromptExit, freshFolder, json, launch, startService } from './service.ts';

@@ -4,7 +4,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { API_PREFIX } from '../../server/app.ts';
+import { API_PREFIX } from '../../generated/operations.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 

@@ -1,6 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { type OperationId, operations } from '../../generated/operations.ts';
-import { API_PREFIX } from '../../server/app.ts';
+import { API_PREFIX, type OperationId, operations } from '../../generated/operations.ts';
 import { tableContents } from '../support/db/tableContents.ts';
 import { startTestApp, type TestApp } from '../support/http/app.ts';
 import { bodySchema, exampleRequest, operationIds, takesJson } from '../support/http/exampleRequest.ts';

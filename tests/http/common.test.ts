@@ -2,9 +2,8 @@
 import { mintApiKey } from '../../core/apiKey.ts';
 import { revokeApiKey } from '../../db/queries/workspaces/apiKeys.ts';
 import { pending } from '../../generated/handlers.ts';
-import { type OperationId, operations } from '../../generated/operations.ts';
+import { API_PREFIX, type OperationId, operations } from '../../generated/operations.ts';
 import type { Handlers } from '../../handlers/handler.ts';
-import { API_PREFIX } from '../../server/app.ts';
 import { adminQuery } from '../support/db/database.ts';
 import { startTestApp, type TestApp } from '../support/http/app.ts';
 import { exampleRequest, operationIds, takesJson } from '../support/http/exampleRequest.ts';

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import ts from 'typescript';
 import { staleFiles, writeFiles } from '../../scripts/codegen/files.ts';
 import { handlersModule, surveyHandlers } from '../../scripts/codegen/handlers.ts';
-import { operationRows, operationsModule } from '../../scripts/codegen/operations.ts';
+import { apiPrefix, operationRows, operationsModule } from '../../scripts/codegen/operations.ts';
 import { scaffold } from '../../scripts/newOperation/scaffold.ts';
 import type { Document } from '../../spec/rules/types.ts';
 
@@ -61,6 +61,23 @@ describe('operationRows', () => {
   });
 });
 
+describe('apiPrefix', () => {
+  test('is the path of the only server', () => {
+    expect(apiPrefix({ openapi: '3.1.1', servers: [{ url: '/public/api/v1' }] })).toBe('/public/api/v1');
+  });
+
+  test.each([
+    [undefined],
+    [[]],
+    [[{ url: '/' }]],
+    [[{ url: '/v1/' }]],
+    [[{ url: 'https://example.com/v1' }]],
+    [[{ url: '/v1' }, { url: '/v2' }]],
+  ])('refuses servers of %j', (servers) => {
+    expect(() => apiPrefix({ openapi: '3.1.1', ...(servers && { servers }) })).toThrow('servers: needs exactly one');
+  });
+});
+
 describe('surveyHandlers', () => {
   const two = rows.filter((row) => ['getAgent', 'listAgents'].includes(row.operationId));
   const handler = (id: string) => `export const ${id}: Handler<'${id}'> = async () => {};\n`;
@@ -100,10 +117,10 @@ describe('surveyHandlers', () => {
 
 describe('staleFiles', () => {
   test('is content with what was just written, and names what differs, lacks or is left over', () => {
-    const files = { 'operations.ts': operationsModule(rows), 'api.ts': 'export {};\n' };
+    const files = { 'operations.ts': operationsModule('/api', rows), 'api.ts': 'export {};\n' };
     writeFiles(folder, files);
     expect(staleFiles(folder, files)).toEqual([]);
-    put('operations.ts', operationsModule(rows.slice(1)));
+    put('operations.ts', operationsModule('/api', rows.slice(1)));
     rmSync(join(folder, 'api.ts'));
     put('old.ts', '');
     expect(staleFiles(folder, files)).toEqual([

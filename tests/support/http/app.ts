@@ -7,19 +7,20 @@ import { join } from 'node:path';
 import { type Logger, pino } from 'pino';
 import supertest from 'supertest';
 import type { Clock } from '../../../core/clock.ts';
+import { handlers as everyHandler } from '../../../generated/handlers.ts';
+import { API_PREFIX } from '../../../generated/operations.ts';
 import type { Handlers } from '../../../handlers/handler.ts';
 import type { ToolkitSettings } from '../../../integrations/toolkits/settings.ts';
 import type { WebSearchSettings } from '../../../integrations/webSearch/settings.ts';
 import type { ModelSettings } from '../../../runtime/models/settings.ts';
 import { answerClientError } from '../../../server/api/clientError.ts';
-import { createContract } from '../../../server/api/contract.ts';
-import { API_PREFIX } from '../../../server/app.ts';
+import { createContract } from '../../../server/api/contract/contract.ts';
 import { createService, type Service } from '../../../server/service.ts';
 import { createTestDatabase, type SeededWorkspace, type TestDatabase } from '../db/database.ts';
 import { record } from '../run/coverage.ts';
 
-/** One for all applications of a test file: it holds nothing of theirs. */
-const contract = createContract();
+/** One for all applications of a test file, as long as they have no handlers of their own: it holds nothing of theirs. */
+const contract = createContract(everyHandler);
 
 /** A clock that stands still until it is told; it starts at the machine's time, cut to the millisecond. */
 export class TestClock implements Clock {
@@ -90,13 +91,12 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
       validateResponses: true,
       models: options.models ?? { retries: 0 },
     },
-    contract: await contract,
+    contract: await (options.handlers ? createContract(options.handlers) : contract),
     database: database.database,
     databaseUrl: database.url,
     clock,
     logger: options.logger ?? pino({ level: 'silent' }),
     observe: record,
-    ...(options.handlers ? { handlers: options.handlers } : {}),
   });
   service.setReady(true);
   const server = await new Promise<Server>((resolve) => {

@@ -1,5 +1,5 @@
 import { request } from 'node:http';
-import { API_PREFIX } from '../../../server/app.ts';
+import { API_PREFIX } from '../../../generated/operations.ts';
 import type { TestApp } from './app.ts';
 
 /** What separates the parts of the forms made here. */

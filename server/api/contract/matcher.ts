@@ -1,4 +1,4 @@
-import { fault, invalid } from '../../core/errors.ts';
+import { fault, invalid } from '../../../core/errors.ts';
 
 /** Finds the operation of a method and path, as `createMatcher` built it. */
 export interface Match<Operation> {

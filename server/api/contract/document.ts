@@ -1,0 +1,28 @@
+import { readFileSync } from 'node:fs';
+import type { OperationId } from '../../../generated/operations.ts';
+import type { FormShape } from '../upload.ts';
+
+/** An operation of the document, references resolved. Only the fields that the server reads are typed. */
+export interface DocumentedOperation {
+  operationId: OperationId;
+  method: string;
+  path: string;
+  parameters?: { name: string; in: string; schema?: { type?: unknown } }[];
+  requestBody?: { required?: boolean; content: Record<string, MediaType> };
+  responses: Record<string, { content?: Record<string, { schema?: object }> }>;
+  /** The parts of its form, if it takes one; read from `requestBody`. */
+  form?: FormShape | undefined;
+}
+
+/** One content type of a request body. */
+export interface MediaType {
+  schema?: { properties?: Record<string, { 'x-max-bytes'?: number }> };
+  encoding?: Record<string, { contentType?: string }>;
+}
+
+const DOCUMENT = new URL('../../../generated/openapi.json', import.meta.url);
+
+/** Reads the bundled document. */
+export function readDocument(): object {
+  return JSON.parse(readFileSync(DOCUMENT, 'utf8')) as object;
+}

@@ -1,0 +1,40 @@
+import type { ErrorDetail } from '../../../core/errors.ts';
+import { pointerStep } from '../../../core/jsonPointer.ts';
+
+/** An error of Ajv, as openapi-backend returns it: the first step of `instancePath` is a part of the request. */
+export interface ValidationError {
+  instancePath: string;
+  keyword: string;
+  message?: string;
+  params?: Record<string, unknown>;
+}
+
+/** The parts of a request: openapi-backend's names, and those in the details of an error. */
+const PARTS: Record<string, string> = { requestBody: 'body', query: 'query', path: 'path', header: 'header' };
+const MAX_DETAILS = 50;
+
+/** The details of a VALIDATION_ERROR: at most 50, each with the JSON Pointer of the value. */
+export function toDetails(errors: readonly ValidationError[]): ErrorDetail[] {
+  // `if` only says that `then` failed; what failed in it is in the list as well.
+  return errors
+    .filter(({ keyword }) => keyword !== 'if')
+    .slice(0, MAX_DETAILS)
+    .map(detailOf);
+}
+
+function detailOf({ instancePath, keyword, message, params }: ValidationError): ErrorDetail {
+  const [part = '', ...rest] = instancePath.split('/').slice(1);
+  const missing = keyword === 'required' ? String(params?.missingProperty ?? '') : '';
+  const extra = params?.additionalProperty ?? params?.unevaluatedProperty;
+  const tail = extra === undefined ? missing : String(extra);
+  if (part === '') return { path: '/body', message: missing ? 'is required' : (message ?? 'is not valid'), keyword };
+  const path = ['', PARTS[part] ?? part, ...rest, ...(tail ? [pointerStep(tail)] : [])].join('/');
+  if (extra !== undefined) return { path, message: 'is not a known field', keyword };
+  if (missing) return { path, message: 'is required', keyword };
+  const allowed = params?.allowedValues;
+  return {
+    path,
+    message: Array.isArray(allowed) ? `must be one of ${allowed.join(', ')}` : (message ?? 'is not valid'),
+    keyword,
+  };
+}

@@ -1,0 +1,33 @@
+import type { ValidateFunction } from 'ajv';
+import { createAjv } from './ajv.ts';
+import type { DocumentedOperation } from './document.ts';
+
+/** Says what is wrong with a response by the document; undefined when nothing is. A status that it does not list is wrong. */
+export type ResponseCheck = (operation: DocumentedOperation, status: number, body: unknown) => string | undefined;
+
+/**
+ * Makes the check of responses against their schemas. Equal schemas are compiled once: operations share their errors, and openapi-backend would
+ * compile those of every status again for each operation.
+ */
+export function createResponseCheck(): ResponseCheck {
+  const ajv = createAjv();
+  const validators = new Map<string, ValidateFunction>();
+  const known = new Map<object, ValidateFunction>();
+
+  function validatorOf(schema: object): ValidateFunction {
+    const text = JSON.stringify(schema);
+    const validate = validators.get(text) ?? ajv.compile(schema);
+    validators.set(text, validate);
+    known.set(schema, validate);
+    return validate;
+  }
+
+  return (operation, status, body) => {
+    const response = operation.responses[status];
+    if (!response) return `status ${status} is not documented`;
+    const schema = response.content?.['application/json']?.schema;
+    if (!schema) return undefined;
+    const validate = known.get(schema) ?? validatorOf(schema);
+    return validate(body) ? undefined : JSON.stringify(validate.errors?.slice(0, 3));
+  };
+}
