@@ -1,24 +1,23 @@
 import { escapeXml, shorten } from '../../core/text.ts';
 
-/** Text in a prompt that somebody else wrote: it must stay where it is put, and be nothing but text there. */
+/* For text in a prompt that somebody else wrote: it must not leave its place or change the structure of the prompt. */
 
-/** The beginning of a tag of passages, opening or closing, also with invisible characters in it. */
+/** The beginning of an opening or closing `passage` tag, also with invisible characters in it. */
 const PASSAGE_TAG = /<(?=[\s\p{Cc}\p{Cf}/]*passage)/giu;
 /** A Markdown heading of any level. */
 const HEADING = /^([^\S\n\r\u2028\u2029]*)(?=#{1,6}(?:\s|$))/gm;
-/** Characters other than line breaks that some readers break lines at. */
+/** Characters at which some readers break lines, other than the usual line breaks. */
 const RARE_BREAKS = /[\v\f\u0085]/g;
 
 /**
- * A text of several lines as a prompt can quote it: `<` in front of `passage` or `/passage` becomes `&lt;`, and a line that
- * begins as a Markdown heading gets a backslash before its first `#`, as Markdown escapes it. Nothing else changes, so that code
- * and tables stay what they are.
+ * Escapes a text of several lines for a prompt: `<` before `passage` or `/passage` becomes `&lt;`, and a line that begins like a Markdown
+ * heading gets a backslash before its first `#`. Nothing else changes, so that code and tables stay as they are.
  */
 export function quoted(text: string): string {
   return text.toWellFormed().replace(RARE_BREAKS, '\n').replace(PASSAGE_TAG, '&lt;').replace(HEADING, '$1\\');
 }
 
-/** A text as one line: each run of white space and control characters becomes a space, what is beyond `max` characters `…`. */
+/** A text as one line of at most `max` characters: each run of white space and control characters becomes a space. */
 export function oneLine(text: string, max: number = Number.POSITIVE_INFINITY): string {
   return shorten(
     text

@@ -17,7 +17,7 @@ const namesOf = async (query: string) => {
 };
 
 describe('200', () => {
-  test('an empty page where there is none', async () => {
+  test('an empty page when there are no skills', async () => {
     expect((await list()).body).toEqual({ items: [], page: 1, limit: 20, total: 0, totalPages: 0 });
   });
 
@@ -39,7 +39,7 @@ describe('200', () => {
     expect((await list('?page=3&limit=2')).body).toEqual({ items: [], page: 3, limit: 2, total: 3, totalPages: 2 });
   });
 
-  test('search finds a part of the name in any case, and takes every character as it is', async () => {
+  test('search finds a part of the name in any case, and every character is literal', async () => {
     for (const name of ['Order Triage', 'triage_50%', 'other']) await named(name);
     expect(await namesOf('?search=TRIAGE')).toEqual(['triage_50%', 'Order Triage']);
     expect(await namesOf('?search=e_5')).toEqual(['triage_50%']);

@@ -22,7 +22,7 @@ afterAll(() => app.close());
 
 const list = async (key?: string) => (await app.api('get', '/skills?limit=100', key)).body.items;
 
-/** Takes a large skill out again: the other tests look at every byte of the database. */
+/** Removes a large skill: the other tests read every byte of the database. */
 const erase = async (id: string) => expect((await app.api('delete', `/skills/${id}`)).status).toBe(204);
 
 /** The upload is refused with this status and code, and leaves nothing in the database nor on the disk. */
@@ -44,7 +44,7 @@ compatibility: Needs Python
 allowed-tools: [Read, "Bash(git:*)"]
 metadata: { version: "1.2", tags: [a, 1, true, null], since: 2026-11-21 }`;
 
-  test('the skill is as its front matter says, with every file of the archive', async () => {
+  test('the skill has the fields of its front matter, and every file of the archive', async () => {
     const image = Buffer.from('89504e470d0a1a0a00', 'hex');
     const md = skillMd(FIELDS);
     const archive = await zipOf({
@@ -86,7 +86,7 @@ metadata: { version: "1.2", tags: [a, 1, true, null], since: 2026-11-21 }`;
     expect([status, body.files.length]).toEqual([201, 1]);
   });
 
-  test.each(['SKILL.md', 'Notes on orders.md'])('a lone %s is kept as SKILL.md', async (name) => {
+  test.each(['SKILL.md', 'Notes on orders.md'])('a single %s is stored as SKILL.md', async (name) => {
     const md = skillMd();
     const { status, body } = await uploadSkill(app, md, name);
     expect(status).toBe(201);
@@ -100,7 +100,7 @@ metadata: { version: "1.2", tags: [a, 1, true, null], since: 2026-11-21 }`;
     expect((await app.api('post', '/skills').attach('file', archive, file)).status).toBe(201);
   });
 
-  test('a skill of many and of large files is stored whole', async () => {
+  test('a skill with many and large files is stored completely', async () => {
     const words = Buffer.alloc(15 * 1_048_576, 'ten words that are not the same as the ones before ');
     for (let at = 0; at < words.length; at += 500) words.writeUInt32LE(at, at);
     const small = Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`references/${n}.md`, `page ${n}`]));

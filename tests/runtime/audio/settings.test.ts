@@ -2,7 +2,7 @@ import { modelSettingsFromEnv } from '../../../runtime/models/settings.ts';
 
 const CONFIGURED = { OPENAI_API_KEY: 'k', OPENAI_COMPATIBLE_BASE_URL: 'http://127.0.0.1:8000/v1' };
 
-test('models that hear and speak are named by the environment', () => {
+test('environment variables name the models for transcription and speech', () => {
   expect(
     modelSettingsFromEnv({
       ...CONFIGURED,

@@ -45,7 +45,7 @@ function spoken(more: Partial<Utterance> = {}, parts: Partial<SpeechParts> = {})
 const kept = async (key: string) => readFile(join(folder, key));
 
 describe('a spoken reply', () => {
-  test('is an MP3 under a key of its workspace that nobody can guess, and that the public may read', async () => {
+  test('is an MP3 under an unguessable key of its workspace, and publicly readable', async () => {
     const [first, second] = [await spoken(), await spoken()];
     expect(first?.key).toMatch(new RegExp(`^${workspaceId}/speech/[A-Za-z0-9_-]{32}\\.mp3$`));
     expect(second?.key).not.toBe(first?.key);
@@ -60,12 +60,12 @@ describe('a spoken reply', () => {
     expect(warnings).toEqual([]);
   });
 
-  test('is no longer than the provider takes', async () => {
+  test('has at most the length that the provider accepts', async () => {
     await spoken({ text: 'word '.repeat(5_000) });
     expect(server.requests[0]?.input?.length).toBeLessThanOrEqual(4_096);
   });
 
-  test('has the name of what it is, whatever was asked for', async () => {
+  test('gets the extension of its real format, not of the requested one', async () => {
     server.script({ sound: ogg(), type: 'audio/mpeg' });
     expect((await spoken())?.key).toMatch(/\.ogg$/);
   });
@@ -94,14 +94,14 @@ test.each<[string, Utterance['model']['provider'], string | null, string]>([
   expect(server.requests[0]?.voice).toBe(asked);
 });
 
-test('the model that the settings name speaks, with any voice', async () => {
+test('the model of the settings is used, with any voice', async () => {
   const models = server.settings({ speech: { provider: 'openai-compatible', modelId: 'kokoro' } });
   await spoken({ voice: 'af_sky' }, { models });
   expect(server.requests[0]).toMatchObject({ path: '/v1/audio/speech', model: 'kokoro', voice: 'af_sky' });
   expect(JSON.stringify(server.requests[0]?.headers)).not.toContain(OPENAI_KEY);
 });
 
-describe('without sound, and without a fault', () => {
+describe('no recording and no error', () => {
   const nothingKept = async () => expect(await readdir(folder)).toEqual([]);
 
   test('when no configured provider speaks: logged', async () => {
@@ -152,13 +152,13 @@ describe('without sound, and without a fault', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test('when it cannot be kept', async () => {
+  test('when it cannot be stored', async () => {
     const broken = { ...files, put: () => Promise.reject(new StorageError('The storage is full.')) };
     expect(await spoken({}, { files: broken })).toBeNull();
     expect(warnings).toHaveLength(1);
   });
 
-  test('when there is nothing to say: nobody is asked', async () => {
+  test('when the reply has no words: no request is sent', async () => {
     expect(await spoken({ text: '```\nx = 1\n```' })).toBeNull();
     expect([server.requests, warnings]).toEqual([[], []]);
   });

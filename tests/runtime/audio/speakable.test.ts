@@ -34,8 +34,8 @@ test.each<[string, string, string]>([
   expect(speakable(reply)).toBe(said);
 });
 
-describe('no more than a provider takes at once', () => {
-  test('is said, and it ends with a sentence', () => {
+describe('the maximum that a provider accepts', () => {
+  test('is used up to the end of a sentence', () => {
     const sentence = 'This is a sentence of some length. ';
     const said = speakable(sentence.repeat(200));
     expect(said.length).toBeLessThanOrEqual(4_096);
@@ -49,14 +49,14 @@ describe('no more than a provider takes at once', () => {
     expect(said.endsWith('。')).toBe(true);
   });
 
-  test('no letter is cut in half', () => {
+  test('no character is cut in half', () => {
     const said = speakable(`a${'😀'.repeat(4_000)}`);
     expect(said.isWellFormed()).toBe(true);
     expect(said.length).toBeGreaterThan(1_000);
   });
 });
 
-test('time is bounded, whatever the text', () => {
+test('time is bounded for any text', () => {
   const worst = [
     '`',
     '~',

@@ -41,25 +41,28 @@ describe('over the wire of OpenAI', () => {
     ['webm', webm([2])],
     ['m4a', mp4(['soun'])],
     ['flac', flac()],
-  ])('%s arrives whole, under a name that the provider knows the format by', async (extension, bytes) => {
-    server.script({ text: ' Where is my order?\n' });
-    const [recording] = await attachments(bytes);
-    if (!recording) throw new Error('one was sent');
-    expect(await transcribe(server.settings(), recording, OPENAI)).toBe('Where is my order?');
-    const [request] = server.requests;
-    expect(request).toMatchObject({ path: '/v1/audio/transcriptions', model: 'gpt-4o-mini-transcribe' });
-    expect(request?.headers.authorization).toBe(`Bearer ${OPENAI_KEY}`);
-    expect(request?.file).toMatchObject({ name: `audio.${extension}`, type: recording.mediaType });
-    expect(request?.file?.bytes.equals(bytes)).toBe(true);
-  });
+  ])(
+    '%s is sent unchanged, with the extension by which the provider recognises the format',
+    async (extension, bytes) => {
+      server.script({ text: ' Where is my order?\n' });
+      const [recording] = await attachments(bytes);
+      if (!recording) throw new Error('one was sent');
+      expect(await transcribe(server.settings(), recording, OPENAI)).toBe('Where is my order?');
+      const [request] = server.requests;
+      expect(request).toMatchObject({ path: '/v1/audio/transcriptions', model: 'gpt-4o-mini-transcribe' });
+      expect(request?.headers.authorization).toBe(`Bearer ${OPENAI_KEY}`);
+      expect(request?.file).toMatchObject({ name: `audio.${extension}`, type: recording.mediaType });
+      expect(request?.file?.bytes.equals(bytes)).toBe(true);
+    },
+  );
 
-  test('what PostgreSQL cannot keep is left out, and no transcript is longer than a message may be', async () => {
+  test('characters that PostgreSQL cannot store are left out, and a transcript has at most the length of a message', async () => {
     server.script({ text: 'a\u0000b\ud800' }, { text: 'x'.repeat(40_000) });
     expect(await transcribe(server.settings(), VOICE, OPENAI)).toBe('ab\ufffd');
     expect(await transcribe(server.settings(), VOICE, OPENAI)).toBe(`${'x'.repeat(32_000)} [cut off]`);
   });
 
-  test('a failure that passes is tried again as the settings say', async () => {
+  test('a temporary failure is retried as often as the settings say', async () => {
     server.script({ status: 500 }, { text: 'Hi' });
     expect(await transcribe(server.settings({ retries: 1 }), VOICE, OPENAI)).toBe('Hi');
     expect(server.requests).toHaveLength(2);
@@ -74,7 +77,7 @@ test('over the wire of Google', async () => {
   expect(request?.file).toMatchObject({ type: 'audio/ogg', bytes: VOICE.bytes });
 });
 
-describe('who is asked', () => {
+describe('the choice of the model', () => {
   const asked = async (
     settings: ModelSettings,
     provider: NonNullable<TranscriptionContext['model']>['provider'] | null,
@@ -86,7 +89,7 @@ describe('who is asked', () => {
   const OF_OPENAI = '/v1/audio/transcriptions gpt-4o-mini-transcribe';
   const OF_GOOGLE = '/v1beta/interactions gemini-3.5-transcribe';
 
-  test("the provider of the agent's own model, or else another that can", async () => {
+  test("is of the provider of the agent's own model, or else of another that can transcribe", async () => {
     const { google, ...withoutGoogle } = server.settings();
     const { openai, ...withoutOpenai } = server.settings();
     expect(await asked(server.settings(), 'openai')).toBe(OF_OPENAI);
@@ -98,7 +101,7 @@ describe('who is asked', () => {
     }
   });
 
-  test('before both, the model that the settings name; a compatible server never gets the key of another provider', async () => {
+  test('prefers the model of the settings; a compatible server never gets the key of another provider', async () => {
     const named = server.settings({ transcription: { provider: 'openai-compatible', modelId: 'my-whisper' } });
     process.env.OPENAI_API_KEY = OPENAI_KEY;
     try {
@@ -112,7 +115,7 @@ describe('who is asked', () => {
     expect(server.requests[1]?.headers.authorization).toBe('Bearer local-key');
   });
 
-  test('nobody: UNSUPPORTED_ATTACHMENT says so', async () => {
+  test('without any such model: UNSUPPORTED_ATTACHMENT', async () => {
     const settings: ModelSettings = { anthropic: { apiKey: 'k' }, retries: 0 };
     const error = await faultOf(transcribe(settings, VOICE, { model: { provider: 'anthropic' } }));
     expect([error.code, error.message]).toEqual([
@@ -150,7 +153,7 @@ describe('failures', () => {
     );
   });
 
-  test('of the file are the sender’s: UNSUPPORTED_ATTACHMENT', async () => {
+  test('that the file causes are UNSUPPORTED_ATTACHMENT', async () => {
     server.script({ status: 400, message: 'Audio file might be corrupted or unsupported' });
     const error = await faultOf(transcribe(server.settings(), VOICE, OPENAI));
     expect([error.status, error.code, error.message]).toEqual([
@@ -175,7 +178,7 @@ describe('failures', () => {
 });
 
 describe('the attachments of a message', () => {
-  test('recordings become text, in their order, and are stored with it; what else there is stays for the model', async () => {
+  test('recordings become text in their order and are stored with it; other attachments stay', async () => {
     server.script({ text: 'Look at this.' });
     const [image, ...more] = await attachments(PNG, ogg());
     const heard = await transcribeAttachments(server.settings(), [image, ...more] as ResolvedAttachment[], OPENAI);
@@ -188,7 +191,7 @@ describe('the attachments of a message', () => {
     expect(heard.stored[0]).not.toHaveProperty('transcript');
   });
 
-  test('several are heard side by side', async () => {
+  test('several are transcribed concurrently', async () => {
     server.script('silence', 'silence', 'silence');
     const leaving = new AbortController();
     const context = { ...OPENAI, signal: leaving.signal };
@@ -198,7 +201,7 @@ describe('the attachments of a message', () => {
     await expect(heard).rejects.toThrow('enough');
   });
 
-  test('silence is told as such', async () => {
+  test('a recording without speech is marked as such', async () => {
     server.script({ text: ' ' }, { text: '' });
     const heard = await transcribeAttachments(server.settings(), await attachments(ogg(), mp3()), OPENAI);
     const nothing = '[Voice message] (nothing that can be understood)';
@@ -206,12 +209,12 @@ describe('the attachments of a message', () => {
     expect(heard.stored.map(({ transcript }) => transcript)).toEqual(['', '']);
   });
 
-  test('without recordings nobody is asked', async () => {
+  test('without recordings no request is sent', async () => {
     const heard = await transcribeAttachments({ retries: 0 }, await attachments(PNG), OPENAI);
     expect([heard.text, heard.attachments.length, heard.stored.length]).toEqual([null, 1, 1]);
   });
 
-  test('one failure ends the others', async () => {
+  test('one failure cancels the other requests', async () => {
     server.script('silence', { status: 500, message: 'Broken.' });
     const error = await faultOf(transcribeAttachments(server.settings(), await attachments(ogg(), mp3()), OPENAI));
     expect(error.code).toBe('MODEL_PROVIDER_ERROR');

@@ -28,7 +28,7 @@ afterAll(async () => {
 const voice = { base64: ogg().toString('base64'), filename: 'voice.ogg', mediaType: 'audio/ogg; codecs=opus' };
 
 describe('a voice message', () => {
-  test('is read by a model that takes no files, and remembered by what it says', async () => {
+  test('reaches a model without file input as text, and stays in the history as text', async () => {
     const agent = await publishedAgent(app, { audioListeningEnabled: true });
     audio.script({ text: 'Where is my order?' });
     const { body } = await send(app, agent, { attachments: [voice] }).expect(200);
@@ -59,7 +59,7 @@ describe('a voice message', () => {
     ]);
   });
 
-  test('goes with what is written beside it', async () => {
+  test('is combined with the written text', async () => {
     const agent = await publishedAgent(app, { audioListeningEnabled: true });
     audio.script({ text: 'This one.' });
     await send(app, agent, { content: 'Which order?', attachments: [voice] }).expect(200);
@@ -79,7 +79,7 @@ describe('a voice message', () => {
     expect([audio.requests.length, models.requests.length]).toEqual([0, 0]);
   });
 
-  test('502 when it cannot be heard', async () => {
+  test('502 when it cannot be transcribed', async () => {
     const agent = await publishedAgent(app, { audioListeningEnabled: true });
     audio.script({ status: 500 });
     const { body } = await send(app, agent, { attachments: [voice] }).expect(502);
@@ -87,7 +87,7 @@ describe('a voice message', () => {
     expect(models.requests).toHaveLength(0);
   });
 
-  test('is not heard at the limit of operations, and one that cannot be heard takes none', async () => {
+  test('is not transcribed when the monthly limit is reached, and a failed one does not count', async () => {
     const agent = await publishedAgent(app, { audioListeningEnabled: true });
     const { body: sent } = await send(app, agent, { content: 'Hello.' }).expect(200);
     const limit = async (operations: number | null) => {
@@ -125,7 +125,7 @@ describe('a voice message', () => {
 describe('a spoken reply', () => {
   const speaking = { audioResponseEnabled: true, ttsVoice: 'nova', aiModelPublicId: LOCAL };
 
-  test('has an address where anybody gets it, and the prompt says that it is read aloud', async () => {
+  test('has a public address, and the prompt says that the reply is read aloud', async () => {
     const agent = await publishedAgent(app, speaking);
     models.script({ reply: 'It is on its **way**.' });
     const conversationId = await begun(app, agent);
@@ -139,7 +139,7 @@ describe('a spoken reply', () => {
     expect(Buffer.from(await sound.arrayBuffer()).equals(mp3())).toBe(true);
   });
 
-  test('is not kept when the conversation is deleted meanwhile', async () => {
+  test('is deleted when the conversation was deleted meanwhile', async () => {
     const agent = await publishedAgent(app, speaking);
     const folder = join(app.dataDir, 'files', app.workspace.workspaceId, 'speech');
     const conversationId = await begun(app, agent);
@@ -156,7 +156,7 @@ describe('a spoken reply', () => {
     expect((await readdir(folder)).length).toBe(before.length - 1);
   });
 
-  test('is there without its sound when the provider fails', async () => {
+  test('is sent without a recording when the provider fails', async () => {
     const agent = await publishedAgent(app, speaking);
     audio.script({ status: 500 });
     const [, reply] = await stored(app, await begun(app, agent));

@@ -38,7 +38,7 @@ async function toolsOf(fields: Parameters<typeof registerMcp>[1], link: object =
   };
 }
 
-test('the tools are those of the last discovery, and no server is asked before a call', async () => {
+test('the tools are those of the last discovery, and no server gets a request before a call', async () => {
   const mcp = await registerMcp(app, { url: server.url, name: 'Repeater' });
   const asked = server.seen.length;
   const scope = await linkedScope(app, [['external_mcp', mcp.publicId]]);
@@ -58,7 +58,7 @@ test('the tools are those of the last discovery, and no server is asked before a
   expect(server.seen).toHaveLength(asked);
 });
 
-test('what is switched off is not among them, and the link’s approval holds for all', async () => {
+test('disabled tools are left out, and the approval of the link holds for all tools', async () => {
   const { publicId } = await registerMcp(app, { url: server.url });
   const tools = [
     { id: 'a', name: 'on', description: null, enabled: true },
@@ -75,7 +75,7 @@ test('what is switched off is not among them, and the link’s approval holds fo
   expect(found.map(({ name, requiresApproval }) => [name, requiresApproval])).toEqual([['on', true]]);
 });
 
-test.each(['STATIC', 'DYNAMIC'] as const)('a %s call brings back what the tool says', async (instanceMode) => {
+test.each(['STATIC', 'DYNAMIC'] as const)('a %s call returns the output of the tool', async (instanceMode) => {
   const { tools } = await toolsOf({ url: server.url }, { instanceMode });
   const begun = server.begun;
   expect(await runNamed(tools, 'echo', { text: 'hello' })).toEqual({ text: 'echo: hello', isError: false });
@@ -108,7 +108,7 @@ test('a structured result without text is JSON, and an empty one says so', async
   });
 });
 
-test('a server that is gone costs the call and says so', async () => {
+test('a server that cannot be reached fails the call with a reason', async () => {
   const gone = await raw(() => false);
   const { tools, mcp } = await toolsOf({ url: gone.url });
   await gone.close();
@@ -116,7 +116,7 @@ test('a server that is gone costs the call and says so', async () => {
   expect([isError, text]).toEqual([true, expect.stringContaining(`The server “${mcp.name}” could not be used: `)]);
 });
 
-test('a server that does not answer is ended by the signal, with its reason', async () => {
+test('the signal ends a call that gets no answer, with its own reason', async () => {
   const asked = Promise.withResolvers<void>();
   const { url } = await raw(({ method }) => {
     if (method !== 'tools/call') return false;
@@ -157,7 +157,7 @@ describe('the credential', () => {
     }
   });
 
-  test('that cannot be read any more costs the call and says so', async () => {
+  test('that cannot be read any more fails the call with a reason', async () => {
     const { mcp } = await toolsOf({ url: server.url, authType: 'API_KEY', authValue: 'tok_live_88Zx' });
     await app.workspace.db
       .updateTable('external_mcps')

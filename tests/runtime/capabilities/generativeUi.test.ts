@@ -18,7 +18,7 @@ afterAll(() => app.close());
 
 type Shown = Record<string, unknown>;
 
-/** What `show_ui` answers, and what it showed. */
+/** The output of `show_ui`, and the tree that it showed. */
 async function show(ui: unknown): Promise<{ text: string; isError: boolean; shown: Shown[] }> {
   const shown: Shown[] = [];
   const output = await callTool(
@@ -30,7 +30,7 @@ async function show(ui: unknown): Promise<{ text: string; isError: boolean; show
   return { ...output, shown };
 }
 
-/** What is wrong with a tree; nothing of it was shown. */
+/** The problems of a tree that was not shown. */
 async function problemsOf(ui: unknown): Promise<string[]> {
   const { text, isError, shown } = await show(ui);
   expect([isError, shown]).toEqual([true, []]);
@@ -56,14 +56,14 @@ describe('shown', () => {
     expect(new Set(VALID.map(([, { type }]) => type))).toEqual(new Set(COMPONENT_TYPES));
   });
 
-  test('without characters that cannot be stored, and apart from what the model sent', async () => {
+  test('as a copy without characters that cannot be stored', async () => {
     const sent = stack(text('a\0b\ud800'));
     const { shown } = await show(sent);
     expect(shown).toEqual([stack(text('ab\ufffd'))]);
     expect(shown[0]).not.toBe(sent);
   });
 
-  test('as its tool in a turn, whose own check of the inputs lets every sample pass', async () => {
+  test('every sample also passes the check of inputs in a turn', async () => {
     const entry = makeToolset(toolsFrom(generativeUiCapability, scope)).byName('show_ui');
     if (!entry) throw new Error('There is no show_ui.');
     const shown: unknown[] = [];
@@ -74,7 +74,7 @@ describe('shown', () => {
 });
 
 describe('limits', () => {
-  test('8 components above one another are shown, 9 are not', async () => {
+  test('8 levels of components are shown, 9 are not', async () => {
     expect((await show(nested(8))).isError).toBe(false);
     expect(await problemsOf(nested(9))).toEqual(['ui has 9 components above one another: at most 8']);
     expect(await problemsOf(nested(50))).toEqual(['ui nests too deeply: at most 8 components']);
@@ -88,7 +88,7 @@ describe('limits', () => {
     expect(await problemsOf(many(49))).toEqual(['ui has 201 components: at most 200']);
   });
 
-  test('64 KiB are shown, one byte more is not, whatever it consists of', async () => {
+  test('64 KiB are shown, one byte more is not, in ASCII and in other characters', async () => {
     const of = (bytes: number) => {
       const tree = stack(...Array.from({ length: 8 }, () => text('x'.repeat(8000))), text('x'));
       const rest = bytes - Buffer.byteLength(JSON.stringify(tree));
@@ -185,7 +185,7 @@ describe('mistakes are named by their place, with what is allowed there', () => 
     expect(await problemsOf(ui)).toEqual(problems);
   });
 
-  test('of very many only a few', async () => {
+  test('only the first of many mistakes', async () => {
     const problems = await problemsOf(stack(...Array.from({ length: 40 }, () => ({ type: 'text' }))));
     expect(problems).toHaveLength(6);
     expect(problems.at(-1)).toBe('and 35 more');
@@ -252,14 +252,14 @@ describe('hostile', () => {
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });
 
-  test('a type that only the prototype has is none', async () => {
+  test('a type that only the prototype has is unknown', async () => {
     const ui = JSON.parse('{"__proto__":{"type":"divider"}}');
     expect((await problemsOf(ui)).join()).toContain('ui.type must be one of');
   });
 });
 
-describe('what models and clients are told', () => {
-  test('the schema of the tool refers to nothing, and has the whole catalogue in words', async () => {
+describe('descriptions for models and clients', () => {
+  test('the schema of the tool has no references, and its description has the whole catalogue', async () => {
     const [tool] = toolsFrom(generativeUiCapability, scope);
     const schema = JSON.stringify(tool?.inputSchema);
     expect(schema).not.toMatch(/\$ref|\$defs|oneOf|anyOf|discriminator/);

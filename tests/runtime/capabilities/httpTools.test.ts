@@ -77,7 +77,7 @@ describe('an HTTP_REQUEST', () => {
     expect(await runNamed(tools, name, { id: '7' })).toEqual({ text, isError: false });
   });
 
-  test('that fails says how, with what the server answered', async () => {
+  test('that fails returns the reason and the response of the server', async () => {
     server.on('/orders/8', answering('{"error": "no such order"}', 'application/json', 404));
     const { tools, name } = await toolsOf(requesting('/orders/{{input.id}}', { inputSchema }));
     expect(await runNamed(tools, name, { id: '8' })).toEqual({
@@ -88,7 +88,7 @@ describe('an HTTP_REQUEST', () => {
     expect(wrong).toEqual({ text: 'The inputs do not fit the tool: id is required.', isError: true });
   });
 
-  test('that hangs is ended by the signal, with its reason', async () => {
+  test('that gets no response is ended by the signal, with its reason', async () => {
     const asked = Promise.withResolvers<void>();
     const closed = Promise.withResolvers<void>();
     server.on('/slow', (_received, response) => {
@@ -105,7 +105,7 @@ describe('an HTTP_REQUEST', () => {
     await closed.promise;
   });
 
-  test('never shows its secrets, though the server gives them back', async () => {
+  test('never shows its secrets, though the server returns them', async () => {
     const { tools, name } = await toolsOf(
       requesting('/echo', {
         headers: { authorization: 'Bearer {{secret.token}}' },
@@ -119,7 +119,7 @@ describe('an HTTP_REQUEST', () => {
     expect(JSON.stringify(makeToolset(tools).definitions)).not.toContain('st_live_7Qm2');
   });
 
-  test('without a description says what it does, and no more of its address than the host', async () => {
+  test('without a description says what it does, and names only the host of its address', async () => {
     const secret = { method: 'POST', url: 'https://api.example.com/T0/{{secret.hook}}', secrets: { hook: 'hook_1' } };
     expect((await toolsOf({ configuration: secret })).tools[0]?.description).toBe(
       'Sends a POST request to api.example.com.',
@@ -141,7 +141,7 @@ describe('a DATABASE_QUERY', () => {
     expect(tools[0]?.description).toBe(`Runs the query “${name}” on a database and returns its rows.`);
   });
 
-  test('that fails says how, and never where the database is', async () => {
+  test('that fails returns the reason without the address of the database', async () => {
     const { tools, name } = await toolsOf(querying('select 1 / :a::int as x'));
     const { text, isError } = await runNamed(tools, name, { a: 0 });
     expect([isError, text]).toEqual([true, expect.stringContaining('division by zero')]);
@@ -179,7 +179,7 @@ describe('an INTERNAL_VARIABLE', () => {
     });
   });
 
-  test('refuses what is not of its type', async () => {
+  test('refuses a value of another type', async () => {
     const { tools, name } = await toolsOf(variable(), await makeConversation());
     expect(await runNamed(tools, name, { value: 7 })).toEqual({
       text: 'The variable stage was not written: the value must be of type string.',
@@ -187,7 +187,7 @@ describe('an INTERNAL_VARIABLE', () => {
     });
   });
 
-  test('without a description says what it keeps', async () => {
+  test('without a description says what it stores', async () => {
     const [written] = (await toolsOf(variable())).tools;
     expect(written?.description).toBe(
       'Reads the variable “stage” (string), which is kept in this conversation, or writes it when a value is given.',
@@ -238,7 +238,7 @@ describe('a CUSTOM_INTEGRATION', () => {
     });
   });
 
-  test('takes inputs whose names models cannot be told', async () => {
+  test('accepts inputs whose names models cannot use', async () => {
     const { tools } = await toolsOf(integration());
     const [, definition] = makeToolset(tools).definitions;
     expect(Object.keys(definition?.inputSchema.properties as object)).toEqual(['id', 'filter_why_']);
@@ -246,7 +246,7 @@ describe('a CUSTOM_INTEGRATION', () => {
     expect(server.received.at(-1)?.url).toBe('/v2/parcels/1?filter%5Bwhy%5D=late');
   });
 
-  test('that is called wrongly, or fails, says how and shows no secret', async () => {
+  test('that fails or gets wrong inputs returns the reason without secrets', async () => {
     const { tools, name } = await toolsOf(integration());
     expect(tools[1]?.description).toBe(`DELETE /parcels/{id} of “${name}”.`);
     expect(await runNamed(tools, 'trackParcel')).toMatchObject({ isError: true, text: expect.stringContaining('id') });
@@ -258,7 +258,7 @@ describe('a CUSTOM_INTEGRATION', () => {
   });
 });
 
-test('what can be said of a tool is worked out once, not in every turn', async () => {
+test('the description of a tool is computed once, not in every turn', async () => {
   const { publicId } = await makeTool(app);
   const scope = await linkedScope(app, [['http_tool', publicId]]);
   expect(toolsFrom(httpToolsCapability, scope)[0]?.inputSchema).toBe(

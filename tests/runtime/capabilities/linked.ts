@@ -6,7 +6,7 @@ import type { TestApp } from '../../support/http/app.ts';
 import { type ScopeParts, scopeOf } from '../../support/turns/agentScope.ts';
 import { publishedWith } from '../agent/published.ts';
 
-/** What the tools of a new published agent with these links work with, read from the database as for a turn. */
+/** The scope of a new published agent with these links, read from the database as for a turn. */
 export async function linkedScope(
   app: TestApp,
   links: readonly [LinkKind, string][],
@@ -18,7 +18,7 @@ export async function linkedScope(
   return scopeOf(app, { agentId: subject.agentId, resources, ...parts });
 }
 
-/** Runs a tool as a turn does, by the name that it has among all. */
+/** Runs a tool as a turn does, by its name in the toolset. */
 export async function runNamed(
   tools: readonly AgentTool[],
   name: string,

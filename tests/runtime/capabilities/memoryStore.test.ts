@@ -41,7 +41,7 @@ async function fill(scope: AgentScope, count: number): Promise<void> {
 }
 
 describe('rememberFact', () => {
-  test('refreshes a fact that is known, and never turns its time back', async () => {
+  test('refreshes a known fact, and never sets its time back', async () => {
     const scope = await newScope(app);
     const first = await remember(scope, 'a', 1);
     await remember(scope, 'b', 2);
@@ -56,7 +56,7 @@ describe('rememberFact', () => {
     ]);
   });
 
-  test('lets that fact go which was refreshed longest ago', async () => {
+  test('removes the fact that was refreshed the longest time ago', async () => {
     const scope = await newScope(app);
     await fill(scope, MAX_MEMORIES);
     await remember(scope, 'Fact 0', 1_000);
@@ -68,7 +68,7 @@ describe('rememberFact', () => {
     expect(facts).not.toContain('Fact 1');
   });
 
-  test('keeps the new fact, also when the clock has gone back', async () => {
+  test('keeps the new fact, also when the clock was set back', async () => {
     const scope = await newScope(app);
     await fill(scope, MAX_MEMORIES);
     await remember(scope, 'new', -1_000);
@@ -76,7 +76,7 @@ describe('rememberFact', () => {
     expect(await known(scope)).toHaveLength(MAX_MEMORIES);
   });
 
-  test('makes one row of the same fact at the same moment', async () => {
+  test('stores one row for concurrent calls with the same fact', async () => {
     const scope = await newScope(app);
     const made = await Promise.all(upTo(8).map((n) => remember(scope, 'same', n)));
     expect(new Set(made.map(({ id }) => id)).size).toBe(1);
@@ -84,7 +84,7 @@ describe('rememberFact', () => {
     expect(await known(scope)).toEqual(['same']);
   });
 
-  test('holds the limit when many facts come at once', async () => {
+  test('keeps the limit when many facts are stored concurrently', async () => {
     const scope = await newScope(app);
     await fill(scope, MAX_MEMORIES - 3);
     await Promise.all(upTo(24).map((n) => remember(scope, `new ${n}`, 10_000 + n)));
@@ -97,7 +97,7 @@ describe('rememberFact', () => {
     );
   });
 
-  test('waits for the same user at the same agent, and for nobody else', async () => {
+  test('waits only for the same user of the same agent', async () => {
     const scope = await newScope(app, { externalUserId: 'ann' });
     const others = [{ ...scope, externalUserId: 'bob' }, await newScope(app, { externalUserId: 'ann' })];
     const name = `memories of ${scope.workspaceId} ${scope.agentId} ann`;
@@ -113,13 +113,13 @@ describe('rememberFact', () => {
     expect(await known(scope)).toEqual(['a']);
   });
 
-  test.each(['', 'x'.repeat(1_001)])('stores no fact of a length that there is not', async (fact) => {
+  test.each(['', 'x'.repeat(1_001)])('refuses a fact that is empty or too long', async (fact) => {
     await expect(remember(await newScope(app), fact, 1)).rejects.toMatchObject({ code: '23514' });
   });
 });
 
-describe('what is forgotten', () => {
-  test('is forgotten once, and answered with', async () => {
+describe('forgetting', () => {
+  test('a fact is removed once, and returned', async () => {
     const scope = await newScope(app);
     const { id } = await remember(scope, 'a', 1);
     const other = { agentId: scope.agentId, externalUserId: 'other' };
@@ -128,7 +128,7 @@ describe('what is forgotten', () => {
     expect(answers.filter((fact) => fact !== undefined)).toEqual(['a']);
   });
 
-  test('of a user is everything, at one agent or at all of the workspace', async () => {
+  test('a user removes all facts, of one agent or of all agents of the workspace', async () => {
     const user = { externalUserId: 'forgotten' };
     const [one, two, theirs] = [
       await newScope(app, user),
@@ -143,7 +143,7 @@ describe('what is forgotten', () => {
     expect([await known(two), await known(theirs), await known(neighbour)]).toEqual([[], ['b', 'a'], ['b', 'a']]);
   });
 
-  test('goes with the agent when its row goes', async () => {
+  test('facts are deleted with the row of their agent', async () => {
     const scope = await newScope(app);
     await remember(scope, 'a', 1);
     await adminQuery(`delete from agents where id = '${scope.agentId}'`, app.database.name);
@@ -170,11 +170,11 @@ describe('memoryFactsSql', () => {
     expect(facts?.[0]).toEqual({ id: newest?.id, fact: 'Fact 59' });
   });
 
-  test('is an empty list when nothing is known', async () => {
+  test('returns an empty list when nothing is known', async () => {
     expect(await read(await newScope(app))).toEqual([]);
   });
 
-  test('keeps to the workspace, even where row-level security does not', async () => {
+  test('reads only the workspace, also without row-level security', async () => {
     const scope = await newScope(app);
     const id = newId();
     const stranger = await newScope(app, { workspace: app.stranger });

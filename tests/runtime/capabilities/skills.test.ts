@@ -12,7 +12,7 @@ afterAll(() => app.close());
 
 const scopeWith = (...skills: LinkedSkill[]) => newScope(app, { resources: { skills } });
 
-/** A skill with these files, as an agent is linked to it. */
+/** Makes a skill with these files, in the form in which an agent is linked to it. */
 async function skillOf(
   files: Record<string, string | Buffer> = {},
   options: { name?: string; body?: string; key?: string } = {},
@@ -24,7 +24,7 @@ async function skillOf(
   return { id: made.body.publicId, name: made.body.name, description: made.body.description };
 }
 
-/** What `read_skill` answers an agent with these skills. */
+/** Calls `read_skill` of an agent with these skills. */
 async function reader(...skills: LinkedSkill[]) {
   const tools = toolsFrom(skillsCapability, await scopeWith(...skills));
   return (input: Record<string, unknown>) => callTool(tools, 'read_skill', { skill: skills[0]?.name, ...input });
@@ -83,11 +83,11 @@ describe('the instructions', () => {
     expect(text).toBe(`SKILL.md of the skill "${name}":\n\nBody\r\n---\r\nMore`);
   });
 
-  test('may be nothing at all', async () => {
+  test('may be empty', async () => {
     expect(await (await reader(await skillOf({}, { body: '' })))({})).toMatchObject({ isError: false });
   });
 
-  test('are read at their present state: a skill that is deleted meanwhile is no longer there', async () => {
+  test('are read in their current state: a deleted skill is not found', async () => {
     const skill = await skillOf();
     const read = await reader(skill);
     await app.api('delete', `/skills/${skill.id}`);
@@ -109,7 +109,7 @@ describe('a file', () => {
   test.each([
     ['lines', `${'A line of this very file, ä. '.repeat(3)}\n`],
     ['characters where there are no lines', 'äö🦙.'],
-  ])('that is long is read on in whole %s, and nothing is missing or twice', async (what, unit) => {
+  ])('that is long is read in parts of whole %s, and nothing is missing or repeated', async (what, unit) => {
     const content = unit.repeat(Math.ceil(60_000 / Buffer.byteLength(unit)));
     const skill = await skillOf({ 'long.txt': content });
     const read = await reader(skill);
@@ -144,19 +144,19 @@ describe('a file', () => {
     }
   });
 
-  test('with an end exactly where a part ends is read whole', async () => {
+  test('that ends exactly where a part ends is read completely', async () => {
     const content = `${'x'.repeat(17_000)}\n${'y'.repeat(6_999)}`;
     const { text } = await (await reader(await skillOf({ 'a.txt': content })))({ path: 'a.txt' });
     expect(text.endsWith(`:\n\n${content}`)).toBe(true);
     expect(text).not.toContain('read on');
   });
 
-  test('that is empty is nothing', async () => {
+  test('that is empty gives an empty text', async () => {
     const { text, isError } = await (await reader(await skillOf({ 'a.txt': '' })))({ path: 'a.txt' });
     expect([text, isError]).toEqual([expect.stringMatching(/^a\.txt of the skill "[^"]*":\n\n$/), false]);
   });
 
-  test('that is binary is told by kind and size', async () => {
+  test('that is binary is described by kind and size', async () => {
     const skill = await skillOf({ 'logo.png': Buffer.from([0, 1, 2]), data: Buffer.from([0]) });
     const read = await reader(skill);
     expect(await read({ path: 'logo.png' })).toEqual({
@@ -166,7 +166,7 @@ describe('a file', () => {
     expect((await read({ path: 'data' })).text).toContain('is a binary file of 1 bytes');
   });
 
-  test('that is not there is answered with those that are', async () => {
+  test('that does not exist is answered with the existing files', async () => {
     const skill = await skillOf({ 'a/one.md': 'One', 'b/two.md': 'Two' });
     const read = await reader(skill);
     for (const path of ['three.md', 'A/ONE.md', '../SKILL.md', 'a/\0', '\ud800']) {
@@ -176,7 +176,7 @@ describe('a file', () => {
     }
   });
 
-  test('that is a folder is answered with what is in it', async () => {
+  test('that is a folder is answered with its files', async () => {
     const read = await reader(await skillOf({ 'a/one.md': 'One', 'ab/two.md': 'Two' }));
     for (const path of ['a', 'a/']) {
       const { text, isError } = await read({ path });
@@ -185,7 +185,7 @@ describe('a file', () => {
     }
   });
 
-  test('among very many is listed as far as there is room', async () => {
+  test('is listed with many others as far as there is room', async () => {
     const files = Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`folder/of/files/number-${n}.md`, 'x']));
     const { text } = await (await reader(await skillOf(files)))({});
     const listed = text.match(/^- folder/gm)?.length ?? 0;
@@ -196,7 +196,7 @@ describe('a file', () => {
 });
 
 describe('a skill', () => {
-  test('is found by its name, or else whatever the case and spaces', async () => {
+  test('is found by its exact name, or else regardless of case and spaces', async () => {
     const one = await skillOf({}, { name: 'Forms', body: 'Upper' });
     const other = await skillOf({}, { name: 'forms', body: 'Lower' });
     const read = await reader(one, other);

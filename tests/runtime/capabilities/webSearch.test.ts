@@ -4,7 +4,7 @@ import { startTestApp, type TestApp } from '../../support/http/app.ts';
 import { type SearchFault, type SearchServers, startSearchServers } from '../../support/servers/searchServers.ts';
 import { callTool, newScope, toolsFrom } from '../../support/turns/agentScope.ts';
 
-/** What the server is configured with, changed from test to test. */
+/** The configuration of the server, changed by each test. */
 const webSearch: WebSearchSettings = {};
 let servers: SearchServers;
 let app: TestApp;
@@ -48,7 +48,7 @@ async function searcher(names: readonly ('searxng' | 'tavily' | 'brave')[], time
 describe.each(Object.keys(ONLY) as Service[])('%s', (service) => {
   const [name] = ONLY[service];
 
-  test('is asked as it documents, and its results are shown with address, day and text', async () => {
+  test('gets the documented request, and its results are shown with address, day and text', async () => {
     servers[name].pages = [
       { ...PAGE, date: '2026-11-02T08:30:00' },
       { title: 'Other', url: 'https://example.com/other', snippet: '' },
@@ -65,7 +65,7 @@ describe.each(Object.keys(ONLY) as Service[])('%s', (service) => {
     expect(servers[name].queries).toEqual([{ query: 'guild hall &q=x', limit: name === 'searxng' ? undefined : 2 }]);
   });
 
-  test('shows as many results as were asked for, 5 when that was not said', async () => {
+  test('shows as many results as requested, or 5', async () => {
     servers[name].pages = Array.from({ length: 20 }, (_, index) => ({ ...PAGE, url: `https://example.com/${index}` }));
     const { search } = await searcher([name]);
     for (const [limit, expected] of [
@@ -105,7 +105,7 @@ describe.each(Object.keys(ONLY) as Service[])('%s', (service) => {
     for (const secret of servers.secrets) expect(log + text).not.toContain(secret);
   });
 
-  test('that does not answer is not waited for, and an abort ends the wait at once', async () => {
+  test('that does not answer in time is a failure, and an abort ends the call at once', async () => {
     servers[name].fault = { silence: true };
     const { search } = await searcher([name], 300);
     expect((await search()).text).toContain(`${service} did not answer in time`);
@@ -136,7 +136,7 @@ describe('several services', () => {
     });
   });
 
-  test('that SearXNG got no answer from its engines counts as a failure', async () => {
+  test('SearXNG without an answer from its engines counts as a failure', async () => {
     servers.searxng.pages = [];
     const { search } = await searcher(['searxng', 'brave']);
     expect((await search()).text).toContain('A service for agents.');
@@ -145,7 +145,7 @@ describe('several services', () => {
 });
 
 describe('results', () => {
-  test('are text without markup, on one line and within bounds, whatever the service sends', async () => {
+  test('are text without markup, on one line and of bounded length, for any response', async () => {
     servers.brave.pages = [
       {
         title: `<b>Fish &amp; chips</b>&nbsp;<script>alert(1)</script>${'a'.repeat(300)}`,
@@ -164,7 +164,7 @@ describe('results', () => {
     expect(rest).toEqual([]);
   });
 
-  test('that are no web pages, or come twice, are left out', async () => {
+  test('that are no web pages, or duplicates, are left out', async () => {
     const urls = ['javascript:alert(1)', 'ftp://example.com', 'nonsense', `https://example.com/${'x'.repeat(2000)}`];
     const again = ['https://example.com/a', 'https://example.com/a'];
     servers.tavily.pages = [...urls, ...again].map((url, index) => ({ ...PAGE, url, snippet: `Page ${index}.` }));
@@ -173,7 +173,7 @@ describe('results', () => {
     expect(text.match(/https?:\S+|Page \d/g)).toEqual(['https://example.com/a', 'Page 4']);
   });
 
-  test('that lack what a result has are left out, and none at all is no failure', async () => {
+  test('without the required fields are left out, and an empty list is no failure', async () => {
     servers.brave.fault = { body: '{"web":{"results":[null,5,{"title":"x"},{"url":7}]}}' };
     const { search } = await searcher(['brave']);
     expect(await search()).toEqual({ isError: false, text: 'Nothing was found on the web for “guildhall”.' });
@@ -182,7 +182,7 @@ describe('results', () => {
   });
 });
 
-test('queries that no service takes are refused without a call; of very many words Brave gets 50', async () => {
+test('queries that no service accepts are refused without a request; Brave gets at most 50 words', async () => {
   const { search } = await searcher(['brave']);
   for (const query of [undefined, 5, '', ' \n ', 'x'.repeat(401)]) {
     expect(await search({ query })).toMatchObject({ isError: true, text: expect.stringMatching(/query/) });
@@ -193,7 +193,7 @@ test('queries that no service takes are refused without a call; of very many wor
 });
 
 describe('without a service', () => {
-  test('the tool is there and says what an operator sets; the section says not to make results up', async () => {
+  test('the tool names the settings for the operator, and the section forbids invented results', async () => {
     const { search, scope } = await searcher([]);
     const { text, isError } = await search();
     expect(isError).toBe(true);

@@ -33,7 +33,7 @@ test('a second turn at the same revision reads nothing and gets the same object'
   expect(statements()).toBe(1);
 });
 
-test('a change of the revision has everything read again, once', async () => {
+test('after a change of the revision, everything is read again once', async () => {
   const { db, statements } = counted(app.workspace.db);
   await get(db);
   await rename('renamed_once');
@@ -62,7 +62,7 @@ test('each version, agent and workspace has its own', async () => {
   expect(statements()).toBe(3);
 });
 
-test('what fails is thrown to all who waited, and is not kept', async () => {
+test('a failure is thrown to all waiting calls, and is not cached', async () => {
   let broken = true;
   const { db, statements } = counted(app.workspace.db, async () => {
     if (broken) throw new Error('the line is cut');
@@ -74,7 +74,7 @@ test('what fails is thrown to all who waited, and is not kept', async () => {
   expect((await get(db)).httpTools).toHaveLength(1);
 });
 
-test('what was asked for before a change does not replace what was asked for after it', async () => {
+test('an older read does not replace a newer one', async () => {
   const { passed, open } = gate();
   const slow = counted(app.workspace.db, () => passed);
   const earlier = get(slow.db);
@@ -99,7 +99,7 @@ test('a workspace without a revision yet is at 0', async () => {
   expect(statements()).toBe(1);
 });
 
-test('memory is bounded: the least recently used go first', async () => {
+test('memory is bounded: the least recently used entries are dropped first', async () => {
   const { db, statements } = counted(app.workspace.db);
   const empty = { ...subject.snapshot, httpTools: [] };
   for (let versionNumber = 0; versionNumber <= 500; versionNumber += 1) {

@@ -27,7 +27,7 @@ function get(subject: Subject, db = app.workspace.db): Promise<Resources> {
   return cache.get(db, app.workspace.workspaceId, app.service.runtime, subject);
 }
 
-/** As a turn that begins now gets them. */
+/** The resources that a turn gets if it begins now. */
 async function getNow(subject: Subject): Promise<Resources> {
   return get({ ...subject, revision: await revisionOf(app.workspace) });
 }
@@ -52,7 +52,7 @@ function idsOf(resources: Resources): string[] {
 const KINDS = LINK_APIS.map(({ kind }) => kind);
 
 describe('the resources of a version', () => {
-  test('are all that it is linked to, in its order, in one statement', async () => {
+  test('are all linked ones in the order of the version, read with one statement', async () => {
     const links: [LinkKind, string][] = [];
     for (const kind of [...KINDS, ...KINDS]) links.push([kind, await usable(kind)]);
     const subject = await publishedWith(app, links);
@@ -70,7 +70,7 @@ describe('the resources of a version', () => {
     });
   });
 
-  test('have what tools are run with, less the document of an integration', async () => {
+  test('have the fields that run a tool, without the document of an integration', async () => {
     const configuration = {
       url: 'https://api.example.com/{{input.z}}',
       headers: { b: '{{secret.k}}', a: '1' },
@@ -164,7 +164,7 @@ describe('the resources of a version', () => {
   });
 });
 
-describe('what cannot be used is not among them', () => {
+describe('unusable resources are left out', () => {
   const remove: Record<Exclude<LinkKind, 'knowledge_source'>, (id: string) => PromiseLike<unknown>> = {
     skill: (id) => app.api('delete', `/skills/${id}`).expect(204),
     http_tool: (id) => app.api('delete', `/http-tools/${id}`).expect(204),
@@ -203,7 +203,7 @@ describe('what cannot be used is not among them', () => {
 
   test('an agent that was never published, is inactive or archived', async () => {
     const { publicId: draft } = await makeReadyAgent(app);
-    // No operation leaves an agent so; a hand in the database may.
+    // No operation leaves an agent in this state; a manual change of the database may.
     await app.workspace.db.updateTable('agents').set({ status: 'active' }).where('id', '=', draft).execute();
     const [inactive, archived, fit] = [await publishedAgent(), await publishedAgent(), await publishedAgent()];
     const subject = await publishedWith(
@@ -246,7 +246,7 @@ describe('what cannot be used is not among them', () => {
     };
     const resources = await get({ ...subject, snapshot });
     expect([idsOf(resources), resources.model]).toEqual([[], undefined]);
-    // The same version reads them in the workspace that they are of.
+    // The same version reads them in their own workspace.
     const { db, workspaceId } = app.stranger;
     const theirs = await cache.get(db, workspaceId, app.service.runtime, { ...subject, snapshot });
     expect(idsOf(theirs)).toHaveLength(4);
@@ -255,7 +255,7 @@ describe('what cannot be used is not among them', () => {
 });
 
 describe('the model', () => {
-  test('is the workspace’s own, as everywhere else, and undefined when it is gone', async () => {
+  test('can be the workspace’s own, and is undefined when it was deleted', async () => {
     const { db, workspaceId } = app.workspace;
     const id = await addModel(app.workspace, {
       input_cost_per_1m_tokens: 0.123456,
@@ -274,7 +274,7 @@ describe('the model', () => {
     expect((await getNow(subject)).model).toBeUndefined();
   });
 
-  test('of the catalogue has today’s prices, though nothing else is read again', async () => {
+  test('of the catalogue has today’s prices, without another read of the database', async () => {
     const subject = await publishedWith(app, []);
     const before = await get(subject);
     const { db, statements } = counted(app.workspace.db);

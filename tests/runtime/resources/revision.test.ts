@@ -95,7 +95,7 @@ describe('the revision stays when', () => {
     expect(await revisionOf(app.workspace)).toBe(before);
   });
 
-  test('a change is taken back', async () => {
+  test('a change is rolled back', async () => {
     const before = await revisionOf(app.workspace);
     const trx = await db().startTransaction().execute();
     await trx.updateTable('http_tools').set({ name: name() }).where('id', '=', String(ids.tool)).execute();
@@ -104,7 +104,7 @@ describe('the revision stays when', () => {
   });
 });
 
-test('it is visible with the change and not before', async () => {
+test('it becomes visible with the change, not before', async () => {
   const before = await revisionOf(app.workspace);
   const trx = await db().startTransaction().execute();
   await trx.updateTable('http_tools').set({ name: name() }).where('id', '=', String(ids.tool)).execute();
@@ -113,7 +113,7 @@ test('it is visible with the change and not before', async () => {
   expect(await revisionOf(app.workspace)).toBe(before + 1);
 });
 
-test('two transactions that change things in opposite order wait for rows only, and both come through', async () => {
+test('two transactions that change rows in opposite order both succeed', async () => {
   const [a, b] = [(await makeTool(app)).publicId, (await makeTool(app)).publicId];
   const [one, two] = [await db().startTransaction().execute(), await db().startTransaction().execute()];
   const change = (trx: typeof one, id: string) =>
@@ -127,7 +127,7 @@ test('two transactions that change things in opposite order wait for rows only, 
   await one.commit().execute();
 });
 
-test('many publications and deletions at once all come through and are all counted', async () => {
+test('many concurrent publications and deletions all succeed and are all counted', async () => {
   const agents = await Promise.all(Array.from({ length: 12 }, () => makeReadyAgent(app)));
   const tools = await Promise.all(Array.from({ length: 12 }, () => makeTool(app)));
   const before = await revisionOf(app.workspace);

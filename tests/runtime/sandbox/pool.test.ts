@@ -13,7 +13,7 @@ const run = (code: string) => pool.run('a', code, never);
 const failures = (answers: SandboxResult[]) => answers.map(({ error }) => error?.split('\n')[0]);
 
 describe('limits', () => {
-  test('code without an end is stopped after 5 s, whichever way it goes on', async () => {
+  test('code that never ends is stopped after 5 s, in every form', async () => {
     const endless = [
       'while (true) {}',
       'async function f() { while (true) await 0 } f()',
@@ -33,7 +33,7 @@ describe('limits', () => {
     expect(flood.length).toBeLessThan(16_200);
   });
 
-  test('code that takes no notice of its limit is ended with its thread', async () => {
+  test('code that does not stop at its limit is ended with its thread', async () => {
     const impatient = new ThreadPool<string, SandboxResult>({ ...usual, limitMs: 3_000 });
     const error = await impatient.run('a', 'new Array(2 ** 32 - 1).join()', never).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(ThreadStopped);
@@ -41,7 +41,7 @@ describe('limits', () => {
     expect((await impatient.run('a', '1 + 1', never)).result).toBe('2');
   });
 
-  test('code that takes too much memory is stopped, and the process has it back', async () => {
+  test('code that takes too much memory is stopped, and its memory is freed', async () => {
     const greedy = [
       'const all = []; while (true) all.push("x".repeat(1 << 20) + all.length)',
       'const all = []; while (true) all.push(new ArrayBuffer(1 << 20))',
@@ -58,14 +58,14 @@ describe('limits', () => {
       ]);
       expect((await run('1')).result).toBe('1');
     }
-    // Slow enough to run out of time first on a busy machine.
+    // So slow that the time limit may come first on a busy machine.
     for (const code of ['const all = []; while (true) all.push({ a: 1 })', 'let s = "x"; while (true) s += s']) {
       expect((await run(code)).error).toMatch(/took more than 64 MiB of memory|string too long|ran longer than 5 s/);
     }
     expect(process.memoryUsage().rss - before).toBeLessThan(400 * 1024 * 1024);
   });
 
-  test('code that goes too deep is told so', async () => {
+  test('code that recurses too deeply gets an error that says so', async () => {
     const deep = [
       'function f(n) { return f(n + 1) + 1 } f(0)',
       'eval("[".repeat(90_000))',
@@ -94,7 +94,7 @@ describe('runs that wait', () => {
     expect(order).toEqual(['a', 'a', 'b', 'c', 'a', 'a']);
   });
 
-  test('are bounded for a workspace and in all, and who comes too late is told so', async () => {
+  test('are limited for each workspace and in total, and others get an error that says so', async () => {
     const one = new ThreadPool<string, SandboxResult>(usual);
     const ask = (workspace: string) =>
       one.run(workspace, '1', never).then(
@@ -110,9 +110,9 @@ describe('runs that wait', () => {
     expect(await ask('a')).toBe('1');
   });
 
-  test('leave at once when they are aborted, and others move up', async () => {
+  test('leave the queue at once when they are aborted, and the next ones move up', async () => {
     const one = new ThreadPool<string, SandboxResult>(usual);
-    // Loaded, so that the code itself is what is aborted.
+    // The thread is loaded first, so that the abort hits the code itself.
     await one.run('a', '1', never);
     const [first, second] = [new AbortController(), new AbortController()];
     const running = one.run('a', 'while (true) {}', first.signal);
@@ -127,7 +127,7 @@ describe('runs that wait', () => {
   });
 });
 
-test('the same thread serves the next run of another workspace, which sees nothing of the one before', async () => {
+test('one thread serves runs of several workspaces, and none sees anything of another', async () => {
   const one = new ThreadPool<string, SandboxResult>(usual);
   await one.run(
     'a',

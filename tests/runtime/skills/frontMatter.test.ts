@@ -5,7 +5,7 @@ import { skillMd } from '../../support/tools/skills.ts';
 const BASE = 'name: a\ndescription: b\n';
 const read = (fields: string) => readFrontMatter(skillMd(fields));
 
-/** The sentence that a SKILL.md is refused with. */
+/** The message of the error for a refused SKILL.md. */
 function refusalOf(text: string): string {
   try {
     readFrontMatter(text);
@@ -51,7 +51,7 @@ allowed-tools: Bash(git:*) Read
     expect(read(`${BASE}allowed-tools:\n  - Bash(git:*)\n  - Read\n`).allowedTools).toBe('Bash(git:*) Read');
   });
 
-  test('any name of 1 to 64 characters, and text that YAML takes for something else as it is written', () => {
+  test('any name of 1 to 64 characters; text that YAML reads as another type stays as written', () => {
     expect(read('name: Order Triage 日本\ndescription: b').name).toBe('Order Triage 日本');
     expect(read(`name: ${'😀'.repeat(64)}\ndescription: ${'é'.repeat(1024)}`).name).toBe('😀'.repeat(64));
     expect(read('name: 2026\ndescription: true\nlicense: 1.0')).toMatchObject({
@@ -61,12 +61,12 @@ allowed-tools: Bash(git:*) Read
     });
   });
 
-  test('line ends of Windows, a byte order mark, and a --- further down', () => {
+  test('Windows line ends, a byte order mark, and a later ---', () => {
     const text = `\uFEFF${skillMd('name: a\ndescription: b')}---\nmore\n`.replaceAll('\n', '\r\n');
     expect(readFrontMatter(text)).toMatchObject({ name: 'a', description: 'b' });
   });
 
-  test('metadata keeps its JSON values, dates as text, and numbers that JSON would write otherwise as they are written', () => {
+  test('metadata keeps JSON values; dates, and numbers that JSON writes in another way, stay text', () => {
     const metadata = `
   text: x
   number: 3

@@ -28,7 +28,7 @@ describe('hostile and broken archives', () => {
     expect(await openFiles()).toBeLessThanOrEqual(before);
   });
 
-  test('archives with changed bytes are read or refused, and nothing else happens', async () => {
+  test('archives with changed bytes are either read or refused', async () => {
     const files = { 'SKILL.md': skillMd(), 'a/b.md': 'text '.repeat(50), 'c.bin': randomBytes(99), 'd/': '' };
     const seeds = [await zipOf(files), await zipOf(files, { forceZip64Format: true }), rawZip([{ name: 'SKILL.md' }])];
     // The same numbers every time: a failure can be repeated.
@@ -55,7 +55,7 @@ describe('hostile and broken archives', () => {
   });
 });
 
-/** Descriptors of this process. */
+/** The number of open file descriptors of this process. */
 async function openFiles(): Promise<number> {
   return (await readdir('/proc/self/fd')).length;
 }
@@ -68,7 +68,7 @@ function compressible(length: number): Buffer {
 }
 
 describe('memory', () => {
-  /** Megabytes that a process of its own holds at most while it reads the skill. */
+  /** Peak memory, in megabytes, of a process that reads the skill. */
   async function peakOf(archive: Buffer): Promise<number> {
     const path = await folder.put(archive);
     const program = `
@@ -80,13 +80,13 @@ describe('memory', () => {
     return Number(stdout.split(' ')[0]);
   }
 
-  test('a bomb costs no more memory than a small skill', async () => {
+  test('a bomb needs no more memory than a small skill', async () => {
     const small = await peakOf(await zipOf({ 'SKILL.md': skillMd() }));
     expect((await peakOf(bomb())) - small).toBeLessThan(12);
     expect((await peakOf(lyingBomb())) - small).toBeLessThan(12);
   });
 
-  test('48 MiB of files are checked in a fraction of it', async () => {
+  test('48 MiB of files are checked with a fraction of that memory', async () => {
     const small = await peakOf(await zipOf({ 'SKILL.md': skillMd() }));
     const archive = rawZip([
       { name: 'SKILL.md', data: skillMd() },

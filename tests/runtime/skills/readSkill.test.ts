@@ -29,7 +29,7 @@ describe('archives', () => {
     ['stored', { compress: false }],
     ['with the records of ZIP64', { forceZip64Format: true }],
     ['with a comment', { comment: 'Made by hand' }],
-  ])('every file of one that is %s is kept as it is', async (_what, options) => {
+  ])('every file of one that is %s is stored unchanged', async (_what, options) => {
     const bytes = randomBytes(100_000);
     const archive = await zipOf(
       { 'SKILL.md': MD, 'scripts/run.py': 'print("é")\n', 'a/b/c.bin': bytes, empty: '' },
@@ -62,7 +62,7 @@ describe('archives', () => {
     expect(await pathsOf(await zipOf(deep))).toEqual(['SKILL.md', 'b.md']);
   });
 
-  test('the SKILL.md that is nearest to the root is the one; others are files', async () => {
+  test('the outermost SKILL.md has the front matter; others are ordinary files', async () => {
     const files = { 'examples/other/SKILL.md': 'no front matter', 'SKILL.md': MD };
     expect((await pathsOf(await zipOf(files))).sort()).toEqual(['SKILL.md', 'examples/other/SKILL.md']);
   });
@@ -71,14 +71,14 @@ describe('archives', () => {
     expect(await pathsOf(await zipOf({ 'a/skill.md': MD }))).toEqual(['SKILL.md']);
   });
 
-  test('empty folders and what macOS adds are not kept', async () => {
+  test('empty folders and the entries that macOS adds are not stored', async () => {
     const junk = { '__MACOSX/._SKILL.md': 'x', '.DS_Store': 'x', 'a/.DS_Store': 'x', 'b/': '', 'a/c/': '' };
     expect(await pathsOf(await zipOf({ ...junk, 'SKILL.md': MD, 'a/d': 'x' }))).toEqual(['SKILL.md', 'a/d']);
     const around = { '__MACOSX/x/._SKILL.md': 'x', 'x/SKILL.md': MD, '.DS_Store': '' };
     expect(await pathsOf(await zipOf(around))).toEqual(['SKILL.md']);
   });
 
-  test('names are UTF-8, flagged or not, and CP437 where they are no UTF-8', async () => {
+  test('names are UTF-8, with or without the flag, and CP437 when they are not valid UTF-8', async () => {
     const entries: RawEntry[] = [
       { name: 'SKILL.md', data: MD },
       { name: 'größe/日本語.md', flags: 0x800 },
@@ -88,7 +88,7 @@ describe('archives', () => {
     expect((await pathsOf(rawZip(entries))).slice(1)).toEqual(['größe/日本語.md', 'größe/été 🎉.md', 'Größe.md']);
   });
 
-  test('a file is text when it is UTF-8 without NUL, wherever its bytes are cut', async () => {
+  test('a file is text when it is UTF-8 without NUL, also when a character spans two chunks', async () => {
     const long = `${'x'.repeat(65_535)}é${'y'.repeat(65_534)}日本`;
     const kinds = await read(
       await zipOf({
@@ -105,14 +105,14 @@ describe('archives', () => {
     expect(binary).toEqual(['cut', 'nul', 'latin1', 'late']);
   });
 
-  test('documents that are archives inside are files as any other, and so is what is packed on its own', async () => {
+  test('documents in a ZIP container and single compressed files are ordinary files', async () => {
     const docx = await zipOf({ '[Content_Types].xml': '<Types/>', 'word/document.xml': '<w/>' });
     const odt = await zipOf({ mimetype: 'application/vnd.oasis.opendocument.text', 'content.xml': '<o/>' });
     const files = { 'SKILL.md': MD, 'template.docx': docx, 'template.odt': odt, 'data.csv.gz': gzipSync('a,b') };
     expect(await pathsOf(await zipOf(files))).toEqual(Object.keys(files));
   });
 
-  test('sizes may follow the content, as where an archive is packed as a stream', async () => {
+  test('sizes may follow the content, as in an archive that was packed as a stream', async () => {
     const SIZES_FOLLOW = 0x808;
     const streamed = (name: string, data: string): RawEntry => {
       const descriptor = Buffer.alloc(16);
@@ -128,12 +128,12 @@ describe('archives', () => {
     expect(await pathsOf(rawZip([streamed('SKILL.md', MD), streamed('a', 'x')]))).toEqual(['SKILL.md', 'a']);
   });
 
-  test('sizes of ZIP64 may stand for the real ones in front of the content', async () => {
+  test('the local header may have the placeholder sizes of ZIP64', async () => {
     const local = { size: 0xffffffff, packedSize: 0xffffffff };
     expect(await pathsOf(rawZip([{ name: 'SKILL.md', data: MD, local }]))).toEqual(['SKILL.md']);
   });
 
-  test('what is much smaller when packed is kept as long as it is not large', async () => {
+  test('a small file may have any compression ratio', async () => {
     const archive = await zipOf({ 'SKILL.md': MD, 'zeros.bin': Buffer.alloc(1_000_000) });
     expect(await pathsOf(archive)).toEqual(['SKILL.md', 'zeros.bin']);
   });

@@ -7,7 +7,7 @@ import { readSkill, type Skill, type SkillFile } from '../../../runtime/skills/r
 
 /** A folder for the uploads of a test file. */
 export interface Folder {
-  /** Puts bytes there as an upload, and answers with its path. */
+  /** Stores bytes there as an upload. Returns the path. */
   put(content: string | Buffer): Promise<string>;
   remove(): Promise<void>;
 }
@@ -24,7 +24,7 @@ export async function makeFolder(): Promise<Folder> {
   };
 }
 
-/** The error that an upload is refused with. */
+/** The error for a refused upload. */
 export async function faultOf(path: string, name = 'skill.zip'): Promise<ApiError> {
   try {
     await readSkill({ path, name });

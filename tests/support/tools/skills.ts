@@ -16,7 +16,7 @@ export function skillMd(fields: string = `name: skill-${++made}\ndescription: Do
   return `---\n${fields}\n---\n\n# What to do\n\nOne thing.\n`;
 }
 
-/** An archive as a usual tool packs it; a path that ends with `/` is an empty folder. */
+/** An archive as a common tool packs it. A path that ends with `/` is an empty folder. */
 export async function zipOf(
   files: Record<string, string | Buffer>,
   options: { compress?: boolean; forceZip64Format?: boolean; comment?: string } = {},
@@ -31,12 +31,12 @@ export async function zipOf(
   return buffer(zip.outputStream);
 }
 
-/** An entry of an archive byte by byte; what is absent is as it should be. */
+/** An entry of an archive, byte by byte. Absent fields get their correct values. */
 export interface RawEntry {
   name: string | Buffer;
   data?: string | Buffer;
   method?: number;
-  /** The bytes in the archive, instead of `data` deflated or as it is. */
+  /** The bytes in the archive, in place of `data` (deflated or stored). */
   packed?: Buffer;
   flags?: number;
   crc?: number;
@@ -45,15 +45,15 @@ export interface RawEntry {
   /** External attributes; the upper half is the Unix mode. */
   attributes?: number;
   extra?: Buffer;
-  /** What the header in front of the content says, where it differs from the directory. */
+  /** Fields of the local header that differ from the directory. */
   local?: Partial<Pick<RawEntry, 'name' | 'method' | 'flags' | 'crc' | 'size' | 'packedSize'>>;
-  /** Where the directory says that the entry is. */
+  /** The offset of the entry in the directory. */
   offset?: number;
-  /** Whether the directory has the entry and the archive nothing else of it. */
+  /** The entry exists in the directory only. */
   directoryOnly?: boolean;
 }
 
-/** What the end of the archive says, where it differs from what is true. */
+/** Fields of the end record that differ from the truth. */
 export interface RawEnd {
   count?: number;
   disk?: number;
@@ -61,11 +61,11 @@ export interface RawEnd {
   commentLength?: number;
   /** Bytes before the end record. */
   before?: Buffer;
-  /** Bytes after everything. */
+  /** Bytes after the end record. */
   after?: Buffer;
 }
 
-/** Packs an archive byte by byte (PKWARE APPNOTE 4.3), right or wrong. */
+/** Packs a correct or broken archive byte by byte (PKWARE APPNOTE 4.3). */
 export function rawZip(entries: readonly RawEntry[], end: RawEnd = {}): Buffer {
   const parts: Buffer[] = [];
   const directory: Buffer[] = [];
@@ -152,12 +152,12 @@ export async function linkSkill(
   return linked.body;
 }
 
-/** The temporary files of requests that are there now. */
+/** The temporary files of requests that exist now. */
 export function temporaryFiles(app: TestApp): Promise<string[]> {
   return readdir(join(app.dataDir, 'tmp')).catch(() => []);
 }
 
-/** A file of a skill as it is stored; undefined when there is none at this path. */
+/** A stored file of a skill; undefined when none has this path. */
 export function storedSkillFile({ db, workspaceId }: SeededWorkspace, skillId: string, path: string) {
   return db
     .selectFrom('skill_files')
