@@ -9,7 +9,7 @@ import {
 import type { StoredMcpSchemas, StoredMcpTool } from '../../db/stored/mcpTool.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { credentialHeaders, credentialValues, openCredential } from '../../runtime/mcp/credential.ts';
-import { type Discovery, discoverTools, type FoundTool } from '../../runtime/mcp/discover.ts';
+import { type DiscoveredTool, type Discovery, discoverTools } from '../../runtime/mcp/discover.ts';
 import { McpFailed } from '../../runtime/mcp/failures.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { hideSecrets } from '../../runtime/tools/secrets/redact.ts';
@@ -80,7 +80,7 @@ export async function discover(context: WorkspaceContext, row: ExternalMcpRow): 
 }
 
 /** The columns of the tools. A tool that was listed before under the same name keeps its id and whether it is enabled. */
-function toolColumns(present: StoredMcpTool[], found: FoundTool[]): { tools: string; input_schemas: string } {
+function toolColumns(present: StoredMcpTool[], found: DiscoveredTool[]): { tools: string; input_schemas: string } {
   const before = new Map(present.map((tool) => [tool.name, tool]));
   const tools = found.map(({ name, description }): StoredMcpTool => {
     const { id, enabled } = before.get(name) ?? { id: newId(), enabled: true };

@@ -3,6 +3,7 @@ import { softDeleteExternalMcp } from '../../db/queries/tools/externalMcps.ts';
 import { deleteTarget } from '../../domain/agents/links/links.ts';
 import type { Handler } from '../handler.ts';
 
+/** Delete a server, and its links to agents. Throws EXTERNAL_MCP_NOT_FOUND. */
 export const deleteExternalMcp: Handler<'deleteExternalMcp'> = async (context) => {
   const { path, workspaceId, runtime, reply } = context;
   const id = path.externalMcpPublicId;
@@ -10,7 +11,7 @@ export const deleteExternalMcp: Handler<'deleteExternalMcp'> = async (context) =
     softDeleteExternalMcp(trx, workspaceId, id, now),
   );
   if (!deleted) throw fault('EXTERNAL_MCP_NOT_FOUND');
-  // Other replicas close theirs when nobody has used it for a while.
+  // Other replicas close their connections to it when they are idle.
   runtime.mcp.forget(workspaceId, id.toLowerCase());
   return reply(204);
 };

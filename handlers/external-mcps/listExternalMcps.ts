@@ -3,6 +3,7 @@ import type { Handler } from '../handler.ts';
 import { pageOf, windowOf } from '../paging.ts';
 import { externalMcpBody } from './externalMcpBody.ts';
 
+/** List servers. */
 export const listExternalMcps: Handler<'listExternalMcps'> = async ({ query, db, workspaceId, reply }) => {
   const window = windowOf(query);
   const { status, search } = query;

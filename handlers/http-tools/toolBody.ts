@@ -12,7 +12,7 @@ export function toolBody(row: ListedTool): HttpTool {
     toolType: row.tool_type,
     requiresApproval: row.requires_approval,
     configuration: row.configuration,
-    // Nobody but the holder of a key makes tools.
+    // Tools are made with an API key only, so there is no user to name.
     createdBy: { publicId: null, name: 'API Key' },
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),

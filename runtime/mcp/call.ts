@@ -3,11 +3,11 @@ import { shorten, toStorable } from '../../core/text.ts';
 import type { McpConnection } from './connect.ts';
 import { notMcp } from './failures.ts';
 
-/** What a tool of an MCP server answered. */
+/** The result of a call of an MCP server's tool. */
 export interface McpToolResult {
   /** Whether the tool says that it failed; `text` then says why. */
   isError: boolean;
-  /** All content in reading order; what is no text is named by its kind. At most 100,000 characters. */
+  /** All content in its order; content that is not text is replaced by its kind. At most 100,000 characters. */
   text: string;
   /** The structured result, when there is one that is not too large. */
   structuredContent: Record<string, unknown> | null;
@@ -39,9 +39,9 @@ function textOf(part: unknown): string {
 }
 
 /**
- * Calls a tool. A tool that reports an error, and a request that the server refuses (an unknown tool, wrong arguments), are
- * results with `isError`: the model can do better next time.
- * @throws {McpFailed} the server did not answer, or not with MCP
+ * Calls a tool. When the tool reports an error, or the server refuses the request (an unknown tool, wrong arguments), the result
+ * has `isError`, so that the model can try something else.
+ * @throws {McpFailed} the server did not respond, or not with MCP
  */
 export async function callMcpTool(
   connection: Pick<McpConnection, 'request'>,

@@ -4,23 +4,23 @@ import { connectMcp, type McpConnection, type McpConnectOptions, type McpTarget 
 import { asMcpFailed, McpFailed, notMcp } from './failures.ts';
 
 /** A tool as its server describes it. */
-export interface FoundTool {
+export interface DiscoveredTool {
   name: string;
   description: string | null;
   /** JSON Schema of the arguments, an object. */
   inputSchema: Record<string, unknown>;
 }
 
-/** What was found on a server. Everything of it can be stored. */
+/** The result of a discovery. All of it can be stored. */
 export interface Discovery {
-  /** What the server says about itself; null when nothing. */
+  /** The server's own description; null when it has none. */
   description: string | null;
   /** In the server's order; names are unique. */
-  tools: FoundTool[];
+  tools: DiscoveredTool[];
 }
 
-/** With the second for the leave-taking that is less than ten seconds. */
-const WORK_MILLIS = 8800;
+/** Together with the second for closing the session this is less than ten seconds. */
+const DISCOVERY_TIMEOUT_MS = 8800;
 const MAX_BYTES = 4 * 1024 * 1024;
 const MAX_PAGES = 50;
 const MAX_TOOLS = 500;
@@ -31,15 +31,15 @@ const MAX_DESCRIPTION = 4000;
 const MAX_DEPTH = 32;
 
 /**
- * Connects to a server, reads the list of its tools and takes its leave, within ten seconds in all. A description is cut to 4000
- * characters; anything else out of bounds is a failure: more than 500 tools or 512 KiB of them, names that are empty, longer than
- * 128 characters or not one line, two tools of one name, schemas that are no object schemas or nest deeper than 32.
- * @throws {McpFailed} with a public sentence
+ * Connects to a server, reads the list of its tools and closes the session, all within ten seconds. A description is cut to 4000
+ * characters. It is a failure when the list has more than 500 tools or 512 KiB, two tools with one name, a name that is empty,
+ * longer than 128 characters or not one line, or a schema that is not of an object or nests deeper than 32 levels.
+ * @throws {McpFailed} with a message for the user
  */
 export async function discoverTools(
   target: McpTarget & Pick<McpConnectOptions, 'outgoing'> & { timeoutMs?: number },
 ): Promise<Discovery> {
-  const timeoutMs = target.timeoutMs ?? WORK_MILLIS;
+  const timeoutMs = target.timeoutMs ?? DISCOVERY_TIMEOUT_MS;
   const deadline = AbortSignal.timeout(timeoutMs);
   let connection: McpConnection | undefined;
   try {
@@ -57,8 +57,8 @@ export async function discoverTools(
   }
 }
 
-async function listTools(connection: McpConnection, signal: AbortSignal): Promise<FoundTool[]> {
-  const found = new Map<string, FoundTool>();
+async function listTools(connection: McpConnection, signal: AbortSignal): Promise<DiscoveredTool[]> {
+  const found = new Map<string, DiscoveredTool>();
   let characters = 0;
   let cursor: string | undefined;
   for (let page = 0; page < MAX_PAGES; page += 1) {
@@ -79,7 +79,7 @@ async function listTools(connection: McpConnection, signal: AbortSignal): Promis
 }
 
 /** One entry of the list; https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool */
-function readTool(listed: unknown): FoundTool {
+function readTool(listed: unknown): DiscoveredTool {
   const { name, title, description, inputSchema } = Object(listed) as Record<string, unknown>;
   if (typeof name !== 'string' || name === '' || name.length > MAX_NAME || !/^[^\p{Cc}\p{Cs}]+$/u.test(name)) {
     throw new McpFailed('The server lists a tool whose name cannot be used.');

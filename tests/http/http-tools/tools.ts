@@ -3,8 +3,8 @@ import type { TestApp } from '../../support/http/app.ts';
 import { makeTool } from '../../support/tools/httpTools.ts';
 
 /**
- * The answers of one request for a tool that never was, one that is deleted and one of another workspace, less their request
- * ids: they must be the same.
+ * The responses to one request for a tool that does not exist, a deleted one and one of another workspace, without their request
+ * ids. They must be equal.
  */
 export async function answersForMissing(
   app: TestApp,
@@ -24,7 +24,7 @@ export async function answersForMissing(
   return answers;
 }
 
-/** What all three of them are. */
+/** The expected value of `answersForMissing`. */
 export const allNotFound = Array.from({ length: 3 }, () => [
   404,
   { code: 'HTTP_TOOL_NOT_FOUND', status: 404, message: 'No tool with this id exists in the workspace.', details: [] },

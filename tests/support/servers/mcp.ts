@@ -12,7 +12,7 @@ import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/
 import { z } from 'zod';
 import { type Certificate, trustedCertificate } from './tls.ts';
 
-/** A request that a server got. */
+/** A request that a server received. */
 export interface SeenRequest {
   method: string;
   path: string;
@@ -42,7 +42,7 @@ export async function startTls(
     try {
       await answer(req, res);
     } catch (error) {
-      // What a test's own server throws must be seen.
+      // An error in a test's own server must be visible.
       res.writeHead(500).end(String(error));
     }
   });
@@ -75,14 +75,14 @@ export async function readJson(req: IncomingMessage): Promise<Record<string, unk
   return JSON.parse(Buffer.concat(chunks).toString() || 'null');
 }
 
-/** What a test server is made of; all of it can be changed while it runs. */
+/** Settings of a test server. All of them may be changed while it runs. */
 export interface McpSettings {
   kind: 'streamable' | 'sse';
-  /** Tools by name, with their description. Each takes `{text}` and answers with `name: text`; `fail` reports an error. */
+  /** Tools by name, with their description. Each takes `{text}` and returns `name: text`; `fail` reports an error. */
   tools: Record<string, string | undefined>;
   instructions?: string;
   title?: string;
-  /** Whether a request may pass; else 401. */
+  /** Whether a request is allowed; if not, the response is 401. */
   authorize(headers: IncomingHttpHeaders): boolean;
 }
 
@@ -90,9 +90,9 @@ export interface McpSettings {
 export interface TestMcpServer extends TlsServer {
   url: string;
   settings: McpSettings;
-  /** Sessions that were begun and not ended. */
+  /** Sessions that are open. */
   sessions: Map<string, StreamableHTTPServerTransport | SSEServerTransport>;
-  /** Sessions that were ever begun. */
+  /** Number of sessions that were ever opened. */
   begun: number;
 }
 
@@ -111,7 +111,7 @@ function makeServer({ tools, instructions, title }: McpSettings): McpServer {
   return server;
 }
 
-/** Starts an MCP server; by default it speaks streamable HTTP, lets everybody in and has the tool `echo`. */
+/** Starts an MCP server. By default it uses streamable HTTP, needs no credential and has the tool `echo`. */
 export async function startMcpServer(
   certificate: Certificate,
   settings: Partial<McpSettings> = {},
@@ -216,7 +216,7 @@ export async function startEverything(
   };
 }
 
-/** Certificate for a test file, made before its tests and forgotten after them. */
+/** A certificate that is trusted during the tests of a file. */
 export function useCertificate(): Certificate {
   const certificate: Certificate = { key: '', cert: '' };
   let forget: () => void = () => undefined;

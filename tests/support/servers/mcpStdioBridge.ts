@@ -5,7 +5,7 @@ import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/
 import { startTls, type TlsServer } from './mcp.ts';
 import type { Certificate } from './tls.ts';
 
-/** A reference server that speaks over its standard streams only, as it is started. */
+/** How to start a reference server that supports only stdio. */
 export interface StdioServer {
   /** Its npm package. */
   package: string;
@@ -13,16 +13,16 @@ export interface StdioServer {
   env?: Record<string, string>;
 }
 
-/** A server behind the bridge. */
+/** A stdio server behind the bridge. */
 export interface BridgedServer extends TlsServer {
   url: string;
-  /** Processes that run now, one for each session. */
+  /** Running processes, one for each session. */
   processes(): number;
 }
 
 /**
- * Puts a stdio server behind streamable HTTP and TLS on loopback: each session has a process of its own, and messages pass as they
- * are. Tests only: the service itself starts no servers for tenants.
+ * Serves a stdio server over streamable HTTP and TLS on loopback. Each session has a process of its own, and messages are not
+ * changed. For tests only: the service itself starts no servers for tenants.
  */
 export async function bridgeStdio(
   certificate: Certificate,

@@ -11,7 +11,7 @@ type Schemas = components['schemas'];
 
 let made = 0;
 
-/** A new tool, by default an HTTP_REQUEST with a name of its own. `key` is of the workspace that it is made in. */
+/** Creates a tool, by default an HTTP_REQUEST with a unique name, in the workspace of `key`. */
 export async function makeTool(
   app: TestApp,
   fields: Partial<Schemas['HttpToolCreate']> = {},
@@ -36,28 +36,28 @@ export async function tryTool(
 }
 
 /** A request that a tool sent. */
-export interface Received {
+export interface ReceivedRequest {
   method: string;
-  /** Path and query, as they came. */
+  /** Path and query, unchanged. */
   url: string;
   headers: http.IncomingHttpHeaders;
   body: string;
 }
 
-type Answer = (received: Received, response: http.ServerResponse) => void;
+type Answer = (received: ReceivedRequest, response: http.ServerResponse) => void;
 
-/** An API that tools call: it notes what comes and answers as told, else with what it got as JSON. */
+/** An API that tools call. It records each request and returns it as JSON, unless `on` sets another response. */
 export interface ToolServer {
   origin: string;
-  received: Received[];
-  /** What is answered to a path from now on. */
+  received: ReceivedRequest[];
+  /** Sets the response of a path. */
   on(path: string, answer: Answer): void;
   close(): Promise<void>;
 }
 
-/** Starts it on 127.0.0.1; with a certificate it speaks TLS. */
+/** Starts the API on 127.0.0.1, with TLS if there is a certificate. */
 export async function startToolServer(certificate?: Certificate): Promise<ToolServer> {
-  const received: Received[] = [];
+  const received: ReceivedRequest[] = [];
   const answers = new Map<string, Answer>();
   const listener: http.RequestListener = async (request, response) => {
     const { method = '', url = '', headers } = request;
@@ -81,7 +81,7 @@ export async function startToolServer(certificate?: Certificate): Promise<ToolSe
   };
 }
 
-/** Answers with a body of a type. */
+/** A response with this body and Content-Type. */
 export function answering(body: string | Buffer, contentType = 'application/json', status = 200): Answer {
   return (_received, response) => void response.writeHead(status, { 'content-type': contentType }).end(body);
 }

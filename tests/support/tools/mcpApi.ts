@@ -10,7 +10,7 @@ export type ExternalMcp = Schemas['ExternalMcp'];
 
 let made = 0;
 
-/** Registers a server, by default without a credential. `key` is of the workspace that it is made in. */
+/** Registers a server, by default without a credential, in the workspace of `key`. */
 export async function registerMcp(
   app: TestApp,
   fields: Partial<Schemas['ExternalMcpCreate']> & { url: string },
@@ -22,19 +22,19 @@ export async function registerMcp(
   return created.body;
 }
 
-/** The server as the API shows it now. */
+/** The server from the API. */
 export async function readMcp(app: TestApp, id: string, key?: string): Promise<ExternalMcp> {
   const { status, text, body } = await app.api('get', `/external-mcps/${id}`, key);
   if (status !== 200) throw new Error(text);
   return body;
 }
 
-/** All rows of a workspace, deleted ones too. */
+/** All rows of a workspace, including deleted ones. */
 export function storedMcps({ db, workspaceId }: SeededWorkspace): Promise<ExternalMcpRow[]> {
   return db.selectFrom('external_mcps').selectAll().where('workspace_id', '=', workspaceId).orderBy('id').execute();
 }
 
-/** Stores a server as a finished discovery would have left it, without any call. Answers with its id. */
+/** Stores a server that looks discovered, without calling it. Returns its id. */
 export async function storeMcp(
   { db, workspaceId }: SeededWorkspace,
   columns: Partial<
@@ -57,7 +57,7 @@ export async function storeMcp(
   return id;
 }
 
-/** A promise and what fulfils it. */
+/** A promise and the function that fulfils it. */
 export function gate(): { passed: Promise<void>; open(): void } {
   const { promise, resolve } = Promise.withResolvers<void>();
   return { passed: promise, open: () => resolve() };

@@ -4,7 +4,7 @@ import { adminQuery, createEmptyDatabase } from '../db/database.ts';
 
 type Query = Parameters<typeof runDatabaseQuery>[0];
 
-/** A database of a tenant for the tests of a file, and the tool that queries it. */
+/** A tenant's database for the tests of a file, and functions that run the tool on it. */
 export function useQueryDatabase() {
   let database: Awaited<ReturnType<typeof createEmptyDatabase>>;
   beforeAll(async () => {
@@ -12,7 +12,7 @@ export function useQueryDatabase() {
   });
   afterAll(() => database.drop());
 
-  /** Runs a query; by default with limits that it does not reach. */
+  /** Runs a query, by default with limits that it does not reach. */
   function run(query: string, inputs: Record<string, unknown> = {}, options: Partial<Query> = {}) {
     return runDatabaseQuery({
       connection: database.url,
@@ -32,7 +32,7 @@ export function useQueryDatabase() {
     return rows[0];
   }
 
-  /** Sessions of the database, with what they run now. */
+  /** The sessions of the database and what they run. */
   async function runningSessions(): Promise<string[]> {
     const sessions = await adminQuery<{ query: string }>(
       `select state || ': ' || query as query from pg_stat_activity where datname = '${database.name}' and backend_type = 'client backend'`,
@@ -40,7 +40,7 @@ export function useQueryDatabase() {
     return sessions.map(({ query }) => query);
   }
 
-  /** Waits until the server has no session left of the database; what is left after the deadline is the answer. */
+  /** Waits until the database has no session left. Returns those that are left after the deadline. */
   async function sessionsLeft(millis: number): Promise<string[]> {
     for (const deadline = Date.now() + millis; ; ) {
       const left = await runningSessions();
@@ -51,7 +51,7 @@ export function useQueryDatabase() {
   return { name: () => database.name, url: () => database.url, run, row, runningSessions, sessionsLeft };
 }
 
-/** How a query fails that has to. */
+/** The failure of work that must fail. */
 export async function failureOf(work: Promise<unknown>): Promise<ToolFailure> {
   const error = await work.then(
     () => undefined,
