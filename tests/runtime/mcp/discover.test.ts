@@ -21,7 +21,7 @@ afterEach(async () => {
 const discover = (url: string, headers: Record<string, string> = {}, timeoutMs?: number) =>
   discoverTools({ url, headers, allowPrivateNetwork: true, ...(timeoutMs === undefined ? {} : { timeoutMs }) });
 
-/** What the discovery of a raw server fails with, and that nothing of it stays open. */
+/** The failure of the discovery of a raw server. Checks that no connection stays open. */
 async function failure(answer: Answer, timeoutMs?: number): Promise<string> {
   const server = await running(startRawMcp(certificate, answer));
   const error = await discover(`${server.origin}/mcp`, { 'X-Api-Key': 'sk-secret' }, timeoutMs).then(
@@ -80,7 +80,7 @@ describe('a server', () => {
     expect(server.seen.at(-1)?.method).toBe('DELETE');
   });
 
-  test('speaks of itself in its instructions, else in its title, else not', async () => {
+  test('is described by its instructions, else by its title, else not at all', async () => {
     const server = await running(startMcpServer(certificate, { instructions: ' Use echo. ', title: 'Echoes' }));
     expect((await discover(server.url)).description).toBe('Use echo.');
     Object.assign(server.settings, { instructions: ' \n' });
@@ -89,7 +89,7 @@ describe('a server', () => {
     expect((await discover(server.url)).description).toBeNull();
   });
 
-  test('without tools has none', async () => {
+  test('that declares no tools has none', async () => {
     const asked: string[] = [];
     const none = await found(({ method, result }) => {
       asked.push(method);
@@ -118,13 +118,13 @@ describe('a server', () => {
     expect(server.seen.every(({ headers }) => headers['x-api-key'] === 'sk-1')).toBe(true);
   });
 
-  test.each([400, 404, 405, 406, 415])('that refuses the first POST with %i is asked over SSE', async (status) => {
+  test.each([400, 404, 405, 406, 415])('that refuses the first POST with %i is tried over SSE', async (status) => {
     const server = await running(startRawMcp(certificate, ({ res }) => res.writeHead(status).end()));
     await expect(discover(`${server.origin}/mcp`)).rejects.toThrow(String(status));
     expect(server.seen.map(({ method }) => method)).toEqual(['POST', 'GET']);
   });
 
-  test.each([401, 403, 429, 500])('that answers the first POST with %i is not asked over SSE', async (status) => {
+  test.each([401, 403, 429, 500])('that responds to the first POST with %i is not tried over SSE', async (status) => {
     const server = await running(startRawMcp(certificate, ({ res }) => res.writeHead(status).end('sk-secret')));
     await expect(discover(`${server.origin}/mcp`)).rejects.toThrow(String(status));
     expect(server.seen.map(({ method }) => method)).toEqual(['POST']);
@@ -146,13 +146,13 @@ describe('text that cannot be stored', () => {
     expect(tools[0]?.inputSchema).toEqual({ type: 'object', title: 'a\ufffdb\ufffd', 'k\ufffd': ['\\u0000'] });
   });
 
-  test('a description that says nothing is the title, or none', async () => {
+  test('a blank description is replaced by the title, else by null', async () => {
     const { tools } = await found(listing(tool('a', { description: ' ', title: 'A' }), tool('b', { description: '' })));
     expect(tools.map(({ description }) => description)).toEqual(['A', null]);
   });
 });
 
-describe('a server that breaks the rules ends in a sentence', () => {
+describe('a server that breaks the rules is a failure with a clear message', () => {
   const nested = `${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}`;
   const json = (res: ServerResponse, text: string) =>
     res.writeHead(200, { 'content-type': 'application/json' }).end(text);
@@ -335,13 +335,13 @@ describe('a server that breaks the rules ends in a sentence', () => {
     expect(performance.now() - began).toBeLessThan(5000);
   });
 
-  test('all of it ends within ten seconds', async () => {
+  test('everything together ends within ten seconds', async () => {
     const began = performance.now();
     await failure(({ method }) => (['tools/list', 'DELETE'].includes(method) ? undefined : false));
     expect(performance.now() - began).toBeLessThan(10_000);
   });
 
-  test('resuming a stream again and again is done at our pace', async () => {
+  test('a stream that ends again and again is resumed only after a pause', async () => {
     let resumed = 0;
     await failure(({ method, res, stream }) => {
       if (method !== 'tools/list' && method !== 'GET') return false;

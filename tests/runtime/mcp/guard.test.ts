@@ -29,7 +29,7 @@ afterEach(async () => {
   await Promise.all(servers.splice(0).map((server) => server.close()));
 });
 
-/** A server with a public name; the name resolves to `addresses`, one after the other, the last for ever. */
+/** A server with a public name. Each look-up of the name gives the next of `addresses`, and then always the last. */
 async function publicServer(answer: Answer, addresses = ['93.184.216.34']) {
   const server = await startRawMcp(certificate, answer);
   servers.push(server);
@@ -61,7 +61,7 @@ test.each([
   'https://0x7f.1',
   'https://169.254.169.254',
   'https://10.0.0.1',
-])('%s is refused in plain words', async (origin) => {
+])('%s is refused with a clear message', async (origin) => {
   const failure = await messageOf(discoverTools({ ...target, url: `${origin}:${trapPort}/mcp` }));
   expect(failure).toMatch(/does not lead to an address that this service may call/);
   expect(trapped).toBe(0);

@@ -60,7 +60,7 @@ describe.each(['streamable', 'sse'] as const)('over %s', (kind) => {
     server = await running(startMcpServer(certificate, { kind, tools: { echo: undefined, fail: undefined } }));
   });
 
-  test('STATIC calls share one session, also the ones that come while it is made', async () => {
+  test('STATIC calls share one session, even while it is being opened', async () => {
     const pool = makePool();
     const texts = ['a', 'b', 'c', 'd'];
     const results = await Promise.all(texts.map((text) => pool.call(at(server.url), echo(text))));
@@ -69,7 +69,7 @@ describe.each(['streamable', 'sse'] as const)('over %s', (kind) => {
     expect([server.begun, server.sessions.size]).toEqual([1, 1]);
   });
 
-  test('each DYNAMIC call has a session of its own, which is ended', async () => {
+  test('each DYNAMIC call has its own session, which ends with the call', async () => {
     const pool = makePool();
     const results = await Promise.all(['a', 'b'].map((text) => pool.call(at(server.url), echo(text, 'DYNAMIC'))));
     expect(results.map(({ text }) => text)).toEqual(['echo: a', 'echo: b']);
@@ -78,7 +78,7 @@ describe.each(['streamable', 'sse'] as const)('over %s', (kind) => {
     expect(pool.size).toBe(0);
   });
 
-  test('what was collected as garbage meanwhile is closed too', async () => {
+  test('a connection that was garbage collected meanwhile is closed too', async () => {
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;
     const pool = makePool();
@@ -91,7 +91,7 @@ describe.each(['streamable', 'sse'] as const)('over %s', (kind) => {
     await until(() => server.sessions.size === 0 && server.connections() === 0);
   });
 
-  test('a session that is lost is made again', async () => {
+  test('a lost session is opened again', async () => {
     const pool = makePool();
     await pool.call(at(server.url), echo('a'));
     for (const [id, session] of server.sessions) {
@@ -138,7 +138,7 @@ describe('a shared session', () => {
     expect(server.begun).toBe(2);
   });
 
-  test('is ended when nobody uses it', async () => {
+  test('is ended when it is idle', async () => {
     const server = await running(startMcpServer(certificate));
     const pool = makePool({ idleMs: 20 });
     await pool.call(at(server.url), echo('a'));
@@ -154,7 +154,7 @@ describe('a shared session', () => {
     expect(pool.size).toBe(0);
   });
 
-  test('makes room for another: the one not used for longest goes', async () => {
+  test('is closed for a new one when it is the least recently used', async () => {
     const server = await running(startMcpServer(certificate));
     const pool = makePool({ size: 2 });
     for (const id of ['1', '2', '1', '3']) await pool.call(at(server.url, { id }), echo('a'));
@@ -166,7 +166,7 @@ describe('a shared session', () => {
     expect(server.begun).toBe(4);
   });
 
-  test('that cannot be opened fails the calls that wait for it, and is tried again by the next', async () => {
+  test('that cannot be opened fails the calls that wait for it; the next call tries again', async () => {
     let open = false;
     const server = await running(startMcpServer(certificate, { authorize: () => open }));
     const pool = makePool();
@@ -176,7 +176,7 @@ describe('a shared session', () => {
     expect((await pool.call(at(server.url), echo('c'))).text).toBe('echo: c');
   });
 
-  test('a caller that gives up does not end it for another', async () => {
+  test('a caller that aborts does not end it for another', async () => {
     let arrived = 0;
     const waiting: (() => void)[] = [];
     const server = await running(
@@ -200,7 +200,7 @@ describe('a shared session', () => {
     await until(() => server.seen.some(({ method }) => method === 'DELETE'));
   });
 
-  test('a caller that gives up while it is opened gets its own reason', async () => {
+  test('a caller that aborts while it is being opened gets its own reason', async () => {
     const server = await running(startRawMcp(certificate, () => undefined));
     const stop = new AbortController();
     for (const mode of ['STATIC', 'DYNAMIC'] as const) {
@@ -221,7 +221,7 @@ describe('a call', () => {
     return ({ method, result }) => (method === 'tools/call' ? result({ content: parts }) : false);
   };
 
-  test('a tool that fails, and one that does not exist, are results that say so', async () => {
+  test('a tool that fails and a tool that does not exist are results with isError', async () => {
     const server = await running(startMcpServer(certificate, { tools: { fail: undefined } }));
     const pool = makePool();
     const failed = await pool.call(at(server.url), { ...echo('it'), tool: 'fail' });
@@ -248,7 +248,7 @@ describe('a call', () => {
     });
   });
 
-  test('what is no text is named', async () => {
+  test('content that is not text is replaced by its kind', async () => {
     const { result } = await answered(
       content(
         { type: 'text', text: 'one' },
@@ -263,12 +263,12 @@ describe('a call', () => {
     expect((await result).text.split('\n')).toEqual(lines);
   });
 
-  test('a result is cut, and storable', async () => {
+  test('a long result is cut and can be stored', async () => {
     const { result } = await answered(content({ type: 'text', text: `\0${'x'.repeat(200_000)}` }));
     expect(await result).toEqual({ isError: false, text: `${'x'.repeat(99_999)}…`, structuredContent: null });
   });
 
-  test('structured content is given, and stands in for text that is not there', async () => {
+  test('structured content is returned, also as the text when there is none', async () => {
     const structuredContent = { city: 'Ulm', 'k\0': 1 };
     const { result } = await answered(({ method, result }) =>
       method === 'tools/call' ? result({ structuredContent }) : false,
@@ -305,7 +305,7 @@ describe('a call', () => {
     await until(() => server.connections() === 0);
   });
 
-  test('too much in the answer to one call fails that call alone', async () => {
+  test('a response that is too large fails only its own call', async () => {
     const server = await running(
       startRawMcp(certificate, ({ method, stream, result, params }) => {
         if (method !== 'tools/call') return false;
@@ -322,25 +322,28 @@ describe('a call', () => {
     expect((await small).text).toBe('small');
   });
 
-  test.each([404, 400])('a session that the server forgot, by %i, is tried once more and not twice', async (status) => {
-    let known = true;
-    let calls = 0;
-    const server = await running(
-      startRawMcp(certificate, ({ method, res, result }) => {
-        if (method === 'initialize') return result(INITIALIZED);
-        if (method !== 'tools/call') return false;
-        calls += 1;
-        return known ? result({ content: [] }) : res.writeHead(status).end();
-      }),
-    );
-    const pool = makePool();
-    await pool.call(at(`${server.origin}/mcp`), echo('a'));
-    known = false;
-    await expect(pool.call(at(`${server.origin}/mcp`), echo('b'))).rejects.toThrow(String(status));
-    expect(calls).toBe(3);
-  });
+  test.each([404, 400])(
+    'a session that the server does not know any more (%i) is opened again once',
+    async (status) => {
+      let known = true;
+      let calls = 0;
+      const server = await running(
+        startRawMcp(certificate, ({ method, res, result }) => {
+          if (method === 'initialize') return result(INITIALIZED);
+          if (method !== 'tools/call') return false;
+          calls += 1;
+          return known ? result({ content: [] }) : res.writeHead(status).end();
+        }),
+      );
+      const pool = makePool();
+      await pool.call(at(`${server.origin}/mcp`), echo('a'));
+      known = false;
+      await expect(pool.call(at(`${server.origin}/mcp`), echo('b'))).rejects.toThrow(String(status));
+      expect(calls).toBe(3);
+    },
+  );
 
-  test.each([500, 502])('a call that failed by %i, and may have been run, is not made again', async (status) => {
+  test.each([500, 502])('a call that failed with %i, and may have run, is not repeated', async (status) => {
     let calls = 0;
     const server = await running(
       startRawMcp(certificate, ({ method, res, result }) => {
@@ -355,7 +358,7 @@ describe('a call', () => {
     expect(calls).toBe(2);
   });
 
-  test('no stream is opened for what a server says unasked', async () => {
+  test("no stream is opened for the server's own messages", async () => {
     const { result, server } = await answered(({ method, result }) =>
       method === 'tools/call' ? setTimeout(() => result({ content: [] }), 1000) : false,
     );
@@ -363,7 +366,7 @@ describe('a call', () => {
     expect(server.seen.map(({ method }) => method)).toEqual(['POST', 'POST', 'POST']);
   });
 
-  test('a stream that the server closes is resumed where it says', async () => {
+  test('a stream that the server closes is resumed after its last event', async () => {
     const { result, server } = await answered(({ method, req, res, stream }) => {
       if (method === 'tools/call') {
         stream();

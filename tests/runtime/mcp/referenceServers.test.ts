@@ -7,7 +7,7 @@ import { McpPool } from '../../../runtime/mcp/pool.ts';
 import { useCertificate } from '../../support/servers/mcp.ts';
 import { type BridgedServer, bridgeStdio, type StdioServer } from '../../support/servers/mcpStdioBridge.ts';
 
-/** Reference servers that people bridge to HTTP as they are; server-everything has its tests beside those of each part. */
+/** Reference servers that people bridge to HTTP. The tests of each part of the client use server-everything. */
 
 const certificate = useCertificate();
 let folder: string;
@@ -15,7 +15,7 @@ let server: BridgedServer | undefined;
 let pool: McpPool;
 
 beforeEach(async () => {
-  // A server of files compares real paths.
+  // server-filesystem compares real paths, without symbolic links.
   folder = await realpath(await mkdtemp(join(tmpdir(), 'guildhall-mcp-')));
   pool = new McpPool({ allowPrivateNetwork: true });
 });
@@ -75,9 +75,9 @@ describe('server-filesystem', () => {
     expect(files.processes()).toBe(1);
   });
 
-  test('what is no text comes as what it is', async () => {
+  test('content that is not text is returned as its kind', async () => {
     const files = await filesystem();
-    // The server goes by the ending of the name.
+    // The server takes the type from the file name's extension.
     await writeFile(join(folder, 'pixel.png'), Buffer.alloc(68));
     const { text } = await call(files, 'read_media_file', { path: join(folder, 'pixel.png') });
     expect(text).toContain('[image image/png]');
@@ -87,7 +87,7 @@ describe('server-filesystem', () => {
     ['a file outside of its folder', 'read_text_file', { path: '/etc/passwd' }, /denied/i],
     ['an argument that is missing', 'read_text_file', {}, /path/],
     ['a tool that it does not have', 'format_disk', {}, /format_disk/],
-  ])('%s is an error that it explains itself', async (_what, tool, args, explained) => {
+  ])('%s is an error with the explanation of the server', async (_what, tool, args, explained) => {
     const result = await call(await filesystem(), tool, args);
     expect(result).toMatchObject({ isError: true, text: expect.stringMatching(explained) });
   });
@@ -105,7 +105,7 @@ describe('server-memory', () => {
     expect(create?.inputSchema).toMatchObject({ properties: { entities: { type: 'array' } } });
   });
 
-  test('what one call notes another finds, as structured content', async () => {
+  test('a call reads what an earlier one stored, as structured content', async () => {
     const graph = await memory();
     await call(graph, 'create_entities', { entities: [ada] });
     await call(graph, 'add_observations', { observations: [{ entityName: 'Ada', contents: ['Lives in London'] }] });
@@ -117,7 +117,7 @@ describe('server-memory', () => {
     expect(graph.processes()).toBe(1);
   });
 
-  test('DYNAMIC calls have a session of their own each, which ends with the call', async () => {
+  test('each DYNAMIC call has its own session, which ends with the call', async () => {
     const graph = await memory();
     await call(graph, 'create_entities', { entities: [ada] }, 'DYNAMIC');
     await untilNoProcess(graph);

@@ -40,7 +40,7 @@ function toolOf(
 const functions = (...tool: Parameters<typeof toolOf>) => functionsOf({ name: 'shop', ...toolOf(...tool) });
 
 describe('what a model can call of a tool', () => {
-  test('a request and a query take what their inputSchema says, or nothing', () => {
+  test('a request and a query take the inputs of their inputSchema, or none', () => {
     const inputSchema = { type: 'object', properties: { a: {} } };
     expect(functions({ url: 'https://a', inputSchema })).toEqual([
       { operationId: null, description: '', fallbackDescription: 'Sends a GET request to a.', inputSchema },
@@ -81,7 +81,7 @@ describe('what a model can call of a tool', () => {
 });
 
 describe('a run', () => {
-  test('that is stopped is a result that says so', async () => {
+  test('that is aborted returns a result that says so', async () => {
     server.on('/never', () => undefined);
     const controller = new AbortController();
     const running = runHttpTool(context, toolOf({ url: `${server.origin}/never` }), {}, controller.signal);
@@ -89,7 +89,7 @@ describe('a run', () => {
     expect(await running).toMatchObject({ success: false, statusCode: null, errorMessage: 'The run was stopped.' });
   });
 
-  test('opens the secrets of its own row and workspace only', async () => {
+  test('opens only the secrets of its own row and workspace', async () => {
     const configuration = { url: server.origin, headers: { a: '{{secret.a}}' }, secrets: { a: '********' } };
     const tool = toolOf(configuration);
     const sealed = sealSecrets(secrets, context.workspaceId, tool.id, { '/secrets/a': 'abcd' });
@@ -103,7 +103,7 @@ describe('a run', () => {
     }
   });
 
-  test('does not compare an answer with secrets that are nearly it for ever', async () => {
+  test('ends when hiding secrets in the response takes too long', async () => {
     const names = Array.from({ length: 50 }, (_, index) => `s${index}`);
     const values = names.map((name, index) => [`/secrets/${name}`, `${'a'.repeat(8000 + index)}b`]);
     server.on('/nearly', (_request, response) => response.end('a'.repeat(1_000_000)));
@@ -118,14 +118,14 @@ describe('a run', () => {
     });
   });
 
-  test('takes no inputs that nest without end', async () => {
+  test('refuses inputs that nest too deep', async () => {
     let deep: object = {};
     for (let level = 0; level < 50_000; level += 1) deep = { deep };
     const tool = toolOf({ url: server.origin, method: 'POST', body: '{{input.deep}}' });
     expect(await runHttpTool(context, tool, { deep })).toMatchObject({ success: false });
   });
 
-  test('throws what is no failure of the tool', async () => {
+  test('throws an error that is not a failure of the tool', async () => {
     const tool = toolOf({ name: 'a', type: 'number', scope: 'workspace' }, 'INTERNAL_VARIABLE');
     await expect(runHttpTool(context, tool, {})).rejects.toThrow(TypeError);
   });

@@ -1,4 +1,4 @@
-// Long: one line for each thing that a configuration may not have.
+// Long: one line for each fault that a configuration can have.
 import { ApiError } from '../../../../core/errors.ts';
 import { checkConfiguration } from '../../../../runtime/tools/configuration/configuration.ts';
 import type { ToolType } from '../../../../runtime/tools/tool.ts';
@@ -6,7 +6,7 @@ import type { ToolType } from '../../../../runtime/tools/tool.ts';
 const check = (type: ToolType, configuration: object, stored = {}) =>
   checkConfiguration(type, configuration as Record<string, unknown>, { allowPrivateNetwork: false, stored });
 
-/** The places at fault, below `/body/configuration`. */
+/** The JSON Pointers of the faults, below `/body/configuration`. */
 async function faultsOf(type: ToolType, configuration: object, stored = {}): Promise<string[]> {
   try {
     await check(type, configuration, stored);
@@ -143,7 +143,7 @@ describe('HTTP_REQUEST', () => {
     expect(await faultsOf('HTTP_REQUEST', configuration)).toEqual([place]);
   });
 
-  test('every fault is named, also those of different rules', async () => {
+  test('every fault is listed, also those of different rules', async () => {
     const configuration = {
       url: 'ftp://x',
       method: 'HEAD',
@@ -167,7 +167,7 @@ describe('HTTP_REQUEST', () => {
     );
   });
 
-  test('at most 50 faults are named', async () => {
+  test('at most 50 faults are listed', async () => {
     const headers = Object.fromEntries(Array.from({ length: 80 }, (_, index) => [`a ${index}`, 'x']));
     expect(await faultsOf('HTTP_REQUEST', { url, headers })).toHaveLength(50);
   });
@@ -193,7 +193,7 @@ describe('HTTP_REQUEST', () => {
     expect(performance.now() - begun).toBeLessThan(5_000);
   });
 
-  test('a hidden secret keeps what is stored, and another one replaces it', async () => {
+  test('a hidden secret keeps the stored value; any other value replaces it', async () => {
     const configuration = { url, secrets: { a: '********', b: 'new' } };
     const { visible, secrets } = await check('HTTP_REQUEST', configuration, {
       '/secrets/a': 'old',
@@ -243,7 +243,7 @@ describe('inputSchema', () => {
     expect(await refused(schema)).toEqual([]);
   });
 
-  test('one whose validation doubles with each level is stored without being tried', async () => {
+  test('one whose validation time doubles with each level is stored without running it', async () => {
     const $defs: Record<string, object> = { d40: { type: 'string' } };
     for (let level = 0; level < 40; level += 1) {
       const next = { $ref: `#/$defs/d${level + 1}` };
@@ -257,13 +257,13 @@ describe('DATABASE_QUERY', () => {
   const connection = 'postgres://reader:pass@db.example.com:5432/shop';
   const query = 'select 1';
 
-  test('its connection is a secret as a whole', async () => {
+  test('its whole connection is a secret', async () => {
     const { visible, secrets } = await check('DATABASE_QUERY', { connection, query, maxRows: 1000, timeoutSeconds: 1 });
     expect(visible).toEqual({ connection: '********', query, maxRows: 1000, timeoutSeconds: 1 });
     expect(secrets).toEqual({ '/connection': connection });
   });
 
-  test('a hidden connection keeps what is stored', async () => {
+  test('a hidden connection keeps the stored one', async () => {
     const { secrets } = await check('DATABASE_QUERY', { connection: '********', query }, { '/connection': connection });
     expect(secrets).toEqual({ '/connection': connection });
   });
@@ -296,7 +296,7 @@ describe('DATABASE_QUERY', () => {
     expect(await faultsOf('DATABASE_QUERY', configuration)).toEqual(places);
   });
 
-  test('what is wrong with a connection is said without the connection', async () => {
+  test('the message about a connection does not repeat it', async () => {
     const error = await check('DATABASE_QUERY', { connection: 'mysql://me:topsecret@db.internal/x', query }).catch(
       (each) => each,
     );

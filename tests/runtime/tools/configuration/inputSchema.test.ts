@@ -4,14 +4,14 @@ import { OutOfTime, withinTime } from '../../../../runtime/tools/timeLimit.ts';
 const object = (properties: object, more = {}) => ({ type: 'object', properties, ...more });
 
 describe('inputs', () => {
-  test('those that fit come back with the defaults, and what was given is left alone', () => {
+  test('valid inputs are returned with the defaults; the object that was passed is not changed', () => {
     const given = { a: 1 };
     const schema = object({ a: { type: 'integer' }, b: { default: 'x' } });
     expect(checkInputs(schema, given)).toEqual({ inputs: { a: 1, b: 'x' } });
     expect(given).toEqual({ a: 1 });
   });
 
-  test('without a schema everything fits', () => {
+  test('without a schema all inputs are valid', () => {
     expect(checkInputs(undefined, { a: [1] })).toEqual({ inputs: { a: [1] } });
   });
 
@@ -21,7 +21,7 @@ describe('inputs', () => {
     [{ a: 1, b: 2 }, 'b is not a known field'],
     [{ a: 1, c: { d: 'x' } }, 'c/d must match format "email"'],
     [{ a: 1, e: 'z' }, 'e must be one of x, y'],
-  ])('%j does not fit, and the words say why', (inputs, why) => {
+  ])('%j is refused with the reason', (inputs, why) => {
     const schema = object(
       { a: { type: 'integer' }, c: { properties: { d: { format: 'email' } } }, e: { enum: ['x', 'y'] } },
       { required: ['a'], additionalProperties: false },
@@ -33,7 +33,7 @@ describe('inputs', () => {
     expect(checkInputs({ type: 'object', required: ['constructor'] }, {})).toHaveProperty('problem');
   });
 
-  test('a number is no text: nothing is coerced', () => {
+  test('a number is not text: nothing is coerced', () => {
     expect(checkInputs(object({ a: { type: 'number' } }), { a: '7' })).toHaveProperty('problem');
   });
 
@@ -56,7 +56,7 @@ describe('inputs', () => {
     expect(checkInputs({ type: 'object', $ref: '#' }, {})).toHaveProperty('problem');
   });
 
-  test('what was ended once does its work the next time', () => {
+  test('work that was interrupted once succeeds the next time', () => {
     const schema = object({ a: { type: 'string', pattern: '^(b+)+$' } });
     checkInputs(schema, { a: `${'b'.repeat(60)}!` });
     expect(checkInputs(schema, { a: 'bbb' })).toEqual({ inputs: { a: 'bbb' } });
@@ -64,7 +64,7 @@ describe('inputs', () => {
 });
 
 describe('withinTime', () => {
-  test('answers with what the work answers, and throws what it throws', () => {
+  test('returns what the work returns, and throws what it throws', () => {
     expect(withinTime(1_000, () => 7)).toBe(7);
     expect(() =>
       withinTime(1_000, () => {

@@ -49,7 +49,7 @@ function connection(
   return Object.assign(url, change).href;
 }
 
-/** A server that a test plays itself. Answers with its port. */
+/** Starts a server that the test implements. Returns its port. */
 async function serve(serveOne: (socket: Socket) => void, host = '127.0.0.1'): Promise<string> {
   const server = net.createServer((socket) => {
     socket.on('error', () => {});
@@ -61,7 +61,7 @@ async function serve(serveOne: (socket: Socket) => void, host = '127.0.0.1'): Pr
   return String((server.address() as AddressInfo).port);
 }
 
-/** A relay that ends TLS and hands on the rest, as someone in the middle does. `seen` is what it saw of the client's words. */
+/** A man in the middle: ends TLS and forwards everything. `seen` is what it read of the client's messages. */
 async function relay(host?: string): Promise<{ port: string; seen: Buffer[] }> {
   const seen: Buffer[] = [];
   const upstreamPort = Number(new URL(database.url).port);
@@ -104,7 +104,7 @@ async function messageOf(work: Promise<unknown>): Promise<string> {
   return error.message;
 }
 
-/** Whether the session that runs it is encrypted. */
+/** A query: whether its session is encrypted. */
 const ENCRYPTED = 'select ssl from pg_stat_ssl where pid = pg_backend_pid()';
 
 describe('checkConnection', () => {
@@ -115,7 +115,7 @@ describe('checkConnection', () => {
     'postgres://user:secret@[2001:db8::7]:5432/sales',
     'postgres://user:secret@db/sales?sslmode=require&channel_binding=require&application_name=x&connect_timeout=10',
     'postgres://user:secret@db/sales?options=-c%20search_path%3Dsales',
-  ])('lets pass %s', (text) => {
+  ])('accepts %s', (text) => {
     expect(checkConnection(text)).toBeUndefined();
   });
 
@@ -212,7 +212,7 @@ describe('addresses', () => {
     },
   );
 
-  test('a name is connected to at the address that was checked', async () => {
+  test('the connection goes to the address that was checked', async () => {
     expect((await run(connection({ hostname: 'localhost' }))).rows).toEqual([{ one: 1 }]);
     expect(await messageOf(run('postgres://user:secret@nowhere.invalid/sales'))).toBe(
       'The host of the connection could not be resolved.',
@@ -236,11 +236,11 @@ describe('the login', () => {
       { search: '?options=-c%20nothing.here' },
       'The database refused the connection (SQLSTATE 42601).',
     ],
-  ])('%s is said without names', async (_what, change, message) => {
+  ])('%s: the message names neither host nor user', async (_what, change, message) => {
     expect(await messageOf(run(connection(change)))).toBe(message);
   });
 
-  test('takes nothing from the environment of this service', async () => {
+  test('ignores the environment variables of this service', async () => {
     const { password, username } = new URL(database.url);
     const before = { ...process.env };
     Object.assign(process.env, {
@@ -282,7 +282,7 @@ describe('TLS', () => {
     expect((await run(connection({ search, hostname: 'localhost' }), ENCRYPTED)).rows).toEqual([{ ssl }]);
   });
 
-  test('verify-full wants the name of the host in the certificate, verify-ca does not', async () => {
+  test('verify-full needs the host name in the certificate, verify-ca does not', async () => {
     const { port } = await relay('127.0.0.2');
     const to = (search: string) => run(connection({ hostname: '127.0.0.2', port, search }));
     expect((await to('?sslmode=verify-ca')).rows).toEqual([{ one: 1 }]);
@@ -291,7 +291,7 @@ describe('TLS', () => {
     );
   });
 
-  test('a certificate that nobody vouches for will do for require, not for verify', async () => {
+  test('an untrusted certificate is enough for require, but not for verify-ca and verify-full', async () => {
     certificate.forget();
     try {
       expect((await run(connection({ search: '?sslmode=require' }), ENCRYPTED)).rows).toEqual([{ ssl: true }]);
@@ -305,7 +305,7 @@ describe('TLS', () => {
     }
   });
 
-  test('channel_binding=require shows someone in the middle, who learns nothing', async () => {
+  test('channel_binding=require detects a man in the middle, who learns nothing', async () => {
     const { port, seen } = await relay();
     const { password } = new URL(database.url);
     expect((await run(connection({ port, search: '?sslmode=require' }))).rows).toEqual([{ one: 1 }]);
@@ -316,7 +316,7 @@ describe('TLS', () => {
     expect(Buffer.concat(seen).toString()).not.toMatch(new RegExp(`${password}|SCRAM|n=`));
   });
 
-  test('where the server has none, prefer goes on without and the others do not', async () => {
+  test('when the server has no TLS, only prefer connects without it', async () => {
     const { port: upstream } = new URL(database.url);
     const port = await serve((socket) => {
       const server = net.connect(Number(upstream), '127.0.0.1').on('error', () => {});

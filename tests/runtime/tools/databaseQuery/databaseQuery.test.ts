@@ -71,7 +71,7 @@ describe('values', () => {
     await adminQuery(`alter role guildhall in database ${database.name()} reset timezone`);
   });
 
-  test('settings of the login do not change how values are written, and the query may', async () => {
+  test('settings of the login do not change the form of values, but the query may', async () => {
     const set = `alter role guildhall in database ${database.name()} set`;
     await adminQuery(`${set} datestyle = 'German'`);
     await adminQuery(`${set} bytea_output = 'escape'`);
@@ -86,13 +86,13 @@ describe('values', () => {
     expect(changed).toEqual({ set_config: 'German, DMY', t: '21.11.2026 09:20:00' });
   });
 
-  test('a document that is nested too deep to hand on is text', async () => {
+  test('a JSON document that nests too deep stays text', async () => {
     const { deep } = (await row("select (repeat('[', 5000) || repeat(']', 5000))::json as deep")) ?? {};
     expect(deep).toBe('['.repeat(5000) + ']'.repeat(5000));
     expect(await row(`select ('"' || repeat('[', 500) || '"')::json as text`)).toEqual({ text: '['.repeat(500) });
   });
 
-  test('columns of one name are told apart, and no name is special', async () => {
+  test('columns with one name get distinct names, and no name is special', async () => {
     const result = await row('select 1 as a, 2 as a, 3 as a_2, 4 as "__proto__", 5 as constructor, 6 as "?"');
     expect(JSON.stringify(result)).toBe('{"a":1,"a_3":2,"a_2":3,"__proto__":4,"constructor":5,"?":6}');
   });
@@ -144,13 +144,13 @@ describe('parameters', () => {
     expect(await row(`select ${expression} as value`, { x: value })).toEqual({ value: expected });
   });
 
-  test('one that is used twice is bound once, one that is missing is null, one that is not used is left out', async () => {
+  test('one used twice is bound once, a missing one is null, an unused one is left out', async () => {
     const query = 'select :a::text || :b::text as both, :a::text as again, :c::text as missing';
     expect(await row(query, { a: 'x', b: 'y', d: 'z' })).toEqual({ both: 'xy', again: 'x', missing: null });
     expect(await row('select :constructor::text as c, :__proto__::text as p')).toEqual({ c: null, p: null });
   });
 
-  test('stands where SQL takes a value: limit, offset, in, like', async () => {
+  test('may be used wherever SQL takes a value: limit, offset, in, like', async () => {
     const query =
       'select n from generate_series(1, 9) n where n in (:a, :b, 7) and n::text like :like order by n limit :limit offset :skip';
     expect((await run(query, { a: 3, b: 5, like: '%', limit: 2, skip: 1 })).rows).toEqual([{ n: 5 }, { n: 7 }]);

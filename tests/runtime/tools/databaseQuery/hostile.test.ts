@@ -9,7 +9,7 @@ afterAll(() => {
   for (const server of servers) server.close();
 });
 
-/** A server that a test plays itself. Answers with its port. */
+/** Starts a server that the test implements. Returns its port. */
 async function serve(serveOne: (socket: Socket) => void): Promise<number> {
   const server = net.createServer((socket) => {
     socket.on('error', () => {});
@@ -21,7 +21,7 @@ async function serve(serveOne: (socket: Socket) => void): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** What the failure of a call says. */
+/** The message of a call's failure. */
 async function messageOf(connection: string, timeoutSeconds = 10): Promise<string> {
   const query = { query: 'select 1', inputs: {}, maxRows: 10 };
   const error = await runDatabaseQuery({ ...query, connection, timeoutSeconds, allowPrivateNetwork: true }).then(
@@ -51,7 +51,7 @@ const LOGGED_IN = Buffer.concat([OK, KEY, READY]);
 const int16 = (value: number) => Buffer.from([(value >> 8) & 255, value & 255]);
 const int32 = (value: number) => Buffer.from([24, 16, 8, 0].map((by) => (value >> by) & 255));
 
-describe('a server that is none, or a hostile one', () => {
+describe('a server that is not PostgreSQL, or is hostile', () => {
   const ODD: [string, Buffer | string][] = [
     ['another protocol', 'HTTP/1.1 400 Bad Request\r\n\r\n'],
     ['nothing and an end', ''],
@@ -86,7 +86,7 @@ describe('a server that is none, or a hostile one', () => {
     ],
   ];
 
-  test.each(ODD)('%s: is a failure within a second, in our words', async (_what, answer) => {
+  test.each(ODD)('%s: a failure within a second, with our message', async (_what, answer) => {
     const port = await serve((socket) => {
       socket.once('data', () => {
         socket.end(answer);
@@ -129,12 +129,12 @@ describe('a server that is none, or a hostile one', () => {
     ['never answers', () => {}],
     ['never ends a message', (socket: Socket) => socket.write(message('S', 'x', 1000))],
     ['sends a little now and then', (socket: Socket) => socket.write(OK)],
-  ])('one that %s costs the time limit', async (_what, answer) => {
+  ])('one that %s fails at the time limit', async (_what, answer) => {
     const port = await serve((socket) => void socket.once('data', () => answer(socket)));
     expect(await messageOf(at(port), 1)).toBe('The query was cancelled: it took longer than 1 s.');
   });
 
-  test('a server that asks for a costly proof does not get it', async () => {
+  test('a server that asks for an expensive proof does not get it', async () => {
     const port = await serve((socket) => {
       socket.once('data', () => {
         socket.write(message('R', Buffer.concat([int32(10), Buffer.from('SCRAM-SHA-256\0\0')])));
@@ -151,7 +151,7 @@ describe('a server that is none, or a hostile one', () => {
   });
 });
 
-describe('rows that no PostgreSQL would send', () => {
+describe('rows that PostgreSQL would never send', () => {
   const JSON_TYPE = 114;
   const TEXT_ARRAY = 1009;
   const escapes = '\\"'.repeat(500_000);
@@ -160,13 +160,13 @@ describe('rows that no PostgreSQL would send', () => {
     ['JSON whose text does not end', JSON_TYPE, `"${escapes}`],
     ['an array whose text does not end', TEXT_ARRAY, `{"${escapes}`],
     ['bounds that hide where a text begins', TEXT_ARRAY, `["={"${escapes}`],
-  ])('%s: stays text, and is read in no time', (_what, typeId, value) => {
+  ])('%s: stays text, and is read quickly', (_what, typeId, value) => {
     const started = performance.now();
     expect(rowReader([{ name: 'a', typeId }])([value])).toEqual({ a: value });
     expect(performance.now() - started).toBeLessThan(1000);
   });
 
-  test('as many columns of one name as a message can have get names in no time', () => {
+  test('the maximum of columns with one name is renamed quickly', () => {
     const columns = Array(32_767).fill({ name: 'a', typeId: 25 });
     const started = performance.now();
     const row = rowReader([...columns, { name: 'a_2', typeId: 25 }])([]);

@@ -5,7 +5,7 @@ const database = useQueryDatabase();
 const { run, runningSessions, sessionsLeft } = database;
 
 describe('limits', () => {
-  test('rows beyond maxRows are cut off, and said to be', async () => {
+  test('rows beyond maxRows are cut off, and the result says so', async () => {
     const query = 'select n from generate_series(1, 5) n';
     expect(await run(query, {}, { maxRows: 5 })).toMatchObject({ truncated: false, rows: { length: 5 } });
     expect(await run(query, {}, { maxRows: 4 })).toEqual({
@@ -43,7 +43,7 @@ describe('limits', () => {
       'takes every limit away',
       `select set_config(s, '0', false), pg_sleep(60) from unnest(array['statement_timeout', 'client_connection_check_interval', 'idle_in_transaction_session_timeout']) s`,
     ],
-  ])('a query that %s is cancelled on the server when its time is over', async (_what, query) => {
+  ])('a query that %s is cancelled on the server at the time limit', async (_what, query) => {
     const started = performance.now();
     const { message } = await failureOf(run(query, {}, { timeoutSeconds: 1 }));
     expect(message).toBe('The query was cancelled: it took longer than 1 s.');
@@ -51,7 +51,7 @@ describe('limits', () => {
     expect(await sessionsLeft(1500)).toEqual([]);
   });
 
-  test('a function that does not let itself be cancelled ends with its connection', async () => {
+  test('a function that ignores the cancel request ends with its connection', async () => {
     await adminQuery(
       `create function stubborn() returns int language plpgsql as $$
        begin
@@ -63,7 +63,7 @@ describe('limits', () => {
     expect(await sessionsLeft(5000)).toEqual([]);
   });
 
-  test('a lower time limit of the login stays', async () => {
+  test('a lower time limit of the login stays in force', async () => {
     await adminQuery(`alter role guildhall in database ${database.name()} set statement_timeout = '200ms'`);
     const { message } = await failureOf(run('select pg_sleep(60)'));
     expect(message).toBe('canceling statement due to statement timeout');
@@ -77,12 +77,12 @@ describe('limits', () => {
     while (!(await runningSessions()).some((session) => /^active: fetch/.test(session)));
     controller.abort(reason);
     expect(await call).toBe(reason);
-    // The server would notice by itself after a second that its client is gone.
+    // Without a cancel request the server would only notice after a second.
     expect(await sessionsLeft(700)).toEqual([]);
     expect(await run('select 1', {}, { signal: controller.signal }).catch((error: unknown) => error)).toBe(reason);
   });
 
-  test('a session is left neither by success nor by failure', async () => {
+  test('neither success nor failure leaves a session open', async () => {
     await run('select 1');
     await failureOf(run('select 1 / 0'));
     await failureOf(run('select nothing'));

@@ -7,7 +7,7 @@ let database: Awaited<ReturnType<typeof createEmptyDatabase>>;
 let superuserUrl: string;
 let before: string;
 
-/** Functions that an owner of a database may have, and that a query could turn to. */
+/** Functions that a database may have and a query could call. */
 const FUNCTIONS = `
   create table notes (id int primary key, body text);
   insert into notes select n, 'note ' || n from generate_series(1, 5) n;
@@ -31,7 +31,7 @@ const FUNCTIONS = `
   alter table notes owner to guildhall;
 `;
 
-/** Everything in the database that an attempt below could have changed. */
+/** Everything in the database that an attempt could change. */
 async function stateOfDatabase(): Promise<string> {
   const [state] = await adminQuery<{ state: string }>(
     `select json_build_object(
@@ -79,7 +79,7 @@ function errorOf(work: Promise<unknown>): Promise<unknown> {
   );
 }
 
-/** Each with words of the refusal: an attempt that fails for another reason proves nothing. */
+/** Each attempt with part of its error message: one that fails for another reason proves nothing. */
 const ATTEMPTS: [string, RegExp][] = [
   ["insert into notes values (6, 'new')", /must begin with/],
   ['delete from notes', /must begin with/],
@@ -185,7 +185,7 @@ describe.each([
   });
 });
 
-describe('the second lock, for a query that the check of its text lets pass', () => {
+describe('the second lock, for a query that passes the check of its text', () => {
   async function session(): Promise<DatabaseSession> {
     const target = readConnection(superuserUrl) as DatabaseTarget;
     const signal = AbortSignal.timeout(10_000);
@@ -211,7 +211,7 @@ describe('the second lock, for a query that the check of its text lets pass', ()
     'do $$ begin delete from notes; end $$',
     'call wipe_and_commit()',
     'commit',
-  ])('a cursor takes nothing but a query: %s', async (text) => {
+  ])('a cursor accepts nothing but a query: %s', async (text) => {
     const open = await session();
     await open.command('begin read only');
     expect(await errorOf(open.execute(`declare guildhall no scroll cursor for ${text}`, []))).toMatch(
@@ -221,8 +221,8 @@ describe('the second lock, for a query that the check of its text lets pass', ()
   });
 });
 
-describe('what is left of a call', () => {
-  test('no lock and no setting: each call has a session of its own', async () => {
+describe('after a call', () => {
+  test('no lock and no setting is left: each call has its own session', async () => {
     await run(database.url, "select pg_advisory_lock(77), set_config('app.evil', 'x', false)");
     const after = await run(
       database.url,

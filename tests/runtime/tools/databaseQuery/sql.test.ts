@@ -50,7 +50,7 @@ describe('bindable', () => {
     expect(names).toEqual(['a', 'b']);
   });
 
-  test('finds places of the written query again', () => {
+  test('maps positions back to the original query', () => {
     const query = 'select :first, :second, here';
     const { text, placeOf } = bindable(query);
     expect(placeOf(text.indexOf('here'))).toBe(query.indexOf('here'));
@@ -69,7 +69,7 @@ describe('checkQuery', () => {
     'table notes',
     '((select 1) union (select 2))',
     'select \';\', ";", $$;$$ -- ; delete from notes',
-  ])('lets pass: %s', (query) => {
+  ])('accepts %s', (query) => {
     expect(checkQuery(query)).toBeUndefined();
   });
 
@@ -98,7 +98,7 @@ describe('checkQuery', () => {
     expect(checkQuery(query)).toContain(why);
   });
 
-  test('refuses what is too long, or has too many parameters', () => {
+  test('refuses a query that is too long or has too many parameters', () => {
     expect(checkQuery(`select ${'x'.repeat(50_000)}`)).toContain('longer');
     const names = Array.from({ length: 501 }, (_, place) => `:p${place}`);
     expect(checkQuery(`select ${names.join()}`)).toContain('parameters');

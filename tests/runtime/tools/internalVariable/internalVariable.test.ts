@@ -79,7 +79,7 @@ async function expectRefused(tool: VariableTool, value: unknown, why: string): P
 }
 
 describe('reading', () => {
-  test('gives the default, or null, until a value is written', async () => {
+  test('returns the default, or null, until a value is written', async () => {
     const tool = await makeTool({ type: 'object', defaultValue: { a: [1] } });
     expect(await readVariable(inConversation(), tool)).toEqual({ a: [1] });
     expect(await readVariable(inConversation(), await makeTool())).toBeNull();
@@ -87,7 +87,7 @@ describe('reading', () => {
     expect(await readVariable(inConversation(), tool)).toEqual({});
   });
 
-  test('does not give a value that was written when the variable had another type', async () => {
+  test('ignores a value that was written when the variable had another type', async () => {
     const tool = await makeTool({ type: 'number', defaultValue: 7 });
     await writeVariable(inConversation(), tool, 8);
     const changed = {
@@ -109,19 +109,19 @@ describe('writing', () => {
     ['object', { a: { b: [1, null, 'x'] }, __proto__: 1 }],
     ['array', [1, [2], { a: null }]],
     ['array', []],
-  ])('keeps a value of type %s: %j', async (type, value) => {
+  ])('stores a value of type %s: %j', async (type, value) => {
     const tool = await makeTool({ type });
     expect(await writeVariable(inConversation(), tool, value)).toEqual(value);
     expect(await readVariable(inConversation(), tool)).toEqual(value);
   });
 
-  test('of a tool that was deleted meanwhile keeps nothing', async () => {
+  test('stores nothing for a tool that was deleted meanwhile', async () => {
     const tool = await makeTool({ type: 'number' });
     await ours.db.updateTable('http_tools').set({ deleted_at: new Date() }).where('id', '=', tool.id).execute();
     await expectRefused(tool, 7, 'was not written: its tool does not exist any more');
   });
 
-  test('replaces what was there; of many at the same time one is the last', async () => {
+  test('replaces the stored value; of many writes at the same time one is the last', async () => {
     const tool = await makeTool({ type: 'number' });
     const numbers = Array.from({ length: 20 }, (_, n) => n);
     await Promise.all(numbers.map((n) => writeVariable(inConversation(), tool, n)));
@@ -141,7 +141,7 @@ describe('writing', () => {
     ['object', null],
     ['array', {}],
     ['array', 'a'],
-  ])('refuses what is no %s: %j', async (type, value) => {
+  ])('refuses a value that is no %s: %j', async (type, value) => {
     await expectRefused(await makeTool({ type }), value, `be of type ${type}`);
   });
 
@@ -154,7 +154,7 @@ describe('writing', () => {
     expect(await readVariable(inConversation(), tool)).toBe(largest);
   });
 
-  test('refuses what is nested too deep', async () => {
+  test('refuses a value that nests too deep', async () => {
     const nest = (levels: number) => JSON.parse('['.repeat(levels) + ']'.repeat(levels)) as unknown;
     await expectRefused(await makeTool({ type: 'array' }), nest(101), '100 levels');
     await expectRefused(await makeTool({ type: 'array' }), nest(20_000), '100 levels');
@@ -186,7 +186,7 @@ describe('scope', () => {
     expect(await rowsOf(tool)).toEqual([{ conversation_id: null, value: 'lost' }]);
   });
 
-  test('conversation: each has its own value, and keeps it while others write', async () => {
+  test('conversation: each has its own value, whatever others write', async () => {
     const tool = await makeTool({ scope: 'conversation', defaultValue: 'new' });
     const [one, two, three] = [await makeConversation(), await makeConversation(), await makeConversation()];
     await writeVariable(inConversation(one), tool, 'won');
@@ -195,7 +195,7 @@ describe('scope', () => {
     expect(await Promise.all(values)).toEqual(['won', 'lost', 'new']);
   });
 
-  test('conversation, in a test run: reads the default, checks what is written and keeps it for nobody', async () => {
+  test('conversation, in a test run: reads the default, and checks a value without storing it', async () => {
     const tool = await makeTool({ scope: 'conversation', defaultValue: 'new' });
     const conversation = await makeConversation();
     await writeVariable(inConversation(conversation), tool, 'won');
@@ -213,7 +213,7 @@ describe('scope', () => {
     expect(await readVariable(inConversation(undefined, theirs), tool)).toBe('theirs');
   });
 
-  test('values go with their conversation and with their tool', async () => {
+  test('values are deleted with their conversation and with their tool', async () => {
     const tool = await makeTool({ scope: 'conversation' });
     const [one, two] = [await makeConversation(), await makeConversation()];
     for (const conversation of [one, two]) await writeVariable(inConversation(conversation), tool, 'x');

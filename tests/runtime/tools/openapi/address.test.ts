@@ -26,7 +26,7 @@ const DOCUMENT = { openapi: '3.1.0', paths: { '/ping': { get: { operationId: 'pi
 const messagesOf = ({ faults }: ImportResult) =>
   faults.map(({ field, steps, message }) => [field, ...steps, message].join(' '));
 
-test('JSON is read, and servers are relative to where it came from', async () => {
+test('JSON is read, and servers are relative to its address', async () => {
   server.on('/v1/openapi.json', answering(JSON.stringify({ ...DOCUMENT, servers: [{ url: '../v2' }] })));
   const { endpoints, faults } = await importFrom('/v1/openapi.json');
   expect(faults).toEqual([]);
@@ -40,7 +40,7 @@ test('YAML is read, whatever its Content-Type, with anchors and a byte order mar
   expect((await importFrom('/openapi.yaml')).endpoints).toHaveLength(1);
 });
 
-test('after a redirect, servers are relative to where it ended', async () => {
+test('after a redirect, servers are relative to the last address', async () => {
   server.on('/latest', (_request, response) => void response.writeHead(302, { location: '/v3/openapi.json' }).end());
   server.on('/v3/openapi.json', answering(JSON.stringify({ ...DOCUMENT, servers: [{ url: '.' }] })));
   expect((await importFrom('/latest')).endpoints[0]?.server).toBe(`${server.origin}/v3`);
@@ -56,7 +56,7 @@ test.each([
   expect(messagesOf(await importFrom('/openapi.json'))).toEqual([message]);
 });
 
-test('an answer that is no 200 is refused', async () => {
+test('a response other than 200 is refused', async () => {
   server.on('/gone', answering('{}', 'application/json', 404));
   expect(messagesOf(await importFrom('/gone'))).toEqual(['openapi must lead to a document: the server answered 404']);
 });
@@ -66,7 +66,7 @@ test('a document over 5 MiB is refused', async () => {
   expect(messagesOf(await importFrom('/large'))[0]).toMatch(/larger than 5242880 bytes/);
 });
 
-test('a YAML document that multiplies itself is refused', async () => {
+test('a YAML document whose aliases multiply is refused', async () => {
   const lines = ['a0: &a0 [x, x, x, x, x, x, x, x, x]'];
   for (let level = 1; level < 12; level += 1) {
     lines.push(

@@ -33,7 +33,7 @@ describe('an endpoint', () => {
     expect(imported(documentOf({ parameters })).inputSchema.properties).toEqual({ id: { type: 'integer' } });
   });
 
-  test('inputs of one name get names of their own, and none is called operationId', () => {
+  test('inputs with one name get distinct names, and none is called operationId', () => {
     const parameters = [
       { name: 'id', in: 'query', schema: {} },
       { name: 'body', in: 'header', schema: {} },
@@ -46,7 +46,7 @@ describe('an endpoint', () => {
     expect(inputSchema.properties).toHaveProperty('body');
   });
 
-  test('headers that carry the credentials or the type, or that HTTP sets, are no inputs', () => {
+  test('headers for credentials or the content type, or that HTTP sets, are not inputs', () => {
     const header = (name: string) => ({ name, in: 'header', schema: {} });
     const parameters = [header('Authorization'), header('accept'), header('Host'), header('X-Key'), header('X-Other')];
     const { parameters: made } = imported(documentOf({ parameters }), { authHeader: 'x-key' });
@@ -82,7 +82,7 @@ describe('the address of the API', () => {
     expect(imported(documentOf({}, { servers })).server).toBe(expected);
   });
 
-  test('a baseUrl comes first', () => {
+  test('a baseUrl takes precedence', () => {
     expect(
       imported(documentOf({ servers: [{ url: 'https://x' }] }), { baseUrl: 'http://a.example:81/b/' }).server,
     ).toBe('http://a.example:81/b');
@@ -96,19 +96,19 @@ describe('the address of the API', () => {
     expect(faultsOf(documentOf({}, { servers }))).toEqual([fault]);
   });
 
-  test('a relative one needs the address of the document', () => {
+  test('a relative server needs the address of the document', () => {
     const order = { source: { document: {} } };
     expect(faultsOf(documentOf({}, { servers: [{ url: '/v1' }] }), order)).toEqual(['baseUrl']);
   });
 
-  test('an operation that lives elsewhere is not called here', () => {
+  test('an endpoint with servers of its own is refused', () => {
     expect(faultsOf(documentOf({ servers: [{ url: 'https://upload.example' }] }))).toEqual([
       'openapi paths /orders/{id} get servers',
     ]);
   });
 });
 
-describe('what stands in the way', () => {
+describe('faults of a document', () => {
   test.each([
     ['no object', [], ['openapi']],
     ['Swagger 2', { swagger: '2.0' }, ['openapi openapi']],
@@ -162,13 +162,13 @@ describe('what stands in the way', () => {
     expect(faultsOf(document)).toEqual(faults);
   });
 
-  test('an optional cookie and an optional body that is no JSON are left out', () => {
+  test('an optional cookie, and an optional body that is not JSON, are left out', () => {
     const parameters = [{ name: 'a', in: 'cookie', schema: {} }];
     const made = imported(documentOf({ parameters, requestBody: { content: { 'text/plain': {} } } }));
     expect([made.parameters.length, made.bodyType]).toEqual([1, null]);
   });
 
-  test('every fault is named', () => {
+  test('every fault is listed', () => {
     const document = documentOf({ parameters: [{ name: 'a', in: 'body' }] }, { servers: [{ url: 'ftp://a' }] });
     expect(faultsOf(document, { wanted: ['op', 'other'] })).toHaveLength(3);
   });

@@ -8,7 +8,7 @@ const bodyOf = (schema: object, more: object = {}) => {
 };
 
 describe('schemas', () => {
-  test('what they refer to comes along, recursion included', () => {
+  test('the schemas that they refer to are included, also recursive ones', () => {
     const Node = { type: 'object', properties: { next: { $ref: '#/components/schemas/Node' } } };
     const { body, $defs } = bodyOf(
       { $ref: '#/components/schemas/Node' },
@@ -42,7 +42,7 @@ describe('schemas', () => {
     });
   });
 
-  test('properties called like keywords stay properties', () => {
+  test('properties with the names of keywords stay properties', () => {
     const properties = { example: { type: 'string' }, $ref: { type: 'string' }, nullable: { type: 'boolean' }, id: {} };
     expect(bodyOf({ type: 'object', properties }).body).toEqual({ type: 'object', properties });
   });

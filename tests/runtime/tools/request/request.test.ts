@@ -30,11 +30,11 @@ describe('a URL', () => {
     [null, '/a/{{input.x}}'],
     ['.', '/a/.{{input.x}}/b'],
     ['.', '/a/{{input.x}}{{input.x}}'],
-  ])('the input %j cannot stand in the path %s: it would be another path', (x, path) => {
+  ])('the input %j is refused in the path %s: it would change the path', (x, path) => {
     expect(() => fillAddress(BASE + path, values({ x }))).toThrow(ToolFailure);
   });
 
-  test('a host and a port can be inputs, and nothing more than that', () => {
+  test('an input can be a host or a port, and nothing more', () => {
     const url = 'http://{{input.h}}:{{input.p}}/x';
     expect(fillAddress(url, values({ h: 'münchen.example', p: 8080 }))).toBe('http://münchen.example:8080/x');
     for (const h of ['a/b', 'a?b', 'a#b', 'me@a', 'a\\b', 'a b', '', 'a／b', null]) {
@@ -51,7 +51,7 @@ describe('a URL', () => {
     }
   });
 
-  test('the query is added to the one of the URL; what was left out is left out', () => {
+  test("the query is added to the URL's; parameters without an input are left out", () => {
     const query = {
       a: '{{input.a}}',
       'b c': 'x-{{input.b}}',
@@ -64,13 +64,13 @@ describe('a URL', () => {
     expect(addQuery(BASE, { a: '{{input.no}}' }, values())).toBe(BASE);
   });
 
-  test('a secret that is not there ends the run, also one named like a built-in', () => {
+  test('a missing secret ends the run, also one with the name of a built-in', () => {
     expect(() => fillAddress(`${BASE}/{{secret.toString}}`, values())).toThrow('The tool has no secret toString.');
   });
 });
 
 describe('headers', () => {
-  test('are filled, cut of outer blanks, and go out as UTF-8', () => {
+  test('are filled in, trimmed and sent as UTF-8', () => {
     const headers = { a: 'Bearer {{secret.t}}', b: '{{input.n}}', c: ' é ', d: '{{input.gone}}' };
     expect(fillHeaders(headers, values({ n: 5 }, { t: 'abc' }))).toEqual({ a: 'Bearer abc', b: '5', c: 'Ã©' });
   });
@@ -85,7 +85,7 @@ describe('a JSON body', () => {
   const bodyOf = (body: unknown, input: Record<string, unknown>) =>
     JSON.parse(fillBody(body, {}, values(input, { s: 'abc' })).body);
 
-  test('a whole value keeps its type, text inside text is text', () => {
+  test('a placeholder that is a whole value keeps its type; inside text it is text', () => {
     const body = {
       n: '{{input.n}}',
       o: '{{input.o}}',
@@ -104,21 +104,21 @@ describe('a JSON body', () => {
     });
   });
 
-  test('what was left out is left out of objects, and null in lists', () => {
+  test('a missing input is left out of objects and is null in lists', () => {
     expect(bodyOf({ a: '{{input.x}}', b: ['{{input.x}}', 1], c: '{{input.y}}' }, { y: null })).toEqual({
       b: [null, 1],
       c: null,
     });
   });
 
-  test('a value is no template', () => {
+  test('a placeholder in a value is not filled in', () => {
     expect(bodyOf({ a: '{{input.x}}', b: 'x{{input.x}}' }, { x: '{{secret.s}}' })).toEqual({
       a: '{{secret.s}}',
       b: 'x{{secret.s}}',
     });
   });
 
-  test('goes out as application/json unless the headers say', () => {
+  test('is sent as application/json unless the headers have a type', () => {
     expect(fillBody({}, {}, values()).headers).toEqual({ 'content-type': 'application/json' });
     const headers = { 'Content-Type': 'application/vnd.api+json' };
     expect(fillBody({}, headers, values()).headers).toEqual(headers);
@@ -129,7 +129,7 @@ describe('a text body', () => {
   const filled = (body: string, type: string | undefined, x: unknown) =>
     fillBody(body, type === undefined ? {} : { 'CONTENT-TYPE': type }, values({ x })).body;
 
-  test('is plain text unless the headers say', () => {
+  test('is sent as plain text unless the headers have a type', () => {
     expect(fillBody('a {{input.x}}', {}, values({ x: '"' }))).toEqual({
       body: 'a "',
       headers: { 'content-type': 'text/plain; charset=utf-8' },
@@ -148,7 +148,7 @@ describe('a text body', () => {
   });
 });
 
-test('a body knows whether it carries a secret', () => {
+test('carriesSecret finds placeholders for secrets', () => {
   expect(carriesSecret({ a: ['x {{secret.t}}'] })).toBe(true);
   expect(carriesSecret('{{input.t}}')).toBe(false);
   expect(carriesSecret(undefined)).toBe(false);

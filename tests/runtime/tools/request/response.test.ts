@@ -7,7 +7,7 @@ const read = (body: string | Buffer, contentType?: string) =>
     headers: contentType === undefined ? {} : { 'content-type': contentType },
   });
 
-describe('what a tool gives back', () => {
+describe('the result of a tool', () => {
   test.each([
     ['{"a":1}', 'application/json', { a: 1 }],
     ['[1]', 'application/json', { data: [1] }],
@@ -37,18 +37,18 @@ describe('what a tool gives back', () => {
     expect(read(body, contentType)).toEqual({ text });
   });
 
-  test('what is no text is told in words', () => {
+  test('binary data is described by its size and type', () => {
     expect(read(Buffer.from([0x89, 0x50, 0xff, 0x00]), 'image/png')).toEqual({ text: '(4 bytes of image/png)' });
     expect(read(Buffer.from([0xff, 0xd8]), undefined)).toEqual({ text: '(2 bytes of unknown type)' });
   });
 
-  test('JSON that nests too deeply comes as text', () => {
+  test('JSON that nests too deep is returned as text', () => {
     const deep = '['.repeat(500_000) + ']'.repeat(500_000);
     expect(read(deep, 'application/json')).toEqual({ text: deep });
   });
 });
 
-describe('secrets in what comes back', () => {
+describe('secrets in a result', () => {
   const secret = 'p@ss/word +1"';
 
   test('are hidden plain, encoded, in names and in numbers', () => {
@@ -82,17 +82,17 @@ describe('secrets in what comes back', () => {
     });
   });
 
-  test('a secret that holds another is hidden as a whole', () => {
+  test('a secret that contains another is hidden as a whole', () => {
     expect(redactor(['token', 'token-extended']).message('a token-extended b')).toBe('a ******** b');
   });
 
-  test('what cannot be stored is replaced', () => {
+  test('characters that cannot be stored are replaced', () => {
     const { body } = { body: Buffer.from('{"a\\u0000":"\\ud800"}') };
     expect(redactor([]).data(readBody({ body, headers: {} }))).toEqual({ 'a\uFFFD': '\uFFFD' });
     expect(redactor([]).message('\0 and \ud800')).toBe('\uFFFD and \uFFFD');
   });
 
-  test('keys that would reach a prototype stay what they are', () => {
+  test('keys such as __proto__ stay ordinary keys', () => {
     const value = JSON.parse('{"__proto__": {"a": "secret1"}}');
     expect(JSON.stringify(redactor(['secret1']).data(value))).toBe('{"__proto__":{"a":"********"}}');
   });
