@@ -56,7 +56,7 @@ afterEach(async () => {
 });
 
 function launch(waitMillis = 3000): ChildProcess {
-  const script = join(import.meta.dirname, 'embedded-service.ts');
+  const script = join(import.meta.dirname, 'embeddedService.ts');
   const child = spawn(process.execPath, [script, dataDir, String(waitMillis)], { stdio: ['ignore', 'pipe', 'pipe'] });
   started.push(child);
   return child;

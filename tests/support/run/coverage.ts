@@ -4,7 +4,7 @@ import { join } from 'node:path';
 /** An answer that a test got from an operation. */
 export type Hit = { operationId: string; status: number; code?: string };
 
-/** The environment variable that names the folder of this run's hits; set by coverage-reporter.ts. */
+/** The environment variable that names the folder of this run's hits; set by coverageReporter.ts. */
 export const folderVariable = 'GUILDHALL_TEST_COVERAGE_DIR';
 
 const seen = new Set<string>();
