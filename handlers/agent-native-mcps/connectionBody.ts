@@ -1,14 +1,13 @@
-import type { LinkedRow } from '../../db/queries/agents/agentLinks.ts';
-import type { NativeConnectionRow } from '../../db/queries/tools/nativeConnections.ts';
+import type { ConnectionWithState } from '../../domain/agents/links/nativeMcpLinks.ts';
 import type { components } from '../../generated/api.ts';
-import type { ConnectionState } from '../../integrations/toolkits/toolkits.ts';
 
-/** The connection as the contract shows it; `link` is the agent's link to it, if it has one. */
-export function connectionBody(
-  row: NativeConnectionRow,
-  { status, toolkit }: ConnectionState,
-  link: LinkedRow | null,
-): components['schemas']['NativeMcpConnection'] {
+/** The connection as the contract shows it. */
+export function connectionBody({
+  row,
+  state,
+  link,
+}: ConnectionWithState): components['schemas']['NativeMcpConnection'] {
+  const { status, toolkit } = state;
   return {
     publicId: row.id,
     name: row.name,

@@ -14,7 +14,7 @@ export function agentBody(row: AgentRow, runtime: Runtime): Agent {
     description: row.description,
     avatarUrl: row.avatar_url,
     categories: row.categories,
-    status: row.status as Agent['status'],
+    status: row.status,
     draftVersionNumber: row.draft_version_number,
     publishedVersionNumber: row.published_version_number,
     hasUnpublishedChanges: hasUnpublishedChanges(row),

@@ -14,7 +14,7 @@ export const listAgents: Handler<'listAgents'> = async ({ query, db, workspaceId
       publicId: row.id,
       name: row.name,
       avatarUrl: row.avatar_url,
-      status: row.status as Item['status'],
+      status: row.status,
       draftVersionNumber: row.draft_version_number,
       publishedVersionNumber: row.published_version_number,
       createdAt: row.created_at.toISOString(),

@@ -1,0 +1,21 @@
+import { fault } from '../../core/errors.ts';
+import { removeLinksOf } from '../../db/queries/agents/agentLinks.ts';
+import { softDeleteAgent } from '../../db/queries/agents/agents.ts';
+import { forgetAgent } from '../../db/queries/conversations/memories.ts';
+import type { DraftContext } from './draft/draft.ts';
+import { deleteTarget } from './links/links.ts';
+
+/**
+ * Deletes an agent with its links, its memories, and its place as a sub-agent of others. Throws AGENT_NOT_FOUND.
+ */
+export async function dropAgent(context: DraftContext, agentId: string): Promise<void> {
+  const { workspaceId } = context;
+  const deleted = await deleteTarget(context, 'sub_agent', agentId, async ({ trx, now }) => {
+    // First: this waits for a link that is being made, so that the link is found below.
+    if (!(await softDeleteAgent(trx, workspaceId, agentId, now))) return false;
+    await removeLinksOf(trx, workspaceId, agentId);
+    await forgetAgent(trx, workspaceId, agentId);
+    return true;
+  });
+  if (!deleted) throw fault('AGENT_NOT_FOUND');
+}
