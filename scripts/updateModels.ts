@@ -7,8 +7,8 @@ import type { CatalogueEntry, CataloguePrice } from '../runtime/models/catalogue
 
 /*
  * Writes runtime/models/catalogue.json: `npm run models:update` (which also formats it). Which models there are and what they take comes from the
- * tables of the AI SDK's providers, prices and context windows from @pydantic/genai-prices. What that package does not
- * know yet stands below, each with the page that says so; an entry leaves as soon as the package has it.
+ * tables of the AI SDK's providers, prices and context windows from @pydantic/genai-prices. Prices that the package
+ * lacks are listed below, each with its page. Remove an entry when the package has it.
  */
 
 /** Announced after the price package was made. Read on 2026-11-21. */
@@ -52,7 +52,7 @@ const CONTEXT: Record<string, number> = {
   'google/gemini-3.1-pro-preview': 1_048_576,
 };
 
-/** Shut down or announced to be: an agent should not start on them. */
+/** Models that are shut down or will be: new agents should not use them. */
 const RETIRED = new Set([
   'anthropic/claude-opus-4-0',
   'anthropic/claude-opus-4-1',
@@ -71,7 +71,7 @@ const KNOWN: Record<CatalogueEntry['provider'], string[]> = {
 
 type Capabilities = Pick<CatalogueEntry, 'image' | 'document' | 'thinking' | 'thinkingOff' | 'temperature'>;
 
-/** What the AI SDK says of a model, or undefined for one that does not converse in text. */
+/** Returns what the AI SDK says about a model; undefined for one that does not converse in text. */
 function capabilities(provider: CatalogueEntry['provider'], id: string): Capabilities | undefined {
   if (provider === 'google') {
     const { language } = getGoogleLanguageModelEntry(id).capabilities;
@@ -103,7 +103,7 @@ function capabilities(provider: CatalogueEntry['provider'], id: string): Capabil
   }
   const catalog = openaiModelCatalog as Record<string, { capabilities: { language?: OpenAILanguage } }>;
   const language = catalog[id]?.capabilities.language;
-  // Chat aliases move under an agent's feet, codex models are made for one client.
+  // Chat aliases change without notice, and codex models are for one client.
   if (language === undefined || !id.startsWith('gpt-') || /chat-latest|codex|audio|search/.test(id)) return undefined;
   const lowest = language.reasoning.efforts?.[0];
   return {
@@ -146,7 +146,7 @@ function priceOf(prices: Record<string, Tiered>, from: string | undefined): Cata
   };
 }
 
-/** Prices in the order of their start; those that a later one has already replaced are left out. */
+/** Returns the prices by start date, without those that a later one has already replaced. */
 function prices(provider: string, id: string, today: string): { contextWindow?: number; prices: CataloguePrice[] } {
   const model = findProvider({ providerId: provider })?.models.find((candidate) => candidate.id === id);
   if (model === undefined || model.deprecated === true) return { prices: [] };

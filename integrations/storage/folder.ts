@@ -14,12 +14,12 @@ async function sync(path: string): Promise<void> {
   }
 }
 
-/** Where files of a folder store are written before they are in their place; no key leads there. */
+/** Returns the folder in which a folder store writes files before it moves them into place. No key names it. */
 export function draftsOf(root: string): string {
   return join(root, '.drafts');
 }
 
-/** Keeps files in a folder of this machine, made when the first file comes. */
+/** Stores files in a folder of this machine, which is created with the first file. */
 export function folderStore(root: string): FileStore {
   const pathOf = (key: string) => {
     checkKey(key);
@@ -30,7 +30,7 @@ export function folderStore(root: string): FileStore {
       const path = pathOf(key);
       const folder = dirname(path);
       const made = await mkdir(folder, { recursive: true });
-      // A new folder lasts when the one that it is in does.
+      // A new folder is durable once its parent folder is flushed.
       for (let each = folder; made !== undefined && each.length >= made.length; each = dirname(each))
         await sync(dirname(each));
       // Written on the same disk and renamed: a reader never sees half a file, and a crash leaves the old one.

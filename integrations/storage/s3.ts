@@ -7,10 +7,10 @@ import { setTimeout } from 'node:timers/promises';
 import { AwsClient } from 'aws4fetch';
 import { checkKey, FileMissing, type FileStore, StorageError } from './storage.ts';
 
-/** Where a bucket is and who may use it. */
+/** The address of a bucket, and the credentials for it. */
 export interface S3Settings {
   bucket: string;
-  /** What every key begins with; '' or segments without a slash at either end. */
+  /** The prefix of every key: '' or segments without a slash at either end. */
   prefix: string;
   region: string;
   /** Origin of a service that is not AWS; the bucket is then part of the path. */
@@ -18,19 +18,19 @@ export interface S3Settings {
   accessKeyId: string;
   secretAccessKey: string;
   sessionToken: string | undefined;
-  /** How long to wait before the second try, in milliseconds; doubled each time. */
+  /** Milliseconds before the second attempt; doubled each time. */
   retryMs?: number;
 }
 
 const MAX_ATTEMPTS = 4;
 const RETRY_MS = 200;
-/** One try, with the file on its way. */
+/** One attempt, with the transfer of the file. */
 const ATTEMPT_TIMEOUT_MS = 60_000;
 
 /**
  * Reads `s3://bucket/prefix?region=…&endpoint=https://…`, with the credentials of the environment: AWS_ACCESS_KEY_ID,
- * AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, and AWS_REGION where the address has none. Throws what is wrong in a sentence that
- * does not repeat the address.
+ * AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, and AWS_REGION where the address has none. Throws an Error that says what is
+ * wrong without repeating the address.
  */
 export function readStorageUrl(text: string, env: NodeJS.ProcessEnv): S3Settings {
   const name = 'GUILDHALL_STORAGE_URL';
@@ -64,17 +64,16 @@ export function readStorageUrl(text: string, env: NodeJS.ProcessEnv): S3Settings
   };
 }
 
-/** The address that keys are put behind, without a slash at its end. */
+/** Returns the address that keys are appended to, without a slash at its end. */
 export function bucketAddress({ bucket, prefix, region, endpoint }: S3Settings): string {
-  // A bucket with dots in its name is under no certificate of its own.
+  // No wildcard certificate covers a bucket with dots in its name.
   const inPath = endpoint ?? (bucket.includes('.') ? `https://s3.${region}.amazonaws.com` : undefined);
   const base = inPath === undefined ? `https://${bucket}.s3.${region}.amazonaws.com` : `${inPath}/${bucket}`;
   return prefix === '' ? base : `${base}/${prefix}`;
 }
 
 /**
- * Keeps files in a bucket of S3 or of a service that speaks its protocol. What fails for a moment is tried again; then it throws
- * StorageError.
+ * Stores files in a bucket of S3 or of a compatible service. Retries transient failures; throws StorageError when they last.
  */
 export function s3Store(settings: S3Settings): FileStore {
   const base = bucketAddress(settings);
@@ -85,15 +84,15 @@ export function s3Store(settings: S3Settings): FileStore {
     retries: 0,
   });
 
-  /** Sends the request until it is answered with something else than trouble of the moment, and `read` has read the answer. */
+  /** Sends the request, with retries while the failure is transient. Returns what `read` reads from the response. */
   async function send<T>(method: string, key: string, init: RequestInit, read: (answer: Response) => Promise<T>) {
     checkKey(key);
     for (let tries = 1; ; tries += 1) {
       try {
         const signal = AbortSignal.timeout(ATTEMPT_TIMEOUT_MS);
-        // Signed anew each time: a signature is good for minutes only.
+        // Each attempt is signed again, because a signature expires after minutes.
         const request = await client.sign(`${base}/${key}`, { ...init, method });
-        // A redirect would be followed with a signature for another address.
+        // The signature is only valid for this address, so a redirect cannot be followed.
         const answer = await fetch(request, { signal, redirect: 'manual' });
         if (answer.ok) return await read(answer);
         const error = await errorOf(answer, method, key);
@@ -109,7 +108,7 @@ export function s3Store(settings: S3Settings): FileStore {
 
   return {
     async put(key, source) {
-      // A Blob has a length, which S3 wants, and can be sent again; that of a file is read as it is sent.
+      // S3 requires a length. A Blob has one, and can be sent again; a Blob of a file is read while it is sent.
       const body =
         source instanceof Uint8Array ? new Blob([source as Uint8Array<ArrayBuffer>]) : await openAsBlob(source.path);
       const headers = { 'X-Amz-Content-Sha256': await hashOf(source), 'Content-Type': 'application/octet-stream' };
@@ -136,7 +135,7 @@ export function s3Store(settings: S3Settings): FileStore {
   };
 }
 
-/** The SHA-256 that the storage holds the received bytes against, in hexadecimal. */
+/** The SHA-256 in hexadecimal that the storage compares with the received bytes. */
 async function hashOf(source: { path: string } | Uint8Array): Promise<string> {
   const hash = createHash('sha256');
   if (source instanceof Uint8Array) hash.update(source);
@@ -144,18 +143,18 @@ async function hashOf(source: { path: string } | Uint8Array): Promise<string> {
   return hash.digest('hex');
 }
 
-/** Reads an answer to its end, so that its connection can be used again. */
+/** Reads a response to its end, so that its connection can be reused. */
 async function drain(answer: Response): Promise<void> {
   await answer.arrayBuffer();
 }
 
-/** Whether it is the local file that failed: that is not mended by asking the storage again. */
+/** Whether reading the local file failed. A retry does not help then. */
 function isLocal(error: unknown): boolean {
   const { path, name } = error as NodeJS.ErrnoException;
   return path !== undefined || name === 'NotReadableError';
 }
 
-/** What an answer that is no success says: https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html */
+/** The error code and message of a failed response: https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html */
 async function errorOf(answer: Response, method: string, key: string): Promise<Error> {
   const text = (await answer.text()).slice(0, 10_000);
   const tag = (name: string) => new RegExp(`<${name}>([^<]{0,500})</${name}>`).exec(text)?.[1];

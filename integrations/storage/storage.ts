@@ -1,19 +1,19 @@
 /** There is no file under the key. */
 export class FileMissing extends Error {}
 
-/** The storage answered with an error, or not at all. Its message says which, and carries no credentials. */
+/** The storage returned an error or did not respond. The message says which, and contains no credentials. */
 export class StorageError extends Error {}
 
 /**
- * Where uploaded files are kept. Keys are made by the service, of letters, digits, `-`, `_`, `.` and `/`; a key that leads out of
- * the store throws.
+ * The store of uploaded files. The service makes the keys, of letters, digits, `-`, `_`, `.` and `/`. A key that leads out of the
+ * store throws.
  */
 export interface FileStore {
-  /** Keeps a file under the key, in place of what was there; durable when it resolves, and nothing is visible before. */
+  /** Stores a file under the key and replaces an earlier one. The file is durable when this resolves, and not visible before. */
   put(key: string, source: { path: string } | Uint8Array): Promise<void>;
   /** Copies the content to a local file. Throws FileMissing. */
   fetch(key: string, path: string): Promise<void>;
-  /** Removes the file; one that is not there is no error. */
+  /** Removes the file. Does nothing when there is none. */
   delete(key: string): Promise<void>;
 }
 

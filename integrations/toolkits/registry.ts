@@ -14,19 +14,19 @@ import {
 
 /*
  * A registry that speaks Composio's HTTP API, version 3 (docs.composio.dev/reference/v3): `x-api-key`, lists in pages with
- * `next_cursor`, lists of values joined with commas. Whatever else it answers is not believed.
+ * `next_cursor`, lists of values joined with commas. A response in another form is refused.
  */
 
 const TIMEOUT_MS = 10_000;
-/** A tool calls somebody else's service. */
+/** Longer, because a tool calls the service of a third party. */
 const EXECUTION_TIMEOUT_MS = 60_000;
 const MAX_BYTES = 8_000_000;
-/** Pages of one list; a registry that has more, or turns in circles, is not waited for. */
+/** Pages of one list. A registry with more pages, or with pages in a circle, is refused. */
 const MAX_PAGES = 30;
 const PAGE_SIZE = 200;
-/** Accounts asked for at once: their ids are in the address. */
+/** Accounts in one request: their ids are in the address. */
 const ACCOUNTS_AT_ONCE = 50;
-/** Names, pictures and tools change with releases of the toolkit. States of accounts are never kept. */
+/** Names, pictures and tools change with releases of the toolkit. States of accounts are never cached. */
 const CACHE_TTL_MS = 10 * 60_000;
 
 const SLUG = /^[A-Za-z0-9_-]{1,200}$/;
@@ -74,12 +74,12 @@ const refusal = z.object({ error: z.object({ message: z.string() }) });
 /** A connected account of the registry. */
 export interface Account {
   status: string;
-  /** The registry's name of whom it belongs to. */
+  /** The registry's id of the account's owner. */
   userId: string | null;
 }
 
 interface Answer {
-  /** False: the registry refused what was asked for. */
+  /** False: the registry refused the request. */
   answered: boolean;
   status: number;
   body: unknown;
@@ -89,17 +89,17 @@ interface Request {
   method?: 'GET' | 'POST';
   query?: Record<string, string>;
   body?: unknown;
-  /** When the whole operation has failed, in `performance.now()`. */
+  /** The deadline of the whole call, in `performance.now()`. */
   deadline: number;
   signal?: AbortSignal | undefined;
 }
 
-/** Refusals that are about this service's access to the registry, not about what was asked for. */
+/** Statuses that refuse this service's access to the registry, and not the single request. */
 const ABOUT_ACCESS = new Set([401, 402, 403, 407, 408, 429]);
 
 /**
- * The remote registry. Each method throws TOOLKIT_REGISTRY_UNAVAILABLE when it cannot be reached in time, refuses the key, is out
- * of order or answers what it should not; what is wrong is the fault's cause, for the log.
+ * The remote registry. Each method throws TOOLKIT_REGISTRY_UNAVAILABLE when the registry is not reached in time, refuses the key,
+ * fails or returns an invalid response. The fault's cause has the details, for the log.
  */
 export class Registry {
   readonly #access: RegistryAccess;
@@ -110,7 +110,7 @@ export class Registry {
     this.#access = access;
   }
 
-  /** The accounts with these ids, as they are now; those that are gone are left out. */
+  /** Returns the present state of the accounts with these ids. Leaves out those that no longer exist. */
   async accounts(ids: readonly string[]): Promise<Map<string, Account>> {
     const accounts = new Map<string, Account>();
     const wanted = [...new Set(ids)];
@@ -158,7 +158,7 @@ export class Registry {
     return tools;
   }
 
-  /** Calls a tool with an account. Tools of other toolkits are refused: an account opens its own toolkit only. */
+  /** Calls a tool with an account. Refuses tools of other toolkits, because an account is for one toolkit. */
   async execute(accountId: string, toolkit: string, call: ToolCall, signal?: AbortSignal): Promise<ToolResult> {
     signal?.throwIfAborted();
     const known = (await this.tools(toolkit)).some(({ name }) => name === call.name);
@@ -188,7 +188,7 @@ export class Registry {
 
   /** The triggers of a toolkit, in the registry's order; undefined when there is no such toolkit. */
   async triggers(toolkit: string): Promise<TriggerType[] | undefined> {
-    // Asked first, as the list of an unknown toolkit may be empty as well as an error.
+    // Checked first: for an unknown toolkit the registry may return an empty list or an error.
     if (!(await this.toolkit(toolkit))) return undefined;
     const query = { toolkit_slugs: toolkit, toolkit_versions: 'latest' };
     const items = await this.#pages('/triggers_types', query, triggerPage, this.#deadline());
@@ -205,7 +205,7 @@ export class Registry {
     return performance.now() + (this.#access.timeoutMs ?? TIMEOUT_MS);
   }
 
-  /** One thing by its slug. A slug that would lead elsewhere is not asked for. */
+  /** Reads one item by its slug. Makes no request for a slug that would change the address. */
   async #find<T>(path: string, slug: string, shape: z.ZodType<T>): Promise<T | undefined> {
     if (!SLUG.test(slug)) return undefined;
     const { answered, body } = await this.#ask(path + slug, { deadline: this.#deadline() });
@@ -253,7 +253,7 @@ export class Registry {
         accept: 'application/json',
         timeoutMs: Math.max(1, Math.ceil(deadline - performance.now())),
         maxBytes: MAX_BYTES,
-        // The operator chose the address. A redirect would take the key along.
+        // The operator chose the address. A redirect would send the key elsewhere.
         allowPrivateNetwork: true,
         maxRedirects: 0,
         ...(signal ? { signal } : {}),

@@ -3,11 +3,11 @@ export interface RegistryAccess {
   apiKey: string;
   /** Its address without the version segment, such as `https://backend.composio.dev`. */
   baseUrl: string;
-  /** Milliseconds until a call to it has failed; 10,000 when absent. */
+  /** Timeout of a call in milliseconds; 10,000 when absent. */
   timeoutMs?: number;
 }
 
-/** Where toolkits come from beside the built-in ones. Without `composio` there is no registry: its connections cannot be used. */
+/** The registries of toolkits. Without `composio` there is none, and its connections cannot be used. */
 export interface ToolkitSettings {
   composio?: RegistryAccess;
 }

@@ -2,29 +2,29 @@ import { LRUCache } from 'lru-cache';
 import { fault } from '../../core/errors.ts';
 import type { ToolkitTool } from './toolkit.ts';
 
-/** How long what is known of a registry's tools is good for; the defaults are what the service runs with. In milliseconds. */
+/** How a registry's tool lists are read and cached. Times are in milliseconds; the defaults are for production. */
 export interface ToolListOptions {
   /** Reads the tools of a toolkit. Throws TOOLKIT_REGISTRY_UNAVAILABLE. */
   read: (toolkit: string) => Promise<ToolkitTool[]>;
-  /** Longest wait for a list that is not known; two seconds. */
+  /** Maximum wait for a list that is not cached; two seconds by default. */
   patienceMs?: number;
-  /** A time that only goes forward. */
+  /** A monotonic clock. */
   now?: () => number;
 }
 
 const MAX_WAIT_MS = 2_000;
 /** Tools change with releases of the toolkit. */
 const FRESH_TTL_MS = 5 * 60_000;
-/** What is older is not offered any more, though nothing newer can be had. */
+/** An older list is not used, even when the registry does not respond. */
 const STALE_TTL_MS = 24 * 60 * 60_000;
-/** Nobody waits again for a registry that did not answer just now. */
+/** For this long after a failure no turn waits for the registry again. */
 const FAILURE_TTL_MS = 15_000;
 const MAX_LISTS = 100;
 const MAX_FAILURES = 1_000;
 
 /**
- * The tools of a registry's toolkits for turns, which cannot wait: a list that is known is answered at once and read again beside that
- * when it has aged; one that is not known is waited for a moment; and a failure is remembered for some seconds.
+ * Caches the tools of a registry's toolkits for turns, which cannot wait. A cached list is returned at once, and refreshed in the
+ * background when it is old. A list that is not cached is waited for briefly. A failure is remembered for some seconds.
  */
 export class ToolLists {
   readonly #read: ToolListOptions['read'];
@@ -54,7 +54,7 @@ export class ToolLists {
     return await this.#soon(toolkit, this.#start(toolkit));
   }
 
-  /** Reads a list, once however many want it, and keeps what comes of it. */
+  /** Reads a list and caches it, or its failure. Concurrent callers share one request. */
   #start(toolkit: string): Promise<ToolkitTool[]> {
     const underWay = this.#reading.get(toolkit);
     if (underWay) return underWay;
@@ -74,7 +74,7 @@ export class ToolLists {
     return reading;
   }
 
-  /** The list if it comes in time. Reading goes on: a later turn finds it. */
+  /** Returns the list if it arrives in time. Otherwise reading continues, and a later turn finds it. */
   async #soon(toolkit: string, reading: Promise<ToolkitTool[]>): Promise<ToolkitTool[]> {
     const late = Promise.withResolvers<never>();
     const timer = setTimeout(() => {

@@ -3,7 +3,7 @@ import type { Clock } from '../../core/clock.ts';
 import { cutText, toStorable } from '../../core/text.ts';
 import type { DB, NativeConnections } from '../../generated/db.ts';
 
-/** A connection of a workspace to a toolkit, as far as using it needs. */
+/** The columns of a workspace's connection to a toolkit that its use needs. */
 export type Connection = Pick<
   Selectable<NativeConnections>,
   'id' | 'workspace_id' | 'provider' | 'toolkit_slug' | 'external_id'
@@ -23,7 +23,7 @@ export interface ConnectionState {
   toolkit: Toolkit;
 }
 
-/** A tool as a model is told of it. */
+/** A tool as it is described to a model. */
 export interface ToolkitTool {
   name: string;
   description: string;
@@ -31,13 +31,13 @@ export interface ToolkitTool {
   inputSchema: Record<string, unknown>;
 }
 
-/** What a model wants done. */
+/** A call of a tool that a model asks for. */
 export interface ToolCall {
   name: string;
   arguments: Record<string, unknown>;
 }
 
-/** What came of it, for the model to read. A tool that could not do what was asked is a result, not an exception. */
+/** The result of a call, for the model. A tool that fails returns an error result and does not throw. */
 export interface ToolResult {
   isError: boolean;
   text: string;
@@ -50,7 +50,7 @@ export interface KnowledgePassage {
   text: string;
 }
 
-/** On whose behalf a tool works, and with what. */
+/** For whom a tool works, and what it may use. */
 export interface ToolContext {
   /** Bound to the workspace. */
   db: Kysely<DB>;
@@ -58,7 +58,7 @@ export interface ToolContext {
   clock: Clock;
   /** Best first. */
   searchKnowledge(query: string, limit: number): Promise<KnowledgePassage[]>;
-  /** Ends the call; its reason is thrown. */
+  /** Aborts the call, which then throws the signal's reason. */
   signal?: AbortSignal;
 }
 
@@ -74,10 +74,10 @@ export interface TriggerType {
   configSchema: Record<string, unknown>;
 }
 
-/** Largest result that a model gets to read, in characters. */
+/** Maximum length of a result that is passed to a model. */
 const MAX_CHARACTERS = 100_000;
 
-/** A result of bounded size that can be stored: without NUL, and without halves of the characters that a cut went through. */
+/** Returns a result of bounded length that can be stored: without NUL and lone surrogates. */
 export function toolResult(text: string, isError = false): ToolResult {
   const note = text.length <= MAX_CHARACTERS ? '' : `\n[cut off: the result has ${text.length} characters]`;
   const kept = toStorable(cutText(text, MAX_CHARACTERS), '\uFFFD');

@@ -21,16 +21,16 @@ export interface ToolkitOptions extends ToolkitSettings {
   allowPrivateNetwork: boolean;
 }
 
-/** Toolkits that no registry has: it is not asked for their triggers. */
+/** Toolkits that only exist here. The registry is not asked for their triggers. */
 const OURS_ALONE: ReadonlySet<string> = new Set([...BUILTIN_TOOLKITS.map(({ slug }) => slug), 'webhook']);
 
 /** The state of a connection that works. */
 export const ACTIVE = 'ACTIVE';
 
 /**
- * The toolkits of both providers: the built-in ones, which run in this process, and those of the registry when there is one. What
- * needs the registry throws TOOLKIT_REGISTRY_UNAVAILABLE when it does not answer or is not configured; what is built in never does.
- * One instance a process.
+ * The toolkits of both providers: the built-in ones, which run in this process, and those of the registry. A method that needs the
+ * registry throws TOOLKIT_REGISTRY_UNAVAILABLE when it does not respond or is not configured. Built-in toolkits never throw that.
+ * There is one instance per process.
  */
 export class Toolkits {
   readonly #options: ToolkitOptions;
@@ -49,7 +49,7 @@ export class Toolkits {
     return [...BUILTIN_TOOLKITS, ...(await (await this.#remote()).listToolkits())];
   }
 
-  /** The present state of each connection, by its id. The registry is asked only when one of them is there. */
+  /** Returns the present state of each connection by its id. Asks the registry only when it has one of them. */
   async states(connections: readonly Connection[]): Promise<Map<string, ConnectionState>> {
     const accountIds = connections.flatMap(({ external_id }) => external_id ?? []);
     const registry = accountIds.length > 0 ? await this.#remote() : undefined;
@@ -58,7 +58,7 @@ export class Toolkits {
     if (registry) {
       const remote = connections.filter(({ provider }) => provider === 'composio');
       const slugs = new Set(remote.map(({ toolkit_slug }) => toolkit_slug));
-      // Together, so that a slow registry takes no longer for many; they are few, and kept for a while.
+      // In parallel, so that many do not take longer than one. They are few, and cached.
       await Promise.all([...slugs].map(async (slug) => toolkits.set(slug, await registry.toolkit(slug))));
     }
     return new Map(
@@ -68,22 +68,22 @@ export class Toolkits {
           const toolkit = BUILTIN_TOOLKITS.find((one) => one.slug === slug);
           return [id, { status: toolkit ? ACTIVE : 'INACTIVE', toolkit: toolkit ?? nameless }];
         }
-        // An account that the registry no longer has.
+        // The registry no longer has the account.
         const status = accounts?.get(external_id ?? '')?.status ?? 'DELETED';
         return [id, { status, toolkit: toolkits.get(slug) ?? nameless }];
       }),
     );
   }
 
-  /** The tools of a connection, as a model is told of them. */
+  /** Lists the tools of a connection. */
   async listTools({ provider, toolkit_slug }: Connection): Promise<ToolkitTool[]> {
     if (provider === 'composio') return (await this.#remote()).tools(toolkit_slug);
     return (await import('./builtin/provider.ts')).listBuiltinTools(toolkit_slug);
   }
 
   /**
-   * The tools of a connection as far as they are known, for what cannot wait: those of the registry may be some minutes old, and one
-   * that does not answer is waited for two seconds once, and then not for fifteen. Throws TOOLKIT_REGISTRY_UNAVAILABLE.
+   * Lists the tools of a connection for callers that cannot wait. Lists of the registry may be some minutes old. A registry that does
+   * not respond is waited for two seconds, and then not at all for fifteen seconds. Throws TOOLKIT_REGISTRY_UNAVAILABLE.
    */
   async knownTools(connection: Connection): Promise<readonly ToolkitTool[]> {
     const { provider, toolkit_slug: slug } = connection;
@@ -97,8 +97,8 @@ export class Toolkits {
   }
 
   /**
-   * Calls a tool of a connection. A tool that cannot do what was asked, or does not exist, is an error result; also thrown is the
-   * reason of the context's signal, and what fails around a built-in tool, such as the database.
+   * Calls a tool of a connection. A tool that fails or does not exist gives an error result. Throws the reason of the context's
+   * signal, and errors of what a built-in tool uses, such as the database.
    */
   async callTool(connection: Connection, call: ToolCall, context: ToolContext): Promise<ToolResult> {
     const { provider, toolkit_slug, external_id } = connection;
@@ -120,14 +120,14 @@ export class Toolkits {
     return [...own, ...(remote ?? []).filter(({ slug }) => !slugs.has(slug))];
   }
 
-  /** The trigger with this slug. A built-in one is told without asking the registry. */
+  /** Returns the trigger with this slug. Makes no request for a built-in one. */
   async trigger(slug: string): Promise<TriggerType | undefined> {
     const own = BUILTIN_TRIGGERS.find((trigger) => trigger.slug === slug);
     if (own || !this.#options.composio) return own;
     return (await this.#remote()).trigger(slug);
   }
 
-  /** The registry, loaded when it is first needed. */
+  /** The registry's client, loaded at the first use. */
   async #remote(): Promise<Registry> {
     const { Registry, unavailable } = await import('./registry.ts');
     const { composio } = this.#options;

@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { guardedFetch, OutgoingFailed, type OutgoingFailure, OutgoingRefused } from '../../core/outgoing.ts';
 import type { KeyedAccess, SearxngAccess, WebSearchSettings } from './settings.ts';
 
-/** One page that was found, its texts as the service sends them. */
+/** A found page. Its texts are as the service sends them. */
 export interface RawResult {
   title: string;
   url: string;
   snippet: string;
-  /** In whatever form the service writes dates. */
+  /** In the service's own format. */
   date: string | null;
 }
 
@@ -17,15 +17,15 @@ export interface SearchService {
   search(query: string, limit: number, signal: AbortSignal): Promise<RawResult[]>;
 }
 
-/** Why a service did not answer, in words without its address or key; `cause` is for the log. */
+/** A search failed. The message has neither address nor key; `cause` is for the log. */
 export class SearchFailed extends Error {
   override readonly name = 'SearchFailed';
 }
 
 const TIMEOUT_MS = 10_000;
-/** Answers have some 10 to 100 KB. */
+/** Responses usually have 10 to 100 KB. */
 const MAX_BYTES = 2_000_000;
-/** Brave takes no more words than these. */
+/** Brave accepts no more words. */
 const BRAVE_WORDS = 50;
 
 const REASONS: Readonly<Record<OutgoingFailure, string>> = {
@@ -86,7 +86,7 @@ function parsed<T>(schema: z.ZodType<T>, answer: unknown): T {
 }
 
 const text = z.string().nullish();
-/** Results that lack what every result has are left out. */
+/** Leaves out results that lack a required field. */
 const list = z.array(z.unknown());
 
 function resultsOf<T>(schema: z.ZodType<T>, items: readonly unknown[], toResult: (item: T) => RawResult): RawResult[] {
@@ -151,7 +151,7 @@ function tavily({ baseUrl, apiKey }: KeyedAccess, timeoutMs: number): SearchServ
   };
 }
 
-/** Without `web` nothing was found. */
+/** `web` is absent when nothing was found. */
 const braveAnswer = z.object({ web: z.object({ results: list }).nullish() });
 const braveResult = z.object({ url: z.string(), title: text, description: text, page_age: text });
 

@@ -6,7 +6,7 @@ export interface SearxngAccess {
   authorization?: string;
 }
 
-/** A search service that is paid for by key. */
+/** A paid search service, with its key. */
 export interface KeyedAccess {
   apiKey: string;
   baseUrl: string;
@@ -17,11 +17,11 @@ export interface WebSearchSettings {
   searxng?: SearxngAccess;
   tavily?: KeyedAccess;
   brave?: KeyedAccess;
-  /** Milliseconds until a call to one of them has failed; 10,000 when absent. */
+  /** Timeout of a call in milliseconds; 10,000 when absent. */
   timeoutMs?: number;
 }
 
-/** What an operator sets, for messages. */
+/** The variables that turn a service on, for messages. */
 export const SEARCH_VARIABLES = 'GUILDHALL_SEARXNG_URL, TAVILY_API_KEY or BRAVE_SEARCH_API_KEY';
 
 const TAVILY = 'https://api.tavily.com';

@@ -3,8 +3,8 @@ import { Readable } from 'node:stream';
 import { fromRandomAccessReaderPromise, RandomAccessReader, type ZipFile } from 'yauzl';
 
 /**
- * Reads an archive for yauzl. Its own reader lets `fs.read` throw when an archive names a place beyond 2^53 (yauzl 3.4.0), outside of
- * every promise and callback: 86 bytes would end the process. This one answers what lies outside of the file with an error.
+ * Reads an archive for yauzl. yauzl's own reader (3.4.0) throws outside of every promise and callback when an archive
+ * names an offset beyond 2^53: 86 bytes would end the process. This one reports offsets outside of the file as errors.
  */
 class ArchiveReader extends RandomAccessReader {
   readonly #file: FileHandle;
@@ -47,8 +47,8 @@ class ArchiveReader extends RandomAccessReader {
 }
 
 /**
- * Opens a ZIP archive that came from outside; nothing else may open one in this process. `close` of what it answers with closes
- * the file too. Rejects when it is none, or damaged.
+ * Opens an uploaded ZIP archive. Nothing else in this process may open one. `close` of the result closes the file too. Rejects when
+ * the file is no archive, or damaged.
  */
 export async function openArchive(path: string, options: { decodeStrings: boolean }): Promise<ZipFile> {
   const file = await open(path);

@@ -15,7 +15,7 @@ export interface AttachmentInput {
   mediaType?: string;
 }
 
-/** An attachment whose content is at hand and of a kind that the model takes, or audio for an agent that listens. */
+/** An attachment with its content, of a kind that the model accepts, or audio for an agent that listens. */
 export interface ResolvedAttachment {
   kind: AttachmentKind['attachment'];
   mediaType: string;
@@ -26,16 +26,16 @@ export interface ResolvedAttachment {
   url?: string;
 }
 
-/** For whom attachments are brought in, and how. */
+/** The model and the settings that decide how attachments are resolved. */
 export interface AttachmentContext {
   model: { name: string; supportsImage: boolean; supportsDocument: boolean };
-  /** Whether the agent takes audio, whatever its model takes. */
+  /** Whether the agent accepts audio, which does not depend on its model. */
   listens?: boolean;
   allowPrivateNetwork: boolean;
   signal?: AbortSignal;
   /** Milliseconds for each download; 15 seconds when absent. */
   timeoutMs?: number;
-  /** The client that downloads; tests bring one with a resolver of their own. */
+  /** The HTTP client; tests pass one with a resolver of their own. */
   fetch?: OutgoingClient['guardedFetch'];
 }
 
@@ -65,7 +65,7 @@ function titleOf(input: AttachmentInput, index: number): string {
     : `attachments[${index}] (${cleanName(input.filename)})`;
 }
 
-/** The last segment of a path, without control characters: the model and later downloads get to see it. */
+/** Returns the last segment of a path without control characters, because models and later downloads show it. */
 function cleanName(name: string): string {
   const last = name.split(/[/\\]/).findLast((segment) => segment.trim() !== '') ?? '';
   return last.replace(/\p{C}/gu, '').trim().slice(0, 255);
@@ -79,7 +79,7 @@ function filenameOf(input: AttachmentInput, index: number, extension: string): s
   try {
     fromUrl = cleanName(decodeURIComponent(path));
   } catch {
-    // A stray % in somebody's URL: no name then.
+    // The URL has a malformed % escape, so it gives no name.
   }
   return fromUrl === '' ? `attachment-${index}.${extension}` : fromUrl;
 }
@@ -87,7 +87,7 @@ function filenameOf(input: AttachmentInput, index: number, extension: string): s
 function decodeInline(base64: string, title: string, index: number): Buffer {
   if (Math.floor((base64.length * 3) / 4) - 2 > MAX_INLINE_BYTES) throw tooLarge(`${title} is`, MAX_INLINE_BYTES);
   const bytes = Buffer.from(base64, 'base64');
-  // Buffer skips what is not base64; only canonical text comes back as it was.
+  // Buffer skips invalid characters. Only canonical base64 encodes back to the same text.
   if (bytes.length === 0 || bytes.toString('base64') !== base64) {
     const message = 'must be base64 (RFC 4648, section 4) with padding, without line breaks or a data: prefix';
     throw invalidInput(index, '/base64', message, 'contentEncoding');
@@ -135,7 +135,7 @@ function decodeAll(inputs: readonly AttachmentInput[]): (Buffer | null)[] {
   });
 }
 
-/** Throws the VALIDATION_ERROR that `resolveAttachments` would, before anything is begun. */
+/** Throws the same VALIDATION_ERROR as `resolveAttachments`, before any work starts. */
 export function checkAttachments(inputs: readonly AttachmentInput[]): void {
   try {
     decodeAll(inputs);
@@ -145,7 +145,7 @@ export function checkAttachments(inputs: readonly AttachmentInput[]): void {
 }
 
 /**
- * Brings in the attachments of a message and checks them against the model.
+ * Resolves the attachments of a message and checks that the model accepts them.
  *
  * - Inline content is at most 1 MiB decoded, by URL 10 MiB, all together 20 MiB. URLs are fetched one after the other with the guarded client.
  * - PNG, JPEG, WebP and GIF are images; PDF, plain text, CSV and Markdown are documents. The bytes decide. `mediaType`, the
@@ -162,7 +162,7 @@ export async function resolveAttachments(
   if (inputs.length > MAX_ATTACHMENTS) {
     throw invalid('/body/attachments', `must NOT have more than ${MAX_ATTACHMENTS} items`, 'maxItems');
   }
-  // All that needs no network first: a message with a broken part must not make anybody's server work.
+  // Checks that need no network come first: an invalid message must not cause requests to other servers.
   const inline = decodeAll(inputs);
   const { model, listens = false } = context;
   if (inputs.length > 0 && !listens && !model.supportsImage && !model.supportsDocument) {
@@ -238,7 +238,7 @@ export function toModelParts(attachments: readonly ResolvedAttachment[]): UserPa
   });
 }
 
-/** What is stored with the message. The content is not: it is shown to the model in its own turn only. */
+/** Returns what is stored with the message. The content is not stored, because the model sees it in this turn only. */
 export function toStored(attachments: readonly ResolvedAttachment[]): StoredAttachment[] {
   return attachments.map(({ mediaType, filename, sizeBytes, sha256, url }) => ({
     mediaType,
@@ -257,8 +257,8 @@ function sizeText(bytes: number): string {
 /**
  * The text of an earlier message as later turns show it to the model: its content, and a note for each attachment, such as
  * `[attachment: report.pdf, application/pdf, 20 KB]`. So the model knows what its earlier answers were about, and a
- * conversation does not pay for the same pages and pixels again in every turn. Who needs them again sends them again. A recording
- * with a transcript has no note: what it says is in the content.
+ * conversation does not pay for the same pages and pixels again in every turn. Users attach a file again when it is
+ * needed again. A recording with a transcript has no note, because the content has its words.
  */
 export function withAttachmentNotes(content: string, attachments: readonly StoredAttachment[]): string {
   const unread = attachments.filter(({ transcript }) => transcript === undefined);

@@ -10,7 +10,7 @@ export interface FileKind {
   aliases: readonly string[];
   /** Lower case, the usual one first. */
   extensions: readonly string[];
-  /** What models get it as; audio they get as its transcript. Null: not accepted as an attachment. */
+  /** How models receive it; audio as its transcript. Null: not accepted as an attachment. */
   attachment: 'image' | 'document' | 'audio' | null;
   /** Null: not accepted as a knowledge source. */
   source: SourceKind | null;
@@ -85,7 +85,7 @@ export const FILE_KINDS: readonly FileKind[] = [
 const USUAL_TYPES: ReadonlyMap<string, string> = new Map(
   FILE_KINDS.flatMap(({ mediaType, aliases }) => aliases.map((alias) => [alias, mediaType])),
 );
-/** What senders write who do not know the type. */
+/** Types that senders write when they do not know the type. */
 const UNDECLARED: ReadonlySet<string> = new Set(['', 'application/octet-stream', 'binary/octet-stream']);
 
 /** Returns a media type in lower case, without parameters, under its usual name. */
@@ -94,7 +94,7 @@ export function plainType(mediaType: string): string {
   return USUAL_TYPES.get(bare) ?? bare;
 }
 
-/** Whether a media type says anything. */
+/** Whether a media type names a type, and not just unknown content. */
 export function isDeclared(mediaType: string | undefined): mediaType is string {
   return mediaType !== undefined && !UNDECLARED.has(plainType(mediaType));
 }

@@ -1,17 +1,17 @@
 /**
- * A kind of stored file that anybody may read who has its address. Its keys are made here and hold 192 random bits: the address is
- * the permission.
+ * A kind of stored file that is public to everybody who has its address. Its keys are made here and have 192 random bits: the address
+ * is the permission.
  */
 interface PublicKind {
   key: RegExp;
-  /** The name that a browser saves it under, without its extension. */
+  /** The file name for downloads, without its extension. */
   filename: string;
   mediaTypes: Readonly<Record<string, string>>;
 }
 
 const WORKSPACE = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 
-/** All that the service hands out without a key. What is not listed here is not served. */
+/** Every kind of file that is served without an API key. No other file is served. */
 const PUBLIC_KINDS: readonly PublicKind[] = [
   {
     key: new RegExp(`^${WORKSPACE}/speech/[A-Za-z0-9_-]{32}\\.([a-z0-9]{2,4})$`),
@@ -32,7 +32,7 @@ export function speechKey(workspaceId: string, random: string, extension: string
   return `${workspaceId}/speech/${random}.${extension}`;
 }
 
-/** How the file under a key is shown to the public; undefined for every key that is not meant to be. */
+/** Returns how the file under a key is served to the public; undefined when the key is not public. */
 export function publicFile(key: string): { mediaType: string; filename: string } | undefined {
   for (const { key: pattern, filename, mediaTypes } of PUBLIC_KINDS) {
     const extension = pattern.exec(key)?.[1] ?? '';
@@ -42,7 +42,7 @@ export function publicFile(key: string): { mediaType: string; filename: string }
   return undefined;
 }
 
-/** Where the public gets the file under a key. `publicUrl` is the service's own address, without a slash at its end. */
+/** Returns the public address of the file under a key. `publicUrl` is the service's own address, without a slash at its end. */
 export function publicFileUrl(publicUrl: string, key: string): string {
   return `${publicUrl}/files/${key}`;
 }

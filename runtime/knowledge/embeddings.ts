@@ -6,7 +6,7 @@ import { withRetries } from '../models/retry.ts';
 import type { EmbeddingModelName, ModelSettings } from '../models/settings.ts';
 import { modelFetch } from '../models/transport.ts';
 
-/** A text's place in a model's space of meanings; its length is 1, so that the cosine of two is their dot product. */
+/** The embedding of a text. Its length is 1, so that the cosine of two vectors is their dot product. */
 export type Vector = readonly number[];
 
 /** Bounds of one call. Providers take 100 texts (Google) to 2,048, and OpenAI 300,000 tokens in all. */
@@ -16,7 +16,7 @@ const MAX_CHARS_PER_CALL = 150_000;
 const MAX_INPUT_CHARS = 8_000;
 const MAX_CONCURRENT_CALLS = 3;
 const PASSAGES_TIMEOUT_MS = 60_000;
-/** Somebody waits for the answer, and there is one without vectors as well. */
+/** Short, because a user waits, and the search also works without vectors. */
 const QUERY_TIMEOUT_MS = 3_000;
 const MAX_DIMENSIONS = 16_000;
 
@@ -26,8 +26,8 @@ export function embeddingModelKey({ provider, modelId }: EmbeddingModelName): st
 }
 
 /**
- * The vectors of texts, in their order, by the configured model. Throws MODEL_PROVIDER_ERROR (a sentence for people, without
- * secrets) or the signal's own reason.
+ * Returns the vectors of texts in the same order, from the configured model. Throws MODEL_PROVIDER_ERROR (a sentence for people,
+ * without secrets) or the signal's own reason.
  */
 export async function embedTexts(
   settings: ModelSettings,
@@ -37,7 +37,7 @@ export async function embedTexts(
   const batches = batchesOf(texts.map(presentable));
   const found = new Map<number, Vector[]>();
   const queue = batches.entries();
-  // When one call fails for good, the others are for nothing.
+  // When one call fails for good, the others are aborted.
   const failed = new AbortController();
   const signal = options.signal ? AbortSignal.any([options.signal, failed.signal]) : failed.signal;
   const work = async () => {
@@ -58,13 +58,13 @@ export async function embedTexts(
   return vectors;
 }
 
-/** The vector of a query, tried once and not for long. Throws as `embedTexts` does. */
+/** Returns the vector of a query, without retries and with a short timeout. Throws like `embedTexts`. */
 export async function embedQuery(settings: ModelSettings, query: string): Promise<Vector> {
   const [vector] = await embed(settings, [presentable(query)], { timeoutMs: QUERY_TIMEOUT_MS, retries: 0 });
   return vector as Vector;
 }
 
-/** One bit a dimension: 1 where the vector is positive. */
+/** Returns one bit for each dimension: 1 where the vector is positive. */
 export function signsOf(vector: Vector): string {
   return vector.map((value) => (value > 0 ? '1' : '0')).join('');
 }

@@ -9,28 +9,28 @@ import { MAX_TEXT_CHARS, Unreadable } from './extract/blocks.ts';
 import type { ExtractLine } from './extract/extractLine.ts';
 import type { Passage } from './passages.ts';
 
-/** What reading one file may take. */
+/** The limits of reading one file. */
 export interface ExtractLimits {
   /** From the start of the process to its end. */
   timeMs: number;
-  /** Resident memory of the process, which is looked at several times a second. */
+  /** Resident memory of the process, checked several times a second. */
   memoryBytes: number;
   outputChars: number;
 }
 
-/** A usual process has 120 MB; the largest PDF that is accepted stays below 400. */
+/** A usual process takes 120 MB; the largest accepted PDF takes less than 400. */
 export const EXTRACT_LIMITS: ExtractLimits = {
   timeMs: 120_000,
   memoryBytes: 700 * 1024 * 1024,
-  // Text as JSON, with what passages repeat of each other.
+  // Text as JSON, with the overlap of passages.
   outputChars: 3 * MAX_TEXT_CHARS,
 };
 
 const ROOT = join(import.meta.dirname, '../..');
 const CHILD = join(import.meta.dirname, 'extract/child.ts');
 /**
- * The reader's own code and what it imports. Not all of ROOT: by default that has the data folder in it, with the secret key and
- * everybody's files.
+ * The reader's own code and what it imports. Not all of ROOT, which has the data folder in it by default, with the secret key and the files
+ * of all workspaces.
  */
 const READABLE = [
   join(ROOT, 'package.json'),
@@ -40,11 +40,11 @@ const READABLE = [
   realpathSync(join(ROOT, 'node_modules')),
 ];
 const POLL_MS = 50;
-/** The kernel ends a process that outlives this one and still computes, so long after its time. */
+/** If this process has ended, the kernel ends a reader that still computes so long after its time limit. */
 const CPU_GRACE_SECONDS = 10;
 const MAX_STDERR_CHARS = 4000;
 
-/** What is said of a file whose reading was cut short. */
+/** Messages for files whose reading exceeds a limit. */
 const TOO_SLOW = 'Reading the file takes too long. Split it into smaller files.';
 const TOO_LARGE_IN_MEMORY = 'Reading the file takes too much memory. Split it into smaller files.';
 const TOO_MUCH_TEXT = 'There is too much text in the file. Split it into smaller files.';
@@ -52,9 +52,9 @@ const TOO_MUCH_TEXT = 'There is too much text in the file. Split it into smaller
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
 /**
- * Reads a file of a known kind and splits its text into passages, in a process of its own: without our environment, with no right
- * to write or to start anything, and ended when it goes beyond the limits or `signal` aborts. Throws Unreadable when the file is to
- * blame, the reason of `signal`, and any other Error when we are.
+ * Reads a file of a known kind and splits its text into passages, in a process of its own. That process has no environment
+ * variables and may neither write files nor start processes. It is killed when it exceeds the limits or `signal` aborts. Throws
+ * Unreadable for a fault of the file, the reason of `signal`, and any other Error for a fault of the service.
  */
 export async function extractPassages(
   path: string,
@@ -98,18 +98,18 @@ function start(path: string, kind: SourceKind, limits: ExtractLimits): Child {
     path,
   ];
   const seconds = Math.ceil(limits.timeMs / 1000) + CPU_GRACE_SECONDS;
-  // The shell sets the limit and becomes the program.
+  // The shell sets the limit and is replaced by the program.
   const child = spawn('/bin/sh', ['-c', `ulimit -t ${seconds}; exec "$0" "$@"`, process.execPath, ...args], {
     env: {},
     cwd: '/',
     stdio: ['pipe', 'pipe', 'pipe'],
   });
-  child.stdin.on('error', () => {}); // it ended first
+  child.stdin.on('error', () => {}); // the process may have ended before
   if (child.pid !== undefined) {
     try {
-      setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL); // answers to requests come first
+      setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL); // requests have priority
     } catch {
-      // It may have ended, or may not be changed.
+      // The process may have ended, or the priority may not be changed.
     }
   }
   return child;
@@ -117,12 +117,12 @@ function start(path: string, kind: SourceKind, limits: ExtractLimits): Child {
 
 interface Collected {
   passages: Passage[];
-  /** How many there should be; undefined when it did not get to its end. */
+  /** How many passages the process wrote; undefined when it did not finish. */
   total: number | undefined;
   unreadable: Unreadable | undefined;
 }
 
-/** Takes the output in; complete when the process is closed. */
+/** Collects the output. The result is complete when the process is closed. */
 function collect(child: Child, maxChars: number, end: (reason: unknown) => void): Collected {
   const found: Collected = { passages: [], total: undefined, unreadable: undefined };
   let chars = 0;
@@ -146,7 +146,7 @@ function collect(child: Child, maxChars: number, end: (reason: unknown) => void)
   return found;
 }
 
-/** Undefined when it is no line of ours: a parser may write to the output too. */
+/** Returns undefined for any other line, because a parser may write to the output too. */
 function parsed(line: string): ExtractLine | undefined {
   try {
     return JSON.parse(line);
@@ -166,14 +166,14 @@ async function whenClosed(child: Child): Promise<{ code: number | null; killedBy
   });
 }
 
-/** Linux tells the resident memory of a process in /proc; elsewhere only the limit of the heap holds. */
+/** Linux reports the resident memory of a process in /proc. On other systems only the heap limit applies. */
 function watchMemory(child: Child, maxBytes: number, tooMuch: () => void): NodeJS.Timeout {
   return setInterval(async () => {
     try {
       const kilobytes = /^VmRSS:\s*(\d+) kB$/m.exec(await readFile(`/proc/${child.pid}/status`, 'utf8'))?.[1];
       if (Number(kilobytes) * 1024 > maxBytes) tooMuch();
     } catch {
-      // It has ended.
+      // The process has ended.
     }
   }, POLL_MS);
 }

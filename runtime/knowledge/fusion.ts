@@ -1,9 +1,9 @@
-/** Of the paper's k = 60: how little the first ranks differ (Cormack, Clarke, Büttcher: Reciprocal Rank Fusion, SIGIR 2009). */
+/** The constant k of Cormack, Clarke, Büttcher: Reciprocal Rank Fusion, SIGIR 2009. A higher value makes the first ranks differ less. */
 const K = 60;
 
 /**
- * Merges ranked lists into one, best first. An entry's score is the sum over the lists of 1 / (60 + rank), as a share of the most that
- * there can be: 1 = first in every list. Entries are the same when their keys are; equal scores keep the order of the first list.
+ * Merges ranked lists into one, best first. An entry's score is the sum over the lists of 1 / (60 + rank), divided by the maximum:
+ * 1 = first in every list. Entries with the same key are the same. Equal scores keep the order of the first list.
  */
 export function fuseRanks<T>(lists: readonly (readonly T[])[], keyOf: (entry: T) => string): (T & { score: number })[] {
   const merged = new Map<string, { entry: T; sum: number }>();

@@ -22,36 +22,35 @@ import type { Runtime } from '../runtime.ts';
 import { embeddingModelKey, embedTexts, signsOf, type Vector } from './embeddings.ts';
 import { mayHaveAccents, shapeOf, termsOf, tsvectorOf } from './terms.ts';
 
-/** A piece of a source, found and shown as one. */
+/** A part of a source, the unit of search. */
 export interface Passage {
-  /** Its place in the source, from 0. */
+  /** Its position in the source, from 0. */
   seq: number;
-  /** The headings that it stands under. */
+  /** The headings above it. */
   heading: string | null;
   page: number | null;
   content: string;
 }
 
-/** What the index and its search stand on. */
+/** What the index and its search depend on. */
 export interface KnowledgeContext {
   db: Kysely<DB>;
   workspaceId: string;
   runtime: Pick<Runtime, 'models'>;
-  /** Hears of vectors that could not be had: work goes on without them. */
+  /** Logs failed calls of the embedding model. The work continues without vectors. */
   logger?: Pick<Logger, 'warn'> | undefined;
 }
 
 /** Rows of one statement. */
 const PASSAGES_AT_ONCE = 500;
 const VECTORS_AT_ONCE = 100;
-/** Passages whose words are cut before other work of the process has its turn: some milliseconds. */
+/** Passages that are split into words before the event loop gets a turn: some milliseconds. */
 const CUT_AT_ONCE = 25;
 
 /**
- * Replaces all passages of a source, in one transaction, with what finds them. Where a model for embeddings is configured their
- * vectors are fetched before; if that fails they are stored without, and `embedStoredPassages` can add vectors later. Of a source
- * that is gone or deleted nothing is stored; an empty list removes what there is in any case. Throws the signal's reason when the
- * work is given up.
+ * Replaces all passages of a source and their index entries in one transaction. Fetches their vectors first where a model for
+ * embeddings is configured. If that fails, stores them without vectors, and `embedStoredPassages` can add these later. Stores nothing
+ * for a source that is deleted. An empty list removes all passages. Throws the signal's reason when it aborts.
  */
 export async function replacePassages(
   context: KnowledgeContext & { signal?: AbortSignal | undefined },
@@ -75,8 +74,8 @@ export async function replacePassages(
 }
 
 /**
- * Gives the stored passages of a source vectors of the configured model, for a source that has none of it. Answers whether it has
- * them now: false when it was deleted or its passages were replaced meanwhile. Throws MODEL_PROVIDER_ERROR.
+ * Adds vectors of the configured model to the stored passages of a source that has none. Returns false when the source was deleted
+ * or its passages were replaced meanwhile. Throws MODEL_PROVIDER_ERROR.
  */
 export async function embedStoredPassages(
   { db, workspaceId, runtime, signal }: KnowledgeContext & { signal?: AbortSignal | undefined },
@@ -95,7 +94,7 @@ export async function embedStoredPassages(
   });
 }
 
-/** The rows of passages, and how many of them have each word; the empty word counts all. */
+/** Returns the rows of passages, and the number of passages for each word. The empty word counts all passages. */
 async function index(db: Kysely<DB>, passages: readonly Passage[]) {
   const rows: PassageRow[] = [];
   const counts = new Map<string, number>();
@@ -125,7 +124,7 @@ async function index(db: Kysely<DB>, passages: readonly Passage[]) {
   return { rows, counts };
 }
 
-/** What a passage means depends on what it stands under. */
+/** The meaning of a passage depends on its headings. */
 function embeddedText({ heading, content }: Pick<Passage, 'heading' | 'content'>): string {
   return heading === null ? content : `${heading}\n${content}`;
 }

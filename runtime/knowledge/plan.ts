@@ -3,22 +3,22 @@ import { lexeme, type Term } from './terms.ts';
 
 /** A word of the index that a word of the query stands for. */
 export interface KnownWord {
-  /** Which word of the query, from 1. 0: all passages of the workspace. -1: those that are searched, counted up to 10,000. */
+  /** Position of the word in the query, from 1. 0: all passages of the workspace. -1: the searched passages, counted up to 10,000. */
   ordinal: number;
   /** Without accents. */
   word: string;
-  /** How many passages of the workspace have it. */
+  /** Number of passages of the workspace with this word. */
   passages: number;
-  /** 1 for the word itself; for words like it the share of common trigrams. */
+  /** 1 for the word itself; the share of common trigrams for a similar word. */
   likeness: number;
 }
 
-/** One thing that ranks a passage. */
+/** One part of a passage's score. */
 export interface Part {
   /** As tsquery takes it. */
   query: string;
   weight: number;
-  /** Whether it counts more the oftener it is there. */
+  /** Whether more occurrences in a passage give a higher score. */
   graded: boolean;
 }
 
@@ -26,30 +26,30 @@ export interface Part {
 export interface Candidates {
   /** As tsquery takes it; null: all of the sources. */
   query: string | null;
-  /** Whether the inverted index finds them, which goes through those of the whole workspace. If not, all of the sources are read. */
+  /** Whether to use the inverted index, which covers the whole workspace. If not, all passages of the sources are read. */
   inverted: boolean;
 }
 
-/** How a text search goes. */
+/** The plan of a text search. */
 export interface Plan {
   candidates: Candidates;
-  /** What is ranked when those are too few; undefined when there are no others. */
+  /** The passages to rank when the first ones are too few; undefined when there are no others. */
   wider: Candidates | undefined;
   parts: Part[];
 }
 
-/** Passages that a search ranks, as far as statistics can tell. Each costs about 15 µs: reading its words, and trying a score of parts. */
+/** Estimated maximum of ranked passages. Each costs about 15 µs: reading its words, and scoring the parts of the plan. */
 const BUDGET = 700;
-/** Where the count of the searched passages ends. */
+/** The count of the searched passages stops here. */
 const COUNTED = 10_000;
-/** Words of the query that count: the rarest. */
+/** Only so many words of the query count, the rarest first. */
 const MAX_WORDS = 16;
-/** What a word found in place of the one that was asked for is worth, before its likeness. */
+/** Weight of a similar word that replaces a word of the query, before its likeness. */
 const INFLECTION = 0.5;
 const CORRECTION = 0.8;
-/** A word that is not there is looked for by words this like it, or with few typing errors between. */
+/** A word that the index lacks is replaced by words of at least this likeness, or with few typing errors. */
 const LIKE_ENOUGH = 0.5;
-/** What two words that follow each other as in the query are worth, as a share of the commoner one. */
+/** Weight of two words that follow each other as in the query, as a share of the more common one. */
 const ADJACENT = 0.5;
 
 /** A word to look for, and how many of the searched passages should have it. */
@@ -63,15 +63,15 @@ interface Concept {
   ordinal: number;
   weight: number;
   exact: Unit | undefined;
-  /** Words in its place. */
+  /** Words that replace it. */
   others: Unit[];
   othersWeight: number;
 }
 
 /**
- * Decides which passages are worth ranking, and by what. A rare word tells more than a common one (inverse document frequency as
- * in BM25), a word found in place of another counts less, words that follow each other as in the query count more. Words so
- * common that ranking all their passages would take too long must come together. Undefined when no word is known.
+ * Decides which passages are ranked, and by which parts. A rare word counts more than a common one (inverse document frequency as
+ * in BM25), a similar word counts less, words that follow each other as in the query count more. Words that are too common to rank
+ * all their passages must occur together. Returns undefined when the index has none of the words.
  * @param asked the words of the query by their ordinals: the first is 1
  */
 export function planSearch(known: readonly KnownWord[], asked: readonly Term[]): Plan | undefined {
@@ -85,7 +85,7 @@ export function planSearch(known: readonly KnownWord[], asked: readonly Term[]):
   const parts = concepts.flatMap(partsOf).concat(adjacentParts(concepts, asked));
   if (searched <= BUDGET) return { candidates: { query: null, inverted: false }, wider: undefined, parts };
   const { expected, query, wider } = chooseCandidates(concepts, searched);
-  // The index is asked for a word, and the sources are looked at after.
+  // The index finds the passages of a word; the filter by source comes after.
   const inverted = counted >= COUNTED || (expected * all) / searched < searched;
   return {
     candidates: { query, inverted },
@@ -145,7 +145,7 @@ function adjacentParts(concepts: readonly Concept[], asked: readonly Term[]): Pa
   });
 }
 
-/** All passages with one of the rare words, and those where enough of the common ones come together. */
+/** Selects all passages with one of the rare words, and those with enough of the common ones together. */
 function chooseCandidates(
   concepts: readonly Concept[],
   searched: number,
@@ -171,7 +171,7 @@ function chooseCandidates(
   }
   const chosen = rare.map(({ query }) => query);
   let sum = BUDGET - room;
-  // Words that nearly all passages have do not tell them apart, however many come together: that is for queries of nothing else.
+  // Words in nearly all passages do not tell passages apart, even together. They only count when the query has no others.
   if (together.length > 1 && (expected <= room || chosen.length === 0)) {
     chosen.push(`(${together.map(({ query }) => query).join(' & ')})`);
     sum += expected;

@@ -19,26 +19,26 @@ import { type ExtractLimits, extractPassages } from './extract.ts';
 import { replacePassages } from './passages.ts';
 import { sourceKey } from './sourceKind.ts';
 
-/** What the processing of a workspace's sources stands on. */
+/** What the processing of a workspace's sources depends on. */
 export interface ProcessingContext {
   db: Kysely<DB>;
   workspaceId: string;
   runtime: Runtime;
   logger: Logger;
-  /** The run is given up and its source waits again. */
+  /** Aborts the run. Its source is processed again later. */
   signal: AbortSignal;
   /** For tests. */
   limits?: ExtractLimits;
 }
 
-/** A source that was taken so often and never came to an end ends the process that reads it. */
+/** A source that was started so often without an end probably crashes the process that reads it. */
 const MAX_ATTEMPTS = 10;
-/** What a person can do about a fault of ours. */
+/** The message for a fault of the service. */
 const OUR_FAULT = 'The file could not be processed because of a fault of the service. Upload it again later.';
 
 /**
- * Reads a source and makes its passages searchable: it is COMPLETED then, or FAILED when its file is to blame. What was deleted
- * meanwhile is dropped, and nothing of it stays. Run twice it comes to the same. Throws when it is to be run again.
+ * Reads a source and makes its passages searchable. The source is then COMPLETED, or FAILED for a fault of its file. Removes
+ * everything of a source that was deleted meanwhile. Idempotent. Throws when the run must be repeated.
  */
 export async function processSource(context: ProcessingContext, sourceId: string): Promise<void> {
   const { db, workspaceId, runtime, signal } = context;
@@ -51,7 +51,7 @@ export async function processSource(context: ProcessingContext, sourceId: string
   try {
     if (source.attempts > MAX_ATTEMPTS) throw new Unreadable(OUR_FAULT);
     const passages = await read(context, source);
-    // Indexing can take long; for what is gone it need not begin.
+    // Indexing can take long, and is not needed for a deleted source.
     if (await findKnowledgeSource(db, workspaceId, sourceId)) await replacePassages(context, sourceId, passages);
     await settle(context, source, { processing_status: 'COMPLETED' });
   } catch (error) {
@@ -61,12 +61,12 @@ export async function processSource(context: ProcessingContext, sourceId: string
     }
     context.logger.info({ sourceId, reason: error.message, cause: error.cause }, 'knowledge source cannot be read');
     const counted = await settle(context, source, { processing_status: 'FAILED', error_message: error.message });
-    // An earlier run may have come further. What a later one has found stays.
+    // Removes passages of an earlier run, but keeps those of a later one.
     if (counted) await replacePassages(context, sourceId, []);
   }
 }
 
-/** Gives a source up after its last run has failed. */
+/** Marks a source as FAILED after its last run has failed. */
 export async function failSource(
   { db, workspaceId, runtime }: Pick<ProcessingContext, 'db' | 'workspaceId' | 'runtime'>,
   sourceId: string,
@@ -85,7 +85,7 @@ async function read({ workspaceId, runtime, signal, limits }: ProcessingContext,
   }
 }
 
-/** Writes how a run ended, unless the source was deleted or taken by a later run. Answers whether it was written. */
+/** Stores the end of a run, unless the source was deleted or a later run has started. Returns whether it was stored. */
 async function settle(
   context: ProcessingContext,
   source: KnowledgeSourceRow,
@@ -97,14 +97,14 @@ async function settle(
   return counted;
 }
 
-/** The source waits again; a run that was given up as the service stops does not count. */
+/** Puts the source back. A run that was aborted because the service stops does not count as an attempt. */
 async function giveBack({ db, runtime, signal, logger }: ProcessingContext, source: KnowledgeSourceRow): Promise<void> {
   const attempts = signal.aborted ? source.attempts - 1 : source.attempts;
   const now = runtime.clock.now();
   try {
     await settleKnowledgeSource(db, source, { processing_status: 'PENDING', attempts, updated_at: now });
   } catch (error) {
-    // It stays in PROCESSING, and is found there.
+    // It stays in PROCESSING, where the next start finds it.
     logger.warn({ err: error, sourceId: source.id }, 'knowledge source not given back');
   }
 }

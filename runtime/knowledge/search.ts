@@ -13,40 +13,40 @@ import type { KnowledgeContext } from './passages.ts';
 import { planSearch } from './plan.ts';
 import { mayHaveAccents, shapeOf, type Term, termsOf } from './terms.ts';
 
-/** What is looked for, and where. */
+/** A query, and the sources to search. */
 export interface KnowledgeQuery {
   /** A question or words, in any language. */
   query: string;
-  /** The sources to search, such as those linked to an agent. What cannot be searched among them is left out. */
+  /** The sources to search, such as those linked to an agent. Leaves out those that cannot be searched. */
   sourceIds: readonly string[];
-  /** Most passages to answer with. */
+  /** Maximum number of passages to return. */
   limit: number;
 }
 
-/** A passage that was found. */
+/** A found passage. */
 export interface KnowledgeHit extends FoundPassage {
-  /** From 0 to 1, higher is better; comparable within one answer only. */
+  /** From 0 to 1, higher is better; comparable within one result only. */
   score: number;
 }
 
-/** In UTF-16 units: a query that is longer is a document, and its beginning tells what it is about. */
+/** In UTF-16 units. Of a longer query only the beginning is used. */
 const MAX_QUERY_CHARS = 4_000;
-/** Words of the query that are looked up. */
+/** Maximum number of words of the query that are looked up. */
 const MAX_QUERY_WORDS = 64;
-/** Passages that each way of searching brings to be fused. */
+/** Maximum number of passages of each search that are fused. */
 const MAX_FUSED = 50;
-/** Passages that are ranked at most, where the statistics were wrong. */
+/** Maximum number of ranked passages, for when the statistics are wrong. */
 const MAX_RANKED = 1_500;
-/** Numbers that SQL multiplies in one exact comparison: 0.2 µs each. */
+/** Maximum number of multiplications in one exact comparison in SQL: 0.2 µs each. */
 const MAX_MULTIPLICATIONS = 150_000;
 const [MIN_COMPARED, MAX_COMPARED] = [100, 400];
 /** With pgvector a comparison costs little more than reading the vector. */
 const MAX_COMPARED_BY_PGVECTOR = 1_000;
 
 /**
- * The passages of the sources that answer a query best, best first: by their words, and by their meaning where a model for embeddings
- * is configured, both ranks fused. Only processed sources of the workspace are searched. When the model for embeddings does not
- * answer, that is logged, and the words decide alone.
+ * Finds the passages of the sources that match a query best, best first. Searches by words, and by meaning where a model for embeddings
+ * is configured, and fuses both ranks. Searches only processed sources of the workspace. When the embedding model fails, logs that and
+ * searches by words alone.
  */
 export async function searchKnowledge(
   context: KnowledgeContext,
@@ -130,7 +130,7 @@ async function searchMeaning(
   });
 }
 
-/** How many of the vectors with the nearest signs are compared exactly. */
+/** Returns how many of the vectors with the nearest signs are compared exactly. */
 export function comparedVectors(dimensions: number, pgvector: boolean): number {
   if (pgvector) return MAX_COMPARED_BY_PGVECTOR;
   return Math.min(Math.max(Math.round(MAX_MULTIPLICATIONS / dimensions), MIN_COMPARED), MAX_COMPARED);
@@ -138,7 +138,7 @@ export function comparedVectors(dimensions: number, pgvector: boolean): number {
 
 const pgvectorThere = new WeakMap<object, Promise<boolean>>();
 
-/** Asked once a process, which has one database. */
+/** Checked once per process, which has one database. */
 async function pgvectorOf(process: object, ask: () => Promise<boolean>): Promise<boolean> {
   const known = pgvectorThere.get(process) ?? ask();
   pgvectorThere.set(process, known);

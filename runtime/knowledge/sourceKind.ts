@@ -22,11 +22,11 @@ export interface SourceHints {
   declared: string;
 }
 
-/** Enough to see whether it is text. What comes later is looked at when the file is read. */
+/** Enough to detect text. The rest is checked when the file is read. */
 const HEAD_BYTES = 64 * 1024;
-/** PDF readers take the header anywhere in here (PDF 32000-1, implementation note 13). */
+/** PDF readers accept the header anywhere before this offset (PDF 32000-1, implementation note 13). */
 const MAX_PDF_HEADER_OFFSET = 1024;
-/** The part of a DOCX that says what it is; real ones have a few KB. */
+/** The part of a DOCX that declares its type; usually a few KB. */
 const CONTENT_TYPES = '[Content_Types].xml';
 const MAX_CONTENT_TYPES_BYTES = 1024 * 1024;
 const DOCX_MAIN_PART = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml';
@@ -60,7 +60,7 @@ export async function sourceKind(path: string, { filename, declared }: SourceHin
   return kind;
 }
 
-/** Whether the content can be what the name says. An empty file can be anything; that it is empty is said when it is read. */
+/** Whether the content can be what the name says. An empty file fits every name; the reader reports that it is empty. */
 function fits(named: SourceKind, found: 'pdf' | 'docx' | 'text', head: Buffer): boolean {
   if (head.length === 0) return true;
   return found === 'text' ? named !== 'pdf' && named !== 'docx' : named === found;
@@ -79,21 +79,21 @@ async function kindByBytes(path: string, head: Buffer): Promise<'pdf' | 'docx' |
 
 function isPdf(head: Buffer): boolean {
   const at = head.subarray(0, MAX_PDF_HEADER_OFFSET).indexOf('%PDF-');
-  // Further on it may be a text about PDF.
+  // At a later offset it may be a text about PDF.
   return at === 0 || (at > 0 && (head.subarray(0, at).toString('latin1').trim() === '' || !isText(head)));
 }
 
 function isText(head: Buffer): boolean {
   const utf16 = (head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff);
-  // Tab, the line breaks, form feed, ESC (ISO-2022-JP) and the end mark of old systems do occur in text.
+  // Text may contain tab, line breaks, form feed, ESC (ISO-2022-JP) and the end mark of old systems.
   const control = (byte: number) => byte === 0x7f || (byte < 0x20 && !TEXT_CONTROLS.has(byte));
   return utf16 || !head.some(control);
 }
 const TEXT_CONTROLS: ReadonlySet<number> = new Set([0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x1a, 0x1b]);
 
-/** Whether the archive says of itself that it is a Word document. Unpacks nothing but that. */
+/** Whether the archive declares that it is a Word document. Unpacks only that part. */
 async function isDocx(path: string): Promise<boolean> {
-  // Loaded at the first archive, as its library is; an idle service needs neither.
+  // Loaded at the first archive, to keep it out of an idle service.
   const { openArchive } = await import('../files/archive.ts');
   try {
     const zip = await openArchive(path, { decodeStrings: true });
@@ -104,7 +104,7 @@ async function isDocx(path: string): Promise<boolean> {
         if (seen > MAX_DOCX_ENTRIES) return false;
         if (entry.fileName !== CONTENT_TYPES) continue;
         if (entry.uncompressedSize > MAX_CONTENT_TYPES_BYTES) return false;
-        // yauzl ends the stream with an error when there is more than the entry says.
+        // yauzl fails the stream when there is more data than the entry declares.
         const chunks: Buffer[] = [];
         for await (const chunk of await zip.openReadStreamPromise(entry)) chunks.push(chunk as Buffer);
         return Buffer.concat(chunks).includes(DOCX_MAIN_PART);
@@ -127,7 +127,7 @@ async function refusal(head: Buffer, named: FileKind | undefined): Promise<strin
   return `is ${type ?? 'of no known type'}, which is not accepted. ${ACCEPTED}`;
 }
 
-/** For the message only: an archive is not handed to it, since it would unpack parts of it. */
+/** For the message only. Archives are not passed to the library, because it would unpack parts of them. */
 async function mediaTypeOf(head: Buffer): Promise<string | undefined> {
   const { fileTypeFromBuffer } = await import('file-type');
   return (await fileTypeFromBuffer(head))?.mime;

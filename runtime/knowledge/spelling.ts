@@ -1,7 +1,7 @@
-/** Longer words are compared by their beginnings. */
+/** Only the beginnings of longer words are compared. */
 const COMPARED = 32;
 
-/** Inserted, lost, replaced and swapped characters between two words (optimal string alignment). */
+/** Returns the number of inserted, deleted, replaced and swapped characters between two words (optimal string alignment). */
 export function editDistance(one: string, other: string): number {
   const a = [...one].slice(0, COMPARED);
   const b = [...other].slice(0, COMPARED);
@@ -23,7 +23,7 @@ export function editDistance(one: string, other: string): number {
   return last[b.length] ?? 0;
 }
 
-/** Whether a word may be another one with a typing error: one error up to five characters, two up to nine, then three. */
+/** Whether a word may be a misspelling of another: one error up to five characters, two up to nine, then three. */
 export function isMisspelling(word: string, meant: string): boolean {
   const length = [...word].length;
   return editDistance(word, meant) <= (length <= 5 ? 1 : length <= 9 ? 2 : 3);

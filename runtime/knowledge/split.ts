@@ -3,21 +3,21 @@ import type { Block } from './extract/blocks.ts';
 import type { Passage } from './passages.ts';
 import { countWords, piecesOf, type SizeLimits, sentencesOf } from './splitText.ts';
 
-/** What a passage is filled up to. */
+/** Target size of a passage. */
 const TARGET: SizeLimits = { words: 250, chars: 1800 };
-/** What no passage goes beyond: a paragraph that fits is not cut for a few words. */
+/** Maximum size of a passage. It is larger than the target, so that a paragraph is not cut for a few words. */
 const LIMIT: SizeLimits = { words: 300, chars: 2000 };
-/** A passage with fewer words takes part of the next paragraph rather than end. */
+/** A passage with fewer words is filled with a part of the next paragraph. */
 const ENOUGH_WORDS = 120;
-/** The end of a passage that the next one begins with. */
+/** Maximum size of the overlap: the end of a passage that the next one repeats. */
 const OVERLAP: SizeLimits = { words: 40, chars: 300 };
-/** A table of contents is no path; what is beyond is cut. */
+/** Headings and paths of headings are cut to this length. */
 const MAX_HEADING_CHARS = 150;
 const MAX_PATH_CHARS = 500;
 
 /**
- * Splits a document into passages by its structure: none goes across a heading, paragraphs are kept whole where they fit and cut
- * between sentences where they don't, and a passage begins with the last sentences of the one before it in its section.
+ * Splits a document into passages by its structure. No passage contains a heading. Paragraphs stay whole where they fit, and are cut
+ * between sentences where they do not. A passage begins with the last sentences of the passage before it in the same section.
  */
 export async function* splitBlocks(blocks: AsyncIterable<Block> | Iterable<Block>): AsyncGenerator<Passage> {
   let seq = 0;
@@ -51,10 +51,10 @@ export async function* splitBlocks(blocks: AsyncIterable<Block> | Iterable<Block
   if (alone) yield { seq: seq++, ...alone };
 }
 
-/** A piece that goes into one passage whole. */
+/** A piece of text that is not split further. */
 interface Piece {
   text: string;
-  /** What stands between it and the piece before. */
+  /** The separator between it and the piece before. */
   gap: '' | '\n' | '\n\n';
   /** Whether the next passage may repeat it. */
   repeats: boolean;
@@ -87,7 +87,7 @@ class Draft {
   page: number | null = null;
   words = 0;
   #content = '';
-  /** What the passage has of its own, without what it repeats. */
+  /** The content without the overlap. */
   #own = '';
   #repeats = true;
 
@@ -110,24 +110,24 @@ class Draft {
     this.words += countWords(text);
   }
 
-  /** The passage after this one; it begins with the end of this one, if that leaves room for the piece. */
+  /** Returns the next passage. It begins with the end of this one, if that leaves room for the piece. */
   next(piece: Piece): Draft {
     const overlap = this.#repeats && piece.repeats ? lastSentences(this.#own) : '';
     const room = { words: LIMIT.words - countWords(overlap), chars: LIMIT.chars - overlap.length - 2 };
     return new Draft(this.heading, within(piece.text, room) ? overlap : '');
   }
 
-  /** Its content; empty when it has nothing of its own. */
+  /** Its content; empty when it has only overlap. */
   text(): string {
     return this.#own.trim() === '' ? '' : this.#content.trim();
   }
 }
 
-/** The last sentences that are short enough together. */
+/** Returns as many of the last sentences as fit into the overlap. */
 function lastSentences(text: string): string {
   const tail = text.slice(-2 * OVERLAP.chars);
   const sentences = [...sentencesOf(tail)];
-  // Of a longer text the first one is cut.
+  // The first sentence of a cut text is incomplete.
   if (tail.length < text.length) sentences.shift();
   let overlap = '';
   for (const sentence of sentences.reverse()) {
@@ -137,13 +137,13 @@ function lastSentences(text: string): string {
   return overlap.trimStart();
 }
 
-/** The headings around the present place. */
+/** The headings above the current position. */
 class Sections {
   #open: { level: number; text: string }[] = [];
-  /** The last heading, while nothing stands below it. */
+  /** The last heading, while it has no content. */
   #bare: { level: number; page: number | null } | undefined;
 
-  /** Goes on below a heading. Answers with the heading before as a passage of its own, when nothing stands below that. */
+  /** Enters the section of a heading. Returns the heading before as a passage of its own when it has no content. */
   enter(level: number, text: string, page: number | null): Omit<Passage, 'seq'> | undefined {
     const last = this.#open.at(-1);
     const alone =
@@ -156,12 +156,12 @@ class Sections {
     return alone;
   }
 
-  /** Something stands below the last heading. */
+  /** Notes that the last heading has content. */
   fill(): void {
     this.#bare = undefined;
   }
 
-  /** The headings from the outermost to the innermost; null outside of all. */
+  /** Returns the headings from the outermost to the innermost; null when there is none. */
   path(): string | null {
     const texts = this.#open.map(({ text }) => text);
     while (texts.length > 1 && texts.join(' > ').length > MAX_PATH_CHARS) texts.shift();
@@ -169,10 +169,10 @@ class Sections {
   }
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is taken out.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are removed.
 const INVISIBLE = /[\0-\x08\x0b-\x1f\x7f\ufeff]/g;
 
-/** Without what PostgreSQL cannot store or nobody can see. */
+/** Removes characters that PostgreSQL cannot store or that are invisible. */
 function clean(text: string): string {
   return text.replace(/\r\n?/g, '\n').replace(INVISIBLE, '').toWellFormed().trim();
 }

@@ -1,4 +1,4 @@
-/** How large a passage may be. */
+/** The size of a passage. */
 export interface SizeLimits {
   words: number;
   chars: number;
@@ -8,16 +8,16 @@ export interface SizeLimits {
 const UNSPACED = '\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}\\p{sc=Myanmar}';
 const UNITS = new RegExp(`[${UNSPACED}]|[^\\s${UNSPACED}]+`, 'gu');
 const UNSPACED_CHAR = new RegExp(`[${UNSPACED}]`, 'u');
-/** Letters that make about one word where words are not set apart. */
+/** Average letters of a word in scripts without spaces. */
 const LETTERS_A_WORD = 2;
-/** Longer texts are cut at a space before sentences are looked for. */
+/** Longer texts are cut at a space before they are split into sentences. */
 const SENTENCE_WINDOW = 10_000;
 
 const sentenceSegmenter = new Intl.Segmenter(undefined, { granularity: 'sentence' });
 const wordSegmenter = new Intl.Segmenter(undefined, { granularity: 'word' });
 const characterSegmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
-/** About how many words the text has, whatever its script. */
+/** Estimates the number of words in any script. */
 export function countWords(text: string): number {
   if (!UNSPACED_CHAR.test(text)) return text.match(/\S+/g)?.length ?? 0;
   let words = 0;
@@ -25,7 +25,7 @@ export function countWords(text: string): number {
   return words;
 }
 
-/** The sentences of a text with the space after them: joined they are the text again. */
+/** Splits a text into sentences with the space after them. Joined, they are the text again. */
 export function* sentencesOf(text: string): Generator<string> {
   for (const part of piecesOf(text, { words: Number.POSITIVE_INFINITY, chars: SENTENCE_WINDOW })) {
     for (const { segment } of sentenceSegmenter.segment(part)) yield segment;
@@ -51,7 +51,7 @@ function cutAt(window: string, words: number, isRest: boolean): number {
   for (const match of window.matchAll(/\S+\s*/g)) {
     const end = match.index + match[0].length;
     seen += countWords(match[0]);
-    // What touches the end of the window may go on behind it.
+    // A sentence at the end of the window may continue after it.
     const whole = isRest || /\s$/.test(match[0]);
     if (seen > words || !whole) break;
     cut = end;

@@ -20,16 +20,16 @@ import { type AssistantPart, hasContent } from './prompt.ts';
 export type ModelToolCall = {
   /** Unique within the answer. */
   id: string;
-  /** As the model wrote it, if there is such a tool; else made to fit what providers take as a name. */
+  /** As the model wrote it if there is such a tool; otherwise changed to what providers accept as a name. */
   name: string;
   input: Record<string, unknown>;
-  /** Why the arguments cannot be used, in a sentence for the model; `input` is empty then. */
+  /** Why the arguments are invalid, in a sentence for the model; `input` is empty then. */
   problem: string | null;
 };
 
 type RawPart = LanguageModelV4Text | LanguageModelV4Reasoning | LanguageModelV4ToolCall;
 
-/** An answer as the provider gave it, whole or put together from its pieces. */
+/** The provider's response, received whole or assembled from a stream. */
 export type RawAnswer = {
   parts: RawPart[];
   usage: LanguageModelV4Usage;
@@ -39,13 +39,13 @@ export type RawAnswer = {
 const isRead = (part: { type: string }): part is RawPart =>
   part.type === 'text' || part.type === 'reasoning' || part.type === 'tool-call';
 
-/** Asks for the answer in one piece. */
+/** Requests the answer in one piece. */
 export async function generate(model: LanguageModelV4, options: LanguageModelV4CallOptions): Promise<RawAnswer> {
   const { content, usage, finishReason } = await model.doGenerate(options);
   return { parts: content.filter(isRead), usage, finish: finishReason };
 }
 
-/** Puts the texts and thoughts of a stream together. They come as blocks with ids, and blocks may overlap. */
+/** Assembles the texts and thoughts of a stream. They arrive as blocks with ids, and blocks may overlap. */
 class Blocks {
   readonly parts: RawPart[] = [];
   readonly #open = new Map<string, LanguageModelV4Text | LanguageModelV4Reasoning>();
@@ -70,7 +70,7 @@ class Blocks {
     const kind = part.type.startsWith('text') ? 'text' : 'reasoning';
     const block = this.#open.get(`${kind} ${part.id}`) ?? this.#begin(kind, part.id);
     if ('delta' in part) block.text += part.delta;
-    // The signature of a thought comes with its last piece, so what comes later counts.
+    // The signature of a thought arrives with its last piece, so the latest value is used.
     if (part.providerMetadata !== undefined) block.providerMetadata = part.providerMetadata;
   }
 
@@ -82,7 +82,7 @@ class Blocks {
   }
 }
 
-/** The pieces of a text, each as it can be stored; half of a character waits for its other half. */
+/** Makes each piece of a text storable. Holds back half of a surrogate pair until the other half arrives. */
 class Pieces {
   #half = '';
 
@@ -97,7 +97,7 @@ class Pieces {
   }
 }
 
-/** Asks for the answer as a stream, and hands over each piece of its text; the next waits for a returned promise. */
+/** Requests the answer as a stream and passes each piece of its text to `onText`. Waits for a returned promise before the next. */
 export async function stream(
   model: LanguageModelV4,
   options: LanguageModelV4CallOptions,
@@ -121,7 +121,7 @@ export async function stream(
       else if (part.type === 'finish') Object.assign(end, { usage: part.usage, finish: part.finishReason });
     }
   } catch (error) {
-    // Ends the connection, so that the provider stops generating what nobody reads.
+    // Closes the connection, so that the provider stops generating.
     reader.cancel(error).catch(() => {});
     throw error;
   }
@@ -131,7 +131,7 @@ export async function stream(
   return { parts: blocks.parts, usage: end.usage, finish: end.finish };
 }
 
-/** Every text that the model wrote, to estimate what it cost where a server reports nothing. */
+/** Returns every text that the model wrote, to estimate its tokens where a server reports no usage. */
 export function textsOf({ parts }: RawAnswer): string[] {
   return parts.map((part) => (part.type === 'tool-call' ? part.input : part.text));
 }
@@ -144,7 +144,7 @@ function nameOf(value: unknown): string {
   return Array.isArray(value) ? 'an array' : `a ${typeof value}`;
 }
 
-/** The arguments of a call. Models that call a tool without any write nothing, `{}` or `null`. */
+/** Parses the arguments of a call. Models write nothing, `{}` or `null` for a call without arguments. */
 function argumentsOf(text: string, wasCut: boolean): Pick<ModelToolCall, 'input' | 'problem'> {
   if (text.trim() === '') return { input: {}, problem: null };
   const wrong = (problem: string) => ({ input: {}, problem });
@@ -156,7 +156,7 @@ function argumentsOf(text: string, wasCut: boolean): Pick<ModelToolCall, 'input'
       ? wrong('The arguments were cut off at the length limit of an answer. Make the call again with shorter ones.')
       : wrong('The arguments are not valid JSON. Make the call again with a JSON object.');
   }
-  // Whatever walks over it does so by recursion.
+  // Everything that walks the value is recursive.
   if (isDeeperThan(value, MAX_DEPTH))
     return wrong('The arguments nest too deeply. Make the call again with flatter ones.');
   if (isObject(value)) return { input: toStorableJson(value, MAX_DEPTH) as Record<string, unknown>, problem: null };
@@ -164,15 +164,15 @@ function argumentsOf(text: string, wasCut: boolean): Pick<ModelToolCall, 'input'
   return wrong(`The arguments must be a JSON object, not ${nameOf(value)}. Make the call again with an object.`);
 }
 
-/** A name that no tool has, as providers take it back: they refuse others in a conversation, and with them the next step. */
+/** Makes the name of an unknown tool valid. Providers refuse a conversation that contains an invalid name. */
 const fittingName = (name: string): string => name.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64) || 'unknown';
 
-/** What an answer says and asks for. */
+/** The text, the parts and the tool calls of an answer. */
 export type ReadAnswer = { text: string; content: AssistantPart[]; toolCalls: ModelToolCall[] };
 
 /**
- * Reads an answer; nothing in it is left that PostgreSQL could not store. `toolNames` are the tools that the model may call; without any, calls that it asks for all the same are
- * dropped. `content` has what must go back to the model, and nothing empty.
+ * Reads an answer and removes what PostgreSQL cannot store. `toolNames` are the tools that the model may call; when there are none,
+ * its calls are dropped. `content` has the parts that must go back to the model, without empty ones.
  */
 export function readAnswer({ parts, finish }: RawAnswer, toolNames: ReadonlySet<string>): ReadAnswer {
   const said: ReadAnswer = { text: '', content: [], toolCalls: [] };
@@ -185,7 +185,7 @@ export function readAnswer({ parts, finish }: RawAnswer, toolNames: ReadonlySet<
       said.content.push({ type: part.type, text: toStorable(part.text), ...own });
     } else if (toolNames.size > 0) {
       const given = toStorable(part.toolCallId);
-      // Servers that know no ids send none, or the same for all calls.
+      // Some servers send no ids, or the same id for all calls.
       const id = given === '' || ids.has(given) ? `call_${randomUUID()}` : given;
       ids.add(id);
       const name = toolNames.has(part.toolName) ? part.toolName : fittingName(part.toolName);

@@ -23,20 +23,20 @@ export type Thinking = { enabled: boolean; effort?: 'low' | 'medium' | 'high' | 
 /** A tool that a model may call. `inputSchema` is a JSON Schema, draft-07 or 2020-12, of an object. */
 export type ModelTool = { name: string; description: string; inputSchema: Record<string, unknown> };
 
-/** One question to a model. */
+/** One request to a model. */
 export type ModelCall = {
   model: ModelDescriptor;
   system?: string | undefined;
   /** Oldest first. Files are of kinds that the model takes. */
   messages: readonly ModelMessage[];
   tools?: readonly ModelTool[] | undefined;
-  /** `none`: the tools are described, and the model has to answer with text; calls that it makes all the same are dropped. Default `auto`. */
+  /** `none`: the tools are described, and the model has to answer with text; its calls are dropped. Default `auto`. */
   toolChoice?: 'auto' | 'none' | undefined;
-  /** Left out for models and modes that take none, and held within the model's range. */
+  /** Ignored for models and modes that do not support it, and clamped to the model's range. */
   temperature?: number | undefined;
   thinking?: Thinking | undefined;
   abortSignal?: AbortSignal | undefined;
-  /** Given: the answer is streamed, and each piece is handed over as it comes; the next waits for a returned promise. */
+  /** If present, the answer is streamed and each piece is passed to it. The next piece waits for a returned promise. */
   onText?: ((delta: string) => void | Promise<void>) | undefined;
 };
 
@@ -60,7 +60,7 @@ const DEFAULT_EFFORT = 'medium';
 function reasoning({ model, thinking }: ModelCall): LanguageModelV4CallOptions['reasoning'] {
   if (!model.supportsThinking || model.provider === 'builtin') return undefined;
   if (thinking?.enabled === true) return thinking.effort ?? DEFAULT_EFFORT;
-  // Many models think by default, so "off" must be said; how, differs, and some have no off at all.
+  // Many models think by default, so it must be switched off. The way differs, and some models cannot.
   return catalogueEntry(model.provider, model.modelId)?.thinkingOff;
 }
 
@@ -73,20 +73,20 @@ function temperature({ model, temperature: wanted, thinking }: ModelCall): numbe
 }
 
 const PROVIDER_OPTIONS: Partial<Record<ModelProvider, SharedV4ProviderOptions>> = {
-  // Nothing is left at the provider. Summaries of thoughts are shown to nobody, and refused to accounts that are not verified.
+  // The provider stores nothing. Summaries of thoughts are not used, and accounts that are not verified may not request them.
   openai: { openai: { store: false, reasoningSummary: null } },
-  // Pieces of arguments are of no use here, and streamed as they are written they need not be JSON in the end.
+  // Partial arguments are not used, and arguments that are streamed may end as invalid JSON.
   anthropic: { anthropic: { toolStreaming: false } },
 };
 
 function described({ name, description, inputSchema }: ModelTool): LanguageModelV4FunctionTool {
-  // OpenAI refuses objects without `properties`, and all of them a schema that is no object. Google knows no `$schema`.
+  // OpenAI refuses objects without `properties`, every provider refuses a schema that is no object, and Google refuses `$schema`.
   const { $schema, ...schema } = inputSchema;
   const object = { ...schema, type: 'object', properties: schema.properties ?? {} };
   return { type: 'function', name, description, inputSchema: object as LanguageModelV4FunctionTool['inputSchema'] };
 }
 
-/** Tools of calls in the conversation, for a call without any: several servers refuse to be shown calls of unknown tools. */
+/** Describes the tools of earlier calls for a request without tools. Several servers refuse calls of unknown tools in a conversation. */
 function formerTools(prompt: LanguageModelV4Prompt): ModelTool[] {
   const parts = prompt.flatMap((message) => (message.role === 'assistant' ? message.content : []));
   const names = new Set(parts.flatMap((part) => (part.type === 'tool-call' ? [part.toolName] : [])));
@@ -99,7 +99,7 @@ const mayCall = ({ tools = [], toolChoice }: ModelCall): boolean => tools.length
 function callOptions(call: ModelCall): LanguageModelV4CallOptions {
   const { provider } = call.model;
   const prompt = toPrompt(call.system, call.messages);
-  // Compatible servers get their own ids back: the prompts of some models are made with them.
+  // Compatible servers get their own ids back, because some models' prompts contain them.
   const options: LanguageModelV4CallOptions = {
     prompt: provider === 'openai-compatible' ? prompt : withPlainIds(prompt),
   };
@@ -118,24 +118,24 @@ function callOptions(call: ModelCall): LanguageModelV4CallOptions {
   return options;
 }
 
-/** The answer, if it is one. */
+/** Returns the answer if it is complete. Throws otherwise. */
 function finished(raw: RawAnswer): RawAnswer {
-  // Google's models do this now and then; asked again they mostly do better.
+  // Google's models do this sometimes. A retry mostly helps.
   if (raw.finish.raw === 'MALFORMED_FUNCTION_CALL') throw new MalformedCall();
-  // How the packages tell of a stream that just stopped.
+  // The packages report a stream that stopped early in this way.
   if (raw.finish.unified === 'interrupted' || raw.finish.unified === 'error') throw new UnfinishedAnswer();
   return raw;
 }
 
-/** What came of it: an answer with calls always says so, and one without never does. */
+/** Returns the finish reason. It is `tool-calls` exactly when the answer has calls. */
 function finishOf(unified: ModelAnswer['finishReason'], calls: number): ModelAnswer['finishReason'] {
   if (calls > 0 && unified === 'stop') return 'tool-calls';
   return calls === 0 && unified === 'tool-calls' ? 'stop' : unified;
 }
 
 /**
- * Asks a model and waits for its whole answer. Without `onText` the provider answers in one piece, which costs both sides
- * less; with it the answer is streamed. Failures before the first piece are tried again as the settings say.
+ * Calls a model and waits for its whole answer. Without `onText` the provider returns it in one piece, which is cheaper; with it the
+ * answer is streamed. Failures before the first piece are retried as the settings say.
  *
  * Throws MODEL_PROVIDER_ERROR (a sentence for people, without secrets), UNSUPPORTED_ATTACHMENT, or the abort signal's
  * own reason when the caller ended the call. Errors of `onText` pass through as they are.

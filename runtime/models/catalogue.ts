@@ -2,17 +2,17 @@ import { readFileSync } from 'node:fs';
 import { v5 } from 'uuid';
 import type { ModelSettings } from './settings.ts';
 
-/** The kinds of provider that can answer. */
+/** The kinds of provider. */
 export type ModelProvider = 'openai' | 'anthropic' | 'google' | 'openai-compatible' | 'builtin';
 
-/** The finer points of a price, in USD per million tokens; absent = as the plain prices. */
+/** Details of a price in USD per million tokens; absent = the plain prices apply. */
 export type PriceDetails = {
   cachedInput?: number;
   /** Prompts of more than `above` tokens are billed whole at these prices. */
   long?: { above: number; input: number; output: number };
 };
 
-/** All that a call needs to know of a model. A workspace's own model row has this shape too. */
+/** What a call needs to know about a model. A workspace's own model row has this shape too. */
 export type ModelDescriptor = {
   publicId: string;
   name: string;
@@ -59,7 +59,7 @@ export type CatalogueEntry = {
   thinkingOff?: 'none' | 'minimal' | undefined;
   /** Lowest and highest temperature; absent = not supported. */
   temperature?: [number, number] | undefined;
-  /** By start, the one in force first. */
+  /** By start date, the current one first. */
   prices: CataloguePrice[];
   added: string;
   updated: string;
@@ -73,7 +73,7 @@ export function globalModelId(provider: ModelProvider, modelId: string): string 
   return v5(`${provider}/${modelId}`, NAMESPACE);
 }
 
-/** The providers, and how people call them. */
+/** The names of the providers, for people. */
 export const PROVIDER_NAMES: Readonly<Record<ModelProvider, string>> = {
   openai: 'OpenAI',
   anthropic: 'Anthropic',
@@ -117,7 +117,7 @@ const BY_MODEL = new Map(ENTRIES.map((entry) => [`${entry.provider}/${entry.mode
 // A server that speaks OpenAI's format often offers known models under their own or a prefixed id.
 const BY_MODEL_ID = new Map(ENTRIES.map((entry) => [entry.modelId, entry]));
 
-/** What the catalogue's data says of a provider's model, also of one that a workspace added itself. */
+/** Returns the catalogue's entry for a provider's model, also for one that a workspace added itself. */
 export function catalogueEntry(provider: ModelProvider, modelId: string): CatalogueEntry | undefined {
   return BY_MODEL.get(`${provider}/${modelId}`);
 }
@@ -169,7 +169,7 @@ function fromEntry(entry: CatalogueEntry, active: boolean, day: string): Catalog
   };
 }
 
-/** What a server offers under an id: no price, and the abilities of the known model of that name where there is one. */
+/** Describes a model of a compatible server: no price, and the abilities of the known model of that name, if any. */
 function compatible(modelId: string): CatalogueModel {
   const known = BY_MODEL_ID.get(modelId) ?? BY_MODEL_ID.get(modelId.slice(modelId.lastIndexOf('/') + 1));
   return {
@@ -203,7 +203,7 @@ const DAY_MS = 86_400_000;
 const catalogues = new WeakMap<ModelSettings, Catalogue>();
 
 function catalogue(settings: ModelSettings, now: Date): Catalogue {
-  // Announced prices take effect at midnight UTC, so a list is good for one day.
+  // Announced prices take effect at midnight UTC, so a list is cached for one day.
   const day = Math.floor(now.getTime() / DAY_MS);
   const made = catalogues.get(settings);
   if (made?.day === day) return made;
@@ -218,7 +218,7 @@ function catalogue(settings: ModelSettings, now: Date): Catalogue {
   return fresh;
 }
 
-/** Every model of this installation: the built-in one first, then its own server's, then the providers' by name. */
+/** Lists every model of this installation: the built-in one, then those of its own server, then the providers' by name. */
 export function listGlobalModels(settings: ModelSettings, now = new Date()): readonly CatalogueModel[] {
   return catalogue(settings, now).list;
 }

@@ -11,8 +11,8 @@ export type CallUsage = {
 type Priced = Pick<ModelDescriptor, 'inputCostPer1MTokens' | 'outputCostPer1MTokens' | 'priceDetails'>;
 
 /**
- * What a call costs in USD, rounded to a hundred-millionth so that sums stay free of binary dust. Long prompts are billed
- * whole at the long prices; cached input at its own price, in proportion when the prompt is long.
+ * Returns the cost of a call in USD, rounded to a hundred-millionth so that sums have no binary rounding errors. Long prompts are
+ * billed whole at the long prices; cached input at its own price, in proportion when the prompt is long.
  */
 export function costUsd(model: Priced, usage: CallUsage): number {
   const { cachedInput = model.inputCostPer1MTokens, long } = model.priceDetails ?? {};

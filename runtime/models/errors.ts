@@ -5,14 +5,14 @@ import { KEY_VARIABLES } from './providers.ts';
 import { redact } from './redact.ts';
 import type { ModelSettings } from './settings.ts';
 
-/** Where a call failed, for the message. `said` is the text of the prompt, which no message may repeat. */
+/** Where a call failed, for the message. `said` is the text of the prompt, which no message may contain. */
 export type FailedCall = {
   settings: ModelSettings;
   model: Pick<ModelDescriptor, 'provider' | 'modelId'>;
   said: readonly string[];
 };
 
-/** A model's answer that ended before the provider said that it was complete. */
+/** An answer ended before the provider marked it as complete. */
 export class UnfinishedAnswer extends Error {
   constructor() {
     super('The answer ended without a finish.');
@@ -20,10 +20,10 @@ export class UnfinishedAnswer extends Error {
   }
 }
 
-/** An answer that the provider threw away, because the model had written a call of a tool that cannot be read. */
+/** The provider discarded an answer, because the model wrote a malformed tool call. */
 export class MalformedCall extends UnfinishedAnswer {}
 
-// A compatible server's address is the operator's own business: consumers of the API do not get to see it.
+// The address of a compatible server is the operator's, and is not shown to consumers of the API.
 const LABELS = {
   openai: 'OpenAI',
   anthropic: 'Anthropic',
@@ -55,7 +55,7 @@ const isHtml = (text: string | undefined): boolean => text !== undefined && /^\s
 function codeOf(error: unknown): string | undefined {
   for (let inner = error, depth = 0; depth < 5 && inner !== null && typeof inner === 'object'; depth += 1) {
     if ('code' in inner && typeof inner.code === 'string') return inner.code;
-    // A connection that was tried over several addresses fails with one error for each.
+    // A connection that was tried over several addresses fails with one error for each address.
     if ('errors' in inner && Array.isArray(inner.errors)) return codeOf(inner.errors[0]);
     inner = 'cause' in inner ? inner.cause : undefined;
   }
@@ -75,7 +75,7 @@ const UNREACHABLE: Readonly<Record<string, string>> = {
   EPIPE: 'it closed the connection without an answer',
 };
 
-// As the bare error of a read, these come after the head of the answer.
+// As the bare error of a read, these come after the response's headers.
 const CUT = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
 
 function unreachable(label: string, code: string | undefined): string {
@@ -93,7 +93,7 @@ function refused(call: FailedCall, error: APICallError, status: number): string 
   const text = isHtml(error.responseBody) ? 'it sent a web page instead of JSON' : error.message;
   const why = because(call, text);
   const model = call.model.modelId;
-  // Google answers a wrong key with 400.
+  // Google returns 400 for a wrong key.
   const wrongKey = status === 401 || (status === 400 && /api key not valid|api_key_invalid/i.test(error.message));
   if (wrongKey) return `${label} refused the API key (${status}). Check ${variable}.`;
   if (status === 402) return `${label} wants payment (402)${why} Check the account's billing.`;
@@ -120,7 +120,7 @@ function explain(error: unknown, call: FailedCall): string {
   if (APICallError.isInstance(error)) {
     const { statusCode } = error;
     if (statusCode === undefined) return unreachable(label, codeOf(error));
-    // Status 200 with a cause: the head of the answer arrived, the rest broke.
+    // Status 200 with a cause: the headers arrived, then the connection broke.
     if (statusCode >= 400 || (statusCode >= 300 && statusCode < 400)) return refused(call, error, statusCode);
     return codeOf(error.cause) !== undefined || /terminated|aborted|other side closed/.test(String(error.cause))
       ? cutOff(label)
@@ -130,7 +130,7 @@ function explain(error: unknown, call: FailedCall): string {
   if (code !== undefined && CUT.has(code)) return cutOff(label);
   if (code !== undefined && (code in UNREACHABLE || code.startsWith('UND_ERR'))) return unreachable(label, code);
   const name = error instanceof Error || (error !== null && typeof error === 'object') ? nameOf(error) : '';
-  // The chat completions reader raises this one where the others report an interruption.
+  // The chat completions reader throws this one where the others report an interruption.
   if (name === 'AI_InvalidResponseDataError' && /finish/.test(messageOf(error))) return unfinished(label);
   if (/JSONParse|TypeValidation|InvalidResponseData|EmptyResponseBody|NoContent/.test(name)) {
     return `${label} sent an answer that cannot be understood. Check the base URL.`;
@@ -149,9 +149,9 @@ function messageOf(error: unknown): string {
 }
 
 /**
- * The fault that people see for anything that went wrong in a model call: MODEL_PROVIDER_ERROR with one sentence on who
- * failed, why, and what to do, or UNSUPPORTED_ATTACHMENT for a file that the provider's package will not send. Holds no
- * key, no prompt and no request: the original error has all three, so it is not kept as the cause.
+ * Converts any error of a model call to a fault for people: MODEL_PROVIDER_ERROR with one sentence on who failed, why, and what to
+ * do, or UNSUPPORTED_ATTACHMENT for a file that the provider's package does not send. Contains no key, no prompt and no request. The
+ * original error contains all three, so it is not kept as the cause.
  */
 export function modelFault(error: unknown, call: FailedCall): ApiError {
   if (error instanceof ApiError) return error;
@@ -164,7 +164,7 @@ export function modelFault(error: unknown, call: FailedCall): ApiError {
   return fault('MODEL_PROVIDER_ERROR', explain(error, call));
 }
 
-/** Whether trying the same call again can help: no answer, one without sense, a rate limit, or a failure on the provider's side. */
+/** Whether a retry can help: no response, an invalid one, a rate limit, or a failure on the provider's side. */
 export function isTransient(error: unknown): boolean {
   if (error instanceof MalformedCall) return true;
   if (APICallError.isInstance(error)) {

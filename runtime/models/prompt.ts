@@ -8,19 +8,19 @@ import type {
   LanguageModelV4ToolResultPart,
 } from '@ai-sdk/provider';
 
-/** A part of what a user says. Files carry their content: the run-time fetches addresses itself, through the guarded client. */
+/** A part of a user message. Files have their content, because the run-time fetches addresses itself with the guarded client. */
 export type UserPart = LanguageModelV4TextPart | LanguageModelV4FilePart;
 
 /**
- * A part of what a model said. Reasoning and the parts' `providerOptions` are the provider's own: they go back to the same
+ * A part of an assistant message. Reasoning and the parts' `providerOptions` are specific to the provider: they go back to the same
  * model within a turn, and nowhere else (`withoutProviderParts`).
  */
 export type AssistantPart = LanguageModelV4TextPart | LanguageModelV4ReasoningPart | LanguageModelV4ToolCallPart;
 
-/** What came of a tool call, as the model reads it. */
+/** The result of a tool call, for the model. */
 export type ToolResultPart = { toolCallId: string; toolName: string; text: string; isError: boolean };
 
-/** A message of a conversation, as the run-time has it. Plain JSON, but for the bytes of files. */
+/** A message of a conversation. Plain JSON except for the bytes of files. */
 export type ModelMessage =
   | { role: 'user'; content: string | readonly UserPart[] }
   | { role: 'assistant'; content: string | readonly AssistantPart[] }
@@ -31,12 +31,12 @@ const BETWEEN_MESSAGES = '\n\n';
 
 const textPart = (text: string): LanguageModelV4TextPart => ({ type: 'text', text });
 
-/** Stands for a user's message of white space alone: providers refuse such texts, then and in every later turn. */
+/** Replaces a user message of only white space, which providers refuse, also in every later turn. */
 const BLANK = textPart('(a blank message)');
 
 /**
- * Whether a part of an assistant's message says anything. Without a text it still does when the provider put something of
- * its own with it: encrypted or withheld reasoning, or the signature that Google gives to an empty text at the end.
+ * Whether a part of an assistant message has content. A part without text has some when the provider attached data of its own:
+ * encrypted or withheld reasoning, or the signature that Google adds to an empty text at the end.
  */
 export function hasContent(part: AssistantPart): boolean {
   if (part.type === 'tool-call') return true;
@@ -53,7 +53,7 @@ type AssistantMessage = Extract<LanguageModelV4Message, { role: 'assistant' }>;
 
 const makesCalls = ({ content }: AssistantMessage): boolean => content.some(({ type }) => type === 'tool-call');
 
-/** Several messages in a row become one with the parts of all: models and servers with strict roles refuse such rows. */
+/** Merges consecutive messages into one with the parts of all, because some models and servers require alternating roles. */
 function joined(before: AssistantMessage, content: AssistantPart[]): AssistantMessage {
   const last = before.content.at(-1);
   const [first, ...rest] = content;
@@ -65,8 +65,8 @@ function joined(before: AssistantMessage, content: AssistantPart[]): AssistantMe
 }
 
 /**
- * The provider-level prompt of a conversation. Texts and messages without any content are dropped, because providers refuse
- * them. Messages of the assistant in a row become one, and so do tool results: some providers want all results together.
+ * Builds the provider-level prompt of a conversation. Drops texts and messages without content, because providers refuse them. Merges
+ * consecutive assistant messages, and consecutive tool results, because some providers require all results together.
  */
 export function toPrompt(system: string | undefined, messages: readonly ModelMessage[]): LanguageModelV4Prompt {
   const prompt: LanguageModelV4Prompt = [];
@@ -93,10 +93,10 @@ export function toPrompt(system: string | undefined, messages: readonly ModelMes
   return prompt;
 }
 
-/** What Anthropic takes as the id of a call, and in length OpenAI. */
+/** The ids of calls that Anthropic accepts, and OpenAI's maximum length. */
 const PLAIN_ID = /^[a-zA-Z0-9_-]{1,64}$/;
 
-/** Ids of calls that came from another model's server, as every provider takes them; the same id always becomes the same. */
+/** Replaces ids of calls from another model's server by ids that every provider accepts. The same id always gives the same result. */
 export function withPlainIds(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
   const plain = <Part extends { toolCallId: string }>(part: Part): Part =>
     PLAIN_ID.test(part.toolCallId)
@@ -116,8 +116,8 @@ function withoutOptions(part: AssistantPart): AssistantPart[] {
 }
 
 /**
- * The messages as any model may see them: without reasoning, and without what a provider put with its texts and calls. A message
- * of which nothing is left is gone too. Calls and results stay, with their ids.
+ * Returns the messages without reasoning and without provider data, so that any model may see them. Drops messages that become
+ * empty. Calls and results stay, with their ids.
  */
 export function withoutProviderParts(messages: readonly ModelMessage[]): ModelMessage[] {
   return messages.flatMap((message): ModelMessage[] => {
@@ -136,7 +136,7 @@ function textOf(part: PromptPart): string[] {
   return part.output.type === 'text' || part.output.type === 'error-text' ? [part.output.value] : [];
 }
 
-/** What a prompt says, each text for itself: also what goes into tools and comes out of them. */
+/** Returns every text of a prompt, with the inputs and outputs of tools. */
 export function promptTexts(prompt: LanguageModelV4Prompt): string[] {
   return prompt.flatMap((message) => (message.role === 'system' ? [message.content] : message.content.flatMap(textOf)));
 }

@@ -5,7 +5,7 @@ import type { ModelDescriptor, ModelProvider } from './catalogue.ts';
 import type { ModelSettings } from './settings.ts';
 import { modelFetch } from './transport.ts';
 
-// Always given, because without a base URL the provider packages would read one from the environment.
+// Always set, because the provider packages would otherwise read one from the environment.
 const BASE_URLS = {
   openai: 'https://api.openai.com/v1',
   anthropic: 'https://api.anthropic.com/v1',
@@ -21,7 +21,7 @@ export const KEY_VARIABLES: Readonly<Record<ModelProvider, string>> = {
   builtin: '',
 };
 
-/** The address that a provider's calls go to; undefined for the built-in model and for a provider without settings. */
+/** Returns the base URL of a provider's API; undefined for the built-in model and for a provider without settings. */
 export function baseUrlOf(settings: ModelSettings, provider: ModelProvider): string | undefined {
   if (provider === 'builtin') return undefined;
   if (provider === 'openai-compatible') return settings.openaiCompatible?.baseUrl;
@@ -35,10 +35,10 @@ export function isConfigured(settings: ModelSettings, provider: ModelProvider): 
 
 type Factory = (modelId: string) => LanguageModelV4;
 
-// One connection pool for all providers, made with the first call.
+// One connection pool for all providers, created by the first call.
 let pool: typeof globalThis.fetch | undefined;
 
-/** The packages are imported on first use: each costs start time and memory that an idle service need not pay. */
+/** The packages are imported at the first use, because each costs start time and memory. */
 async function load(settings: ModelSettings, provider: Exclude<ModelProvider, 'builtin'>): Promise<Factory> {
   const baseURL = baseUrlOf(settings, provider);
   if (baseURL === undefined) throw notConfigured(provider);
@@ -84,11 +84,11 @@ type Loaded = { factories: Map<ModelProvider, Promise<Factory>>; models: Map<str
 
 const loaded = new WeakMap<ModelSettings, Loaded>();
 
-// Workspaces add models of their own, so the number of ids has no natural bound.
+// Workspaces add models of their own, so the number of ids has no natural maximum.
 const MAX_CACHED_MODELS = 1_000;
 
 /**
- * The AI SDK's model for a descriptor, made once per settings object and model id. Throws MODEL_PROVIDER_ERROR when the
+ * Returns the AI SDK's model for a descriptor, created once per settings object and model id. Throws MODEL_PROVIDER_ERROR when the
  * provider has no settings.
  */
 export async function languageModel(

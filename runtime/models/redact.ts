@@ -1,5 +1,5 @@
 const MAX_SHOWN_CHARS = 300;
-/** A stretch of this many characters in common with the prompt is a quotation of it. */
+/** A sequence of this many characters that is in the prompt too counts as a quotation. */
 const QUOTE = 20;
 const MAX_PROMPT_CHARS = 100_000;
 
@@ -40,8 +40,8 @@ function withoutQuotes(text: string, said: readonly string[]): string {
 }
 
 /**
- * A provider's text made fit to show: without the given secrets or anything that looks like a key, without quotations of
- * what was `said` in the prompt, on one line of at most 300 characters.
+ * Makes a provider's text safe to show: removes the given secrets, anything that looks like a key, and quotations of `said`, the text
+ * of the prompt. Returns one line of at most 300 characters.
  */
 export function redact(text: string, secrets: readonly string[], said: readonly string[]): string {
   let result = text.slice(0, 4 * MAX_SHOWN_CHARS);

@@ -3,10 +3,10 @@ import { APICallError } from '@ai-sdk/provider';
 import { isTransient } from './errors.ts';
 
 const FIRST_WAIT_MS = 500;
-/** A provider that asks for a longer pause gets none: the caller is told instead of kept waiting. */
+/** If a provider asks for a longer wait, there is no retry, and the caller gets the error at once. */
 const MAX_WAIT_MS = 30_000;
 
-/** How long the provider asks to wait, in ms, from retry-after-ms or retry-after (seconds or a date). */
+/** Returns the wait that the provider requests, in ms, from retry-after-ms or retry-after (seconds or a date). */
 export function requestedWaitMs(error: unknown, now: number): number | undefined {
   const headers = APICallError.isInstance(error) ? error.responseHeaders : undefined;
   const exact = Number.parseFloat(headers?.['retry-after-ms'] ?? '');
@@ -20,8 +20,8 @@ export function requestedWaitMs(error: unknown, now: number): number | undefined
 }
 
 /**
- * Runs `attempt`, and up to `retries` times again while it fails for a transient reason and `begun` says that nothing of
- * an answer has been handed on. Waits as the provider asks, else 0.5, 1, 2 … s; an abort ends the wait at once.
+ * Runs `attempt`, and retries it up to `retries` times after transient errors, as long as `begun` is false: no part of an answer has
+ * been passed on. Waits as the provider asks, else 0.5, 1, 2 … s. An abort ends the wait at once.
  */
 export async function withRetries<T>(
   attempt: () => Promise<T>,

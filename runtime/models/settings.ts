@@ -1,30 +1,30 @@
 /** One provider's access. `baseUrl` replaces the provider's public address, including its version segment (`…/v1`). */
 export type ProviderAccess = { apiKey: string; baseUrl?: string };
 
-/** A model for embeddings, of a provider that has such. */
+/** A model for embeddings. */
 export type EmbeddingModelName = { provider: 'openai' | 'google' | 'openai-compatible'; modelId: string };
 
 /** A model that turns speech into text, or text into speech. */
 export type AudioModelName = EmbeddingModelName;
 
-/** Everything that the run-time must know to reach models. A provider that is absent has no key: its models are inactive. */
+/** The access to model providers. A provider that is absent has no key, and its models are inactive. */
 export type ModelSettings = {
   openai?: ProviderAccess;
   anthropic?: ProviderAccess;
   google?: ProviderAccess;
-  /** Any server that speaks OpenAI's chat completions; `models` are the ids that it offers. */
+  /** A server with OpenAI's chat completions API; `models` are the ids that it offers. */
   openaiCompatible?: { baseUrl: string; apiKey?: string; models: string[] };
   /** The model that turns texts into vectors, for search by meaning; its provider is configured. Absent: search by words alone. */
   embeddings?: EmbeddingModelName;
-  /** The model that hears voice messages; its provider is configured. Absent: one is chosen (audio/models.ts). */
+  /** The model that transcribes voice messages; its provider is configured. Absent: one is chosen (audio/models.ts). */
   transcription?: AudioModelName;
   /** The model that speaks replies, likewise. */
   speech?: AudioModelName;
-  /** How often a call is tried again when nothing of its answer has arrived yet (0 = never). */
+  /** Maximum number of retries of a call before a part of its answer has arrived (0 = none). */
   retries: number;
 };
 
-/** Retries unless the settings say otherwise: one hiccup is bridged, a broken provider is reported within seconds. */
+/** Enough for a short failure, and few enough to report a broken provider within seconds. */
 export const DEFAULT_RETRIES = 2;
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -47,7 +47,7 @@ function checkedUrl(name: string, value: string): string {
 
 const NAMED_MODEL = /^(openai|google|openai-compatible)\/(\S{1,200})$/;
 
-/** A model that is not for conversations, as a variable names it. */
+/** Parses a variable that names a model for embeddings or audio. */
 function namedModel(env: Env, name: string, example: string, settings: ModelSettings): EmbeddingModelName | undefined {
   const value = given(env[name]);
   if (value === undefined) return undefined;

@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 
-/** Tokens of a text; a result above `limit` only says that there are more than `limit`. */
+/** Counts the tokens of a text. A result above `limit` only means that there are more than `limit`. */
 export type TokenCounter = (text: string, limit: number) => Promise<number>;
 
 type Encoding = Pick<typeof import('gpt-tokenizer/encoding/o200k_base'), 'countTokens' | 'setMergeCacheSize'>;
 
-/** Text such as `<|endoftext|>` is text here: by default the library throws on it. */
+/** `<|endoftext|>` and the like count as text. By default the library throws on them. */
 const AS_TEXT = { allowedSpecial: new Set<string>(), disallowedSpecial: new Set<string>() };
 /**
  * The merge loop of the library is quadratic in the length of what its pattern calls a word: letters, or anything but letters and
@@ -14,19 +14,19 @@ const AS_TEXT = { allowedSpecial: new Set<string>(), disallowedSpecial: new Set<
 const LONG_WORD = /[\p{L}\p{M}]{129,}|[^\p{L}\p{N}]{129,}/gu;
 const WORD_PART = /.{1,128}/gsu;
 const SEGMENT_CHARS = 8_192;
-/** Characters between two rests for other requests: 5 ms of prose, 100 of the worst text. */
+/** Characters between two turns of the event loop: 5 ms for prose, 100 ms for the worst text. */
 const STRETCH_CHARS = 2 * SEGMENT_CHARS;
 const MAX_CACHED_COUNTS = 20_000;
-/** Shorter texts are counted faster than hashed and looked up. */
+/** Counting a shorter text is faster than hashing it. */
 const MIN_CACHED_CHARS = 64;
 
 const cache = new Map<string, number>();
 let loading: Promise<Encoding> | undefined;
 
-/** Loaded at the first use: 140 ms and 80 MB, which a service whose conversations fit never spends. */
+/** Loaded at the first use: 140 ms and 70 MB. A service whose conversations always fit never loads it. */
 function load(): Promise<Encoding> {
   loading ??= import('gpt-tokenizer/encoding/o200k_base').then((encoding) => {
-    // The library's default keeps the last 100,000 words for ever.
+    // By default the library caches 100,000 words.
     encoding.setMergeCacheSize(5_000);
     return encoding;
   });
@@ -45,14 +45,15 @@ function countSegment(encoding: Encoding, segment: string): number {
 }
 
 /**
- * Tokens of a text in OpenAI's o200k_base, the encoding of GPT-4o and later: exact for ordinary text, at most a few in a thousand too
- * many for long texts (they are counted in pieces). Counts are remembered by hash, so a conversation's earlier messages are counted once.
+ * Counts the tokens of a text in OpenAI's o200k_base, the encoding of GPT-4o and later. The count is exact for ordinary text, and a few
+ * in a thousand too high for long texts, which are counted in pieces. Counts are cached by hash, so that a conversation's earlier
+ * messages are counted once.
  */
 export const countTokens: TokenCounter = async (text, limit) => {
   const key = text.length < MIN_CACHED_CHARS ? null : hash('sha1', text, 'base64');
   const known = key === null ? undefined : cache.get(key);
   if (key !== null && known !== undefined) {
-    // Back to the young end: the oldest entry goes first.
+    // Moves the entry to the end, because the first entry is evicted first.
     cache.delete(key);
     cache.set(key, known);
     return known;

@@ -1,14 +1,14 @@
 import type { Agent } from 'undici';
 
 /**
- * `fetch` for the model providers, over connections that stay open. It is the built-in one less what a provider call
- * has no use for (redirects, cookies, caches, compression), which makes a call several times cheaper. A redirect reaches
- * the caller as the 3xx that it is. Silence ends after ten minutes at the latest; an abort signal ends it sooner.
+ * `fetch` for the model providers, over connections that stay open. It lacks what a provider call does not
+ * need (redirects, cookies, caches, compression), which makes a call several times cheaper. A redirect is returned as it is. A
+ * connection without data is closed after ten minutes; an abort signal closes it sooner.
  */
 export function modelFetch(): typeof globalThis.fetch {
   let loading: Promise<Agent> | undefined;
   return async (input, init) => {
-    // With the first call: a service that waits has no use for 14 MB of client.
+    // Loaded by the first call, because the client takes 14 MB.
     loading ??= loadAgent();
     const agent = await loading;
     const url = new URL(input instanceof Request ? input.url : input);
@@ -25,7 +25,7 @@ export function modelFetch(): typeof globalThis.fetch {
     for (const [name, value] of Object.entries(answer.headers)) {
       if (value !== undefined) headers.push([name, typeof value === 'string' ? value : value.join(', ')]);
     }
-    // Not every compatible server names event streams as such; JSON and refusals are what is never read piece by piece.
+    // Some compatible servers do not declare event streams. Only JSON and errors are certain not to be streams.
     const whole = answer.statusCode !== 200 || String(answer.headers['content-type']).includes('json');
     const content = whole ? await answer.body.text() : webStream(answer.body);
     return new Response(content === '' ? null : content, { status: answer.statusCode, headers });
@@ -44,7 +44,7 @@ async function loadAgent(): Promise<Agent> {
   });
 }
 
-/** JSON as it is. A form, which carries audio, as bytes: the client knows no forms but those of its own class. */
+/** Returns a JSON body unchanged, and a form, which has audio, as bytes: undici only accepts forms of its own class. */
 async function bodyOf(
   body: RequestInit['body'],
 ): Promise<{ body: string | Uint8Array; headers?: Record<string, string> }> {
@@ -60,7 +60,7 @@ function plainHeaders(headers: RequestInit['headers']): Record<string, string> {
   return headers as Record<string, string>;
 }
 
-/** A byte stream over the socket's chunks; its cancellation closes the connection, so the provider stops generating. */
+/** Wraps the socket's chunks in a byte stream. Cancelling it closes the connection, so that the provider stops generating. */
 function webStream(body: AsyncIterable<Uint8Array> & { destroy(): void }): ReadableStream<Uint8Array> {
   const chunks = body[Symbol.asyncIterator]();
   return new ReadableStream<Uint8Array>(

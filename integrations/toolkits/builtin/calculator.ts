@@ -60,7 +60,7 @@ const calculate = createCalculator({
   script: new URL('./calculatorWorker.ts', import.meta.url),
 });
 
-/** Arithmetic with 64 significant digits. */
+/** Registers a tool for arithmetic with 64 significant digits. */
 export const registerCalculator: RegisterTools = (server, host) => {
   registerTool(
     server,

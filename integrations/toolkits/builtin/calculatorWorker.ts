@@ -4,7 +4,7 @@ import type { ConfigOptions, MathJsInstance, MathNode } from 'mathjs';
 
 /*
  * Evaluates expressions in a thread of its own, so that one that never ends can be stopped. What an expression may contain is
- * listed here: numbers, operators, and the functions and constants below. Nothing of the rest of the library can be named.
+ * listed here: numbers, operators, and the functions and constants below. An expression cannot name anything else of the library.
  */
 
 // One file in place of a thousand: it loads in a quarter of the time and takes a third of the memory. Its `create` has one argument.
@@ -26,7 +26,7 @@ const OPERATORS = words(
     'unequal and or not xor',
 );
 
-/** Throws on the first thing that an expression may not contain. */
+/** Throws on the first part that an expression may not contain. */
 function check(node: MathNode): void {
   switch (node.type) {
     case 'ConstantNode': {
@@ -73,7 +73,7 @@ function calculate(expression: string): string {
   if (!Number.isFinite(value) && !(math.isBigNumber(value) && value.isFinite())) {
     throw new Error('The result is not a number, or has no end.');
   }
-  // Fewer digits than are calculated with, so that a third times three is one; whole numbers as far as they are exact.
+  // Shows fewer digits than it calculates with, so that 1 / 3 * 3 is 1. Whole numbers are shown as far as they are exact.
   return math.format(value, { precision: math.isInteger(value) ? 60 : 30, lowerExp: -20, upperExp: 60 });
 }
 

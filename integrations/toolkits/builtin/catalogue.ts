@@ -1,6 +1,6 @@
 import type { Toolkit } from '../toolkit.ts';
 
-/** The built-in toolkits that have tools. What they do is loaded when they are used. */
+/** The built-in toolkits that have tools. Their code is loaded at the first use. */
 export const BUILTIN_TOOLKITS: readonly Toolkit[] = [
   { slug: 'time', name: 'Time', iconUrl: null },
   { slug: 'calculator', name: 'Calculator', iconUrl: null },

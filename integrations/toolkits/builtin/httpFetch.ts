@@ -10,7 +10,7 @@ const DEFAULT_CHARACTERS = 20_000;
 const HTML = /^(text\/html|application\/xhtml\+xml)$/;
 const TEXT = /^(text\/.*|application\/([\w.-]+\+)?(json|xml|yaml|javascript|x-ndjson|x-yaml))$/;
 
-/** The body as text, by the charset that the answer, or else the page itself, names. */
+/** Decodes the body with the charset that the response names, or else the page itself. */
 function decode({ headers, body }: OutgoingResponse): string {
   const declared = /charset=["']?([\w-]+)/i.exec(headers['content-type'] ?? '')?.[1];
   const inPage = /<meta[^>]{0,200}charset=["']?([\w-]+)/i.exec(body.subarray(0, 2048).toString('latin1'))?.[1];
@@ -38,7 +38,7 @@ async function fetchPage(url: string, limits: { allowPrivateNetwork: boolean; si
   }
 }
 
-/** Reading pages and APIs of the web, through the guarded client. */
+/** Registers a tool that reads pages and APIs of the web through the guarded client. */
 export const registerHttpFetch: RegisterTools = (server, host) => {
   registerTool(
     server,

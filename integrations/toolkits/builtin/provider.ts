@@ -16,7 +16,7 @@ const TOOLS: ReadonlyMap<string, RegisterTools> = new Map([
   ['workspace', registerWorkspace],
 ]);
 
-/** A built-in toolkit as an MCP server of its own, not yet connected. Undefined when there is none of this slug. */
+/** Creates an MCP server for a built-in toolkit, not yet connected. Returns undefined when no toolkit has this slug. */
 export function createBuiltinServer(slug: string, host: ToolHost): McpServer | undefined {
   const register = TOOLS.get(slug);
   if (!register) return undefined;
@@ -25,7 +25,7 @@ export function createBuiltinServer(slug: string, host: ToolHost): McpServer | u
   return server;
 }
 
-/** Speaks MCP with a toolkit of this process, as with any other server. */
+/** Connects an MCP client to a toolkit of this process for the time of `use`. */
 async function withClient<T>(server: McpServer, use: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({ name: 'guildhall', version: '1.0.0' });
   const [ours, theirs] = InMemoryTransport.createLinkedPair();
@@ -47,7 +47,7 @@ const LISTING: ToolHost = {
   failed: () => undefined,
 };
 
-/** The tools of a built-in toolkit; none when there is no such toolkit. */
+/** Lists the tools of a built-in toolkit. Returns an empty list when there is no such toolkit. */
 export async function listBuiltinTools(slug: string): Promise<ToolkitTool[]> {
   const server = createBuiltinServer(slug, LISTING);
   if (!server) return [];
@@ -56,8 +56,8 @@ export async function listBuiltinTools(slug: string): Promise<ToolkitTool[]> {
 }
 
 /**
- * Calls a tool of a built-in toolkit. What the tool cannot do is an error result; what fails around it, such as the database, is
- * thrown, and so is the reason of the context's signal.
+ * Calls a tool of a built-in toolkit. A refusal of the tool is an error result. Throws errors of what the tool uses, such as the
+ * database, and the reason of the context's signal.
  */
 export async function callBuiltinTool(
   slug: string,
@@ -75,7 +75,7 @@ export async function callBuiltinTool(
   });
   if (!server) return toolResult(`There is no toolkit "${slug}".`, true);
   const signal = context.signal ? { signal: context.signal } : {};
-  // Each tool has limits of its own; the one of the protocol would only cut them short.
+  // Each tool has its own time limit. The protocol's limit would only be shorter.
   const answer = await withClient(server, (client) =>
     client.callTool(call, undefined, { ...signal, timeout: 120_000 }),
   ).catch((error: unknown) => {

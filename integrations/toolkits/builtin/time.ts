@@ -6,7 +6,7 @@ const zone = z.string().min(1).max(100);
 const time = z.string().min(1).max(60);
 const WRITING = 'ISO 8601, such as 2026-03-29T14:30:00; with Z or an offset it is that instant';
 
-/** Instants that Date can hold with any offset added. */
+/** Refuses instants that Date cannot hold once an offset is added. */
 function checkedInstant(instant: Date): Date {
   if (Math.abs(instant.getTime()) > 8.6e15) throw new ToolRefusal('The time is out of range.');
   return instant;
@@ -29,7 +29,7 @@ function inWords(milliseconds: number): string {
 
 const MAX_ZONES = 50;
 
-/** Time and time zones, from the tz database that comes with the runtime. */
+/** Registers tools for time and time zones, with the tz database of the runtime. */
 export const registerTime: RegisterTools = (server, host) => {
   registerTool(
     server,

@@ -3,24 +3,24 @@ import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { z } from 'zod';
 import type { ToolContext } from '../toolkit.ts';
 
-/** A tool could not do what it was asked; the message is for the model. */
+/** A tool could not do what the call asks for. The message is for the model. */
 export class ToolRefusal extends Error {}
 
-/** What built-in tools stand on. */
+/** What built-in tools depend on. */
 export interface ToolHost {
-  /** Throws outside a call: tools are listed without one. */
+  /** Throws outside a call, because tools are listed without a context. */
   context(): ToolContext;
   allowPrivateNetwork: boolean;
-  /** Takes an error that is nobody's business but the operator's. */
+  /** Logs an error that only the operator may see. */
   failed(error: unknown): void;
 }
 
-/** Puts the tools of a toolkit on an MCP server. Asks for the context inside of calls only. */
+/** Registers the tools of a toolkit on an MCP server. Reads the context only during calls. */
 export type RegisterTools = (server: McpServer, host: ToolHost) => void;
 
 /**
- * Puts one tool on a server. What `run` answers becomes the text of the result, JSON when it is no string. A ToolRefusal becomes
- * an error result with its message; any other error goes to the host, and the result says no more than that it failed.
+ * Registers one tool on a server. The return value of `run` becomes the text of the result, as JSON when it is no string. A
+ * ToolRefusal becomes an error result with its message. Any other error goes to the host, and the result only says that it failed.
  */
 export function registerTool<Shape extends z.ZodRawShape>(
   server: McpServer,

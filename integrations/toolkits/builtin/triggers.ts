@@ -1,9 +1,9 @@
-// Long because the descriptions that people configure triggers by stand with them.
+// Long because each trigger's configuration stands here with its descriptions.
 import type { TriggerType } from '../toolkit.ts';
 
 /** A trigger of a toolkit that sends signed webhooks, with the sender's own name of the event. */
 export interface WebhookTrigger extends TriggerType {
-  /** As the sender writes it, such as `invoice.paid`; null where the configuration says which. */
+  /** As the sender writes it, such as `invoice.paid`; null where the configuration names the events. */
   event: string | null;
 }
 

@@ -7,7 +7,7 @@ import { type RegisterTools, registerTool, ToolRefusal } from './tool.ts';
 
 const limit = (most: number, usual: number) => z.int().min(1).max(most).default(usual).describe('Most results');
 
-/** The workspace's own conversations and knowledge: whoever talks to an agent with it can learn what others said. */
+/** Registers tools that read the workspace's conversations and knowledge. Users of the agent can learn what other users wrote. */
 export const registerWorkspace: RegisterTools = (server, host) => {
   registerTool(
     server,
@@ -101,7 +101,7 @@ export const registerWorkspace: RegisterTools = (server, host) => {
   );
 };
 
-/** What stands around the first place where the text is found. */
+/** Returns the text around the first match. */
 function excerpt(content: string, query: string): string {
   const found = Math.max(0, content.toLowerCase().indexOf(query.toLowerCase()));
   const start = Math.max(0, found - 100);

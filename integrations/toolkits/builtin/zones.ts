@@ -59,7 +59,7 @@ function parseTime(text: string): WrittenTime {
   }
 }
 
-/** A moment in time, and what is odd about how it was written. */
+/** A parsed time, with a note where clocks skip it or show it twice. */
 export interface Reading {
   instant: Date;
   note?: string;

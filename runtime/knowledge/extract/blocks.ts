@@ -1,6 +1,6 @@
 /** A piece of a document in reading order. */
 export interface Block {
-  /** A row is a line of a table: it follows the one before on the next line, and is not repeated as overlap. */
+  /** A row is a line of a table. Rows are joined by a line break, and are not repeated as overlap. */
   type: 'heading' | 'paragraph' | 'row';
   text: string;
   /** Of a heading, from 1. */
@@ -15,10 +15,10 @@ export type BlockReader = (content: Uint8Array<ArrayBuffer>) => AsyncIterable<Bl
 /** A file that cannot be used as it is. The message is for the person who uploaded it and says what to do. */
 export class Unreadable extends Error {}
 
-/** Most characters of text in a source: a text file of the largest size that is accepted fits. */
+/** Maximum characters of text in a source. A text file of the maximum size fits. */
 export const MAX_TEXT_CHARS = 20 * 1024 * 1024;
 
-/** What is said of a file with more text. */
+/** The error for a file with more text. */
 export function tooMuchText(): Unreadable {
   return new Unreadable(
     `The file has more than ${MAX_TEXT_CHARS / 1024 / 1024} million characters. Split it into smaller files.`,

@@ -1,6 +1,6 @@
 /*
- * The process that reads one file: `child.ts <kind> <path>`. What it writes to its output is in extract.ts. Parsers meet whatever
- * people upload, so they run here, where the parent can end them, without the environment and its secrets.
+ * The process that reads one file: `child.ts <kind> <path>`. Its output is described in extractLine.ts. Parsers read
+ * untrusted uploads, so they run here, where the parent can kill them and where no secrets are in the environment.
  */
 import { readFile } from 'node:fs/promises';
 import type { SourceKind } from '../../files/fileKinds.ts';
@@ -8,7 +8,7 @@ import { splitBlocks } from '../split.ts';
 import { type Block, type BlockReader, MAX_TEXT_CHARS, tooMuchText, Unreadable } from './blocks.ts';
 import type { ExtractLine } from './extractLine.ts';
 
-/** Parsers are loaded when they are needed: most are large. */
+/** Parsers are loaded on demand, because most are large. */
 const READERS: Readonly<Record<SourceKind, () => Promise<BlockReader>>> = {
   pdf: async () => (await import('./pdf.ts')).readPdf,
   docx: async () => (await import('./docx.ts')).readDocx,
@@ -17,12 +17,12 @@ const READERS: Readonly<Record<SourceKind, () => Promise<BlockReader>>> = {
   text: async () => (await import('./text.ts')).readText,
 };
 
-// The output is for lines of ours: parsers that warn do it where nobody reads.
+// The output is for ExtractLine only. Warnings of parsers go to stderr.
 console.log = console.info = console.warn = console.error;
-// The parent holds the other end: when it is killed, this ends too.
+// The parent holds the other end, so this process ends when the parent is killed.
 process.stdin.on('end', () => process.exit(1)).resume();
 
-/** Resolves when the line has gone out: a process that exits loses what has not. */
+/** Resolves when the line is written, because a process that exits loses buffered output. */
 function write(line: ExtractLine): Promise<void> {
   return new Promise((resolve, reject) => {
     process.stdout.write(`${JSON.stringify(line)}\n`, (error) => (error ? reject(error) : resolve()));
@@ -56,7 +56,7 @@ try {
   await main(kind as SourceKind, path);
 } catch (error) {
   if (!(error instanceof Unreadable)) {
-    // A fault of ours: the file is not to blame.
+    // A fault of the service, not of the file.
     process.stderr.write(Error.isError(error) ? (error.stack ?? error.message) : String(error));
     process.exit(1);
   }

@@ -4,14 +4,14 @@ import { type Block, Unreadable } from './blocks.ts';
 import { decodeText } from './encoding.ts';
 
 const DELIMITERS = [',', ';', '\t', '|'];
-/** How much of the file tells the separator. */
+/** How much of the file is used to detect the separator. */
 const SAMPLE_ROWS = 20;
 const SAMPLE_CHARS = 64 * 1024;
 const MAX_ROW_CHARS = 1024 * 1024;
 
 const LENIENT = { bom: true, relax_column_count: true, relax_quotes: true, skip_empty_lines: true, ltrim: true };
 
-/** A table in text. Each row becomes a line that names its columns, so that it makes sense by itself. */
+/** Reads CSV. Each row becomes a line that names its columns, so that it can be understood alone. */
 export async function* readCsv(content: Uint8Array): AsyncGenerator<Block> {
   // Spreadsheets may write the separator on a line of its own before the table.
   const whole = decodeText(content);
@@ -35,7 +35,7 @@ export async function* readCsv(content: Uint8Array): AsyncGenerator<Block> {
   } catch (error) {
     throw unreadable(error);
   }
-  // A header and nothing else is all the text that there is.
+  // A header without rows is still the text of the file.
   if (header !== undefined && first === header) yield rowBlock(header, undefined);
 }
 
@@ -48,14 +48,14 @@ function rowBlock(row: readonly string[], header: readonly string[] | undefined)
   return { type: 'row', text: cells.filter((cell) => cell !== '').join('; ') };
 }
 
-/** A header names every column, each by another word, and has no figures. */
+/** A header names every column with a different word, and has no numbers. */
 function isHeader(row: readonly string[]): boolean {
   const names = row.filter((cell) => cell !== '');
   const worded = names.every((cell) => /\p{L}/u.test(cell) && !/^[\d.,\s%€$£-]+$/.test(cell));
   return names.length >= Math.ceil(row.length / 2) && worded && new Set(names).size === names.length && row.length > 1;
 }
 
-/** The separator that cuts the first rows into the most columns, as many in each. */
+/** Returns the separator that splits the first rows into the most columns, with the same number in each row. */
 function detectDelimiter(text: string): string {
   let best = { delimiter: ',', score: 0 };
   for (const delimiter of DELIMITERS) {
@@ -73,7 +73,7 @@ function sampleWidths(sample: string, delimiter: string): number[] {
     const rows = parseSync(sample, { ...LENIENT, delimiter, to: SAMPLE_ROWS }) as string[][];
     return rows.map((row) => row.length);
   } catch {
-    return []; // the sample may end inside of quotes
+    return []; // the sample may end inside quotes
   }
 }
 

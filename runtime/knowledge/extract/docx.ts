@@ -3,10 +3,10 @@ import { fromBufferPromise } from 'yauzl';
 import { unescapeXml } from '../../../core/text.ts';
 import { type Block, MAX_TEXT_CHARS, Unreadable } from './blocks.ts';
 
-/** What a document may unpack to, pictures included. */
+/** Maximum unpacked size of a document, with its pictures. */
 const MAX_UNPACKED = 300 * 1024 * 1024;
 const MAX_ENTRIES = 10_000;
-/** XML is several times its text. */
+/** XML is several times as large as its text. */
 const MAX_DOCUMENT_XML = 6 * MAX_TEXT_CHARS;
 
 const DAMAGED = 'The DOCX is damaged. Open it in a word processor, save it again and upload that.';
@@ -15,7 +15,7 @@ const BLOCK_TAG = /^(p|h[1-6]|li|ul|ol|tr|td|th|br)$/;
 const LIST_TAG = /^(li|ul|ol)$/;
 const TOKEN = /<(\/?)([a-z0-9]+)[^>]*>|([^<]+)/g;
 
-/** A Word document: headings by their styles, lists by item, tables by row. */
+/** Reads a Word document: headings by their styles, lists by item, tables by row. */
 export async function* readDocx(content: Uint8Array<ArrayBuffer>): AsyncGenerator<Block> {
   await checkSizes(Buffer.from(content.buffer));
   let html: string;
@@ -34,7 +34,7 @@ export async function* readDocx(content: Uint8Array<ArrayBuffer>): AsyncGenerato
   yield* htmlBlocks(html);
 }
 
-/** The sizes that the archive tells of itself; one that lies runs into the memory limit of the process. */
+/** Checks the sizes that the archive declares. A false declaration is caught by the memory limit of the process. */
 async function checkSizes(archive: Buffer): Promise<void> {
   let unpacked = 0;
   let entries = 0;
@@ -58,7 +58,7 @@ async function checkSizes(archive: Buffer): Promise<void> {
 function* htmlBlocks(html: string): Generator<Block> {
   let text = '';
   let row: string[] = [];
-  /** Tables around the present place: what is inside of a cell is words of one line. */
+  /** Number of open tables. The content of a cell becomes one line. */
   let tables = 0;
   const take = () => {
     const taken = text.replace(/[^\S\n]+/g, ' ').trim();

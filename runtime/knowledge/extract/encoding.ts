@@ -1,18 +1,17 @@
 import { analyse } from 'chardet';
 import { Unreadable } from './blocks.ts';
 
-/** How much of a file tells its encoding. */
+/** How much of a file is used to detect its encoding. */
 const SAMPLE_BYTES = 256 * 1024;
 /** Of 100, by chardet. Random bytes stay below 20 or cannot be decoded; short words in Western European reach 30. */
 const MIN_CONFIDENCE = 20;
 
 /**
- * The text of a file: UTF-8, UTF-16 with a byte order mark, or an older encoding that its bytes give away. Throws Unreadable when
- * they don't.
+ * Decodes a file: UTF-8, UTF-16 with a byte order mark, or an older encoding that can be detected. Throws Unreadable when none can.
  */
 export function decodeText(bytes: Uint8Array): string {
   const text = decoded(bytes);
-  // UTF-16 without a mark and UTF-32 get through as text full of NULs.
+  // UTF-16 without a mark and UTF-32 decode to text with many NULs.
   if (text === undefined || text.includes('\0')) {
     throw new Unreadable('The encoding of the text cannot be told. Save it as UTF-8 and upload it again.');
   }
@@ -26,7 +25,7 @@ function decoded(bytes: Uint8Array): string | undefined {
 }
 
 function decodeGuessed(bytes: Uint8Array): string | undefined {
-  // From the first byte that is not ASCII: before it all encodings look alike.
+  // Starts at the first byte that is not ASCII, because all encodings are the same before it.
   const first = bytes.findIndex((byte) => byte >= 0x80 || byte === 0x1b);
   const start = Math.max(0, first - 1024);
   for (const { name, confidence } of analyse(bytes.subarray(start, start + SAMPLE_BYTES))) {
@@ -36,7 +35,7 @@ function decodeGuessed(bytes: Uint8Array): string | undefined {
   return undefined;
 }
 
-/** Undefined when the bytes do not fit the encoding, or it is not one that can be decoded here. */
+/** Returns undefined when the bytes are invalid in the encoding, or the encoding is not supported. */
 function decodeAs(encoding: string, bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder(encoding, { fatal: true }).decode(bytes);

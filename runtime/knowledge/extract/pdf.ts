@@ -7,16 +7,16 @@ const PASSWORD = 'The PDF is protected by a password. Remove the password and up
 const DAMAGED = 'The PDF is damaged or incomplete. Open it, save it again and upload that.';
 const NO_TEXT = 'The PDF has no text, only pictures. Run text recognition (OCR) over it and upload the result.';
 
-/** What pdf.js says of a piece of text, as far as it is used (getTextContent). */
+/** The used fields of a text item of pdf.js (getTextContent). */
 interface TextItem {
   str: string;
   height: number;
-  /** The last two are the place on the page: from the left, and from the bottom up. */
+  /** The last two are the position on the page, from the left and from the bottom. */
   transform: number[];
   hasEOL: boolean;
 }
 
-/** A PDF page by page: paragraphs by the space between lines, headings by the size of the letters. */
+/** Reads a PDF page by page: paragraphs by the space between lines, headings by the size of the letters. */
 export async function* readPdf(content: Uint8Array<ArrayBuffer>): AsyncGenerator<Block> {
   const { getDocumentProxy } = await import('unpdf');
   const pages: Line[][] = [];
@@ -61,7 +61,7 @@ function linesOf(items: readonly TextItem[]): Line[] {
   return lines;
 }
 
-/** What pdf.js throws has a name, but is no Error. */
+/** Errors of pdf.js have a name, but are not instances of Error. */
 function unreadable(thrown: unknown): Unreadable {
   if (thrown instanceof Unreadable) return thrown;
   const cause = (thrown as { name?: unknown } | null)?.name;

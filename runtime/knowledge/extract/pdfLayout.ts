@@ -5,23 +5,23 @@ export interface Line {
   text: string;
   /** Height of its letters. */
   size: number;
-  /** Of its base, from the bottom of the page up. */
+  /** Distance of its base line from the bottom of the page. */
   y: number;
 }
 
-/** Larger than the text by this much, and no longer than this, is a heading. */
+/** A line is a heading when its letters are larger than the text by this ratio, and it is no longer than this. */
 const HEADING_RATIO = 1.15;
 const MAX_HEADING_CHARS = 200;
 const MAX_HEADING_LEVELS = 6;
-/** Lines of a paragraph are nearer to each other than this many letters' heights. */
+/** Maximum distance between lines of a paragraph, in heights of letters. */
 const PARAGRAPH_GAP = 1.7;
-/** The same first or last line on so many of the pages is printed there by the layout. */
+/** A first or last line that is the same on this share of the pages is a running title. */
 const RUNNING_SHARE = 0.6;
 const RUNNING_PAGES = 4;
 
 const CJK = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\u3000-\u303f\uff00-\uffef]/u;
 
-/** Puts the lines of all pages together to headings and paragraphs; what stands on every page is left out. */
+/** Joins the lines of all pages to headings and paragraphs. Leaves out running titles and page numbers. */
 export function* layOut(pages: readonly (readonly Line[])[]): Generator<Block> {
   const size = bodySize(pages);
   const levels = headingLevels(pages, size);
@@ -52,7 +52,7 @@ function rounded(size: number): number {
   return Math.round(size * 2) / 2;
 }
 
-/** The size that most of the text has. */
+/** Returns the most common size of letters. */
 function bodySize(pages: readonly (readonly Line[])[]): number {
   const chars = new Map<number, number>();
   for (const { size, text } of pages.flat()) chars.set(rounded(size), (chars.get(rounded(size)) ?? 0) + text.length);
@@ -72,7 +72,7 @@ function headingLevels(pages: readonly (readonly Line[])[], body: number): Reado
   return new Map(ordered.map((size, index) => [size, Math.min(index + 1, MAX_HEADING_LEVELS)]));
 }
 
-/** The lines at the top and the bottom of a page by what they say, whatever numbers they hold. */
+/** Returns the first and last lines of a page, with numbers replaced, so that page numbers do not matter. */
 function edgeLines(page: readonly Line[]): Map<Line, string> {
   const ys = page.map(({ y }) => y).sort((a, b) => a - b);
   const keys = new Map<Line, string>();
@@ -103,7 +103,7 @@ function continues({ block, last }: { block: Block; last: Line }, line: Line, le
   return alike && gap >= 0 && gap <= PARAGRAPH_GAP * line.size;
 }
 
-/** Two lines of a paragraph in one: a hyphen at the end of the line goes with the break. */
+/** Joins two lines of a paragraph. Removes a hyphen at the end of the first. */
 function joined(text: string, next: string): string {
   if (text.endsWith('\u00ad')) return text.slice(0, -1) + next;
   if (/\p{Ll}[-\u2010]$/u.test(text) && /^\p{Ll}/u.test(next)) return text.slice(0, -1) + next;

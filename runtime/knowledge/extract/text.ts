@@ -1,12 +1,12 @@
 import type { Block } from './blocks.ts';
 import { decodeText } from './encoding.ts';
 
-/** Lines this long, and not much shorter than the longest of their paragraph, were broken by an editor and not by the author. */
+/** An editor, not the author, broke lines of this length that are about as long as the longest line of their paragraph. */
 const WRAPPED_FROM = 40;
 const WRAPPED_TO = 120;
 const WRAPPED_SHARE = 0.6;
 
-/** Plain text: paragraphs are set apart by blank lines. */
+/** Reads plain text. Blank lines separate paragraphs. */
 export function* readText(content: Uint8Array): Generator<Block> {
   for (const paragraph of decodeText(content).split(/(?:\r\n?|\n|\f)[^\S\r\n]*(?:\r\n?|\n|\f)\s*/)) {
     const text = unwrap(paragraph);
@@ -14,7 +14,7 @@ export function* readText(content: Uint8Array): Generator<Block> {
   }
 }
 
-/** A paragraph whose lines were broken to fit a width, in one line; other line breaks stay. */
+/** Joins lines that were broken to fit a width. Keeps other line breaks. */
 export function unwrap(paragraph: string): string {
   const lines = paragraph
     .split(/\r\n?|\n/)

@@ -9,7 +9,7 @@ export type SourcedText = { source: string; text: string };
 
 const OPENING = /^<passage source="([^"]*)">$/;
 
-/** The passages in a system prompt: those of its section `# Knowledge`, which ends at the next heading of the first level. */
+/** Returns the passages in the section `# Knowledge` of a system prompt. The section ends at the next heading of the first level. */
 export function passagesIn(system: string): PromptPassage[] {
   const passages: PromptPassage[] = [];
   let inSection = false;
@@ -30,20 +30,20 @@ export function passagesIn(system: string): PromptPassage[] {
   return passages;
 }
 
-/** The first line of a passage that says where it stands in its source. */
+/** The first line of a passage, which gives its position in the source. */
 const PLACE = /^\[[^\]\n]*\]\n/;
-/** Lines are wrapped anywhere; these begin something new, as a blank line does. */
+/** Lines may be wrapped anywhere. A line that matches starts a new block, like one after a blank line. */
 const ITEM = /^\s{0,20}(?:[-*•#|>]|\\#|\d{1,3}[.)]\s)/;
 const SENTENCES = new Intl.Segmenter('en', { granularity: 'sentence' });
 const MAX_SENTENCE_CHARS = 601;
 const MAX_SENTENCES = 3;
-/** Characters that are read of a question, and of each passage: every word of one is compared with every word of the other. */
+/** Limits, because every word of the question is compared with every word of each passage. */
 const MAX_QUESTION_CHARS = 2_000;
 const MAX_PASSAGE_CHARS = 8_000;
 const MAX_PASSAGES = 20;
-/** This share of the question's words, by weight, must be in a sentence. */
+/** A sentence must have this share of the question's words, by weight. */
 const MIN_LIKENESS = 0.35;
-/** A sentence that has this share of what the best one has is told as well. */
+/** A sentence with this share of the best score is part of the answer too. */
 const MIN_SHARE_OF_BEST = 0.8;
 
 function blocksOf(text: string): string[] {
@@ -65,7 +65,7 @@ function sentencesOf(text: string): string[] {
     .map((sentence) => shorten(sentence, MAX_SENTENCE_CHARS));
 }
 
-/** A question and a heading say little without what follows them. */
+/** A question or a heading needs the sentence after it. */
 const needsNext = (sentence: string): boolean => /[?？]$|[\p{L}\p{N}:]$/u.test(sentence) || sentence.startsWith('#');
 
 type Candidate = { passage: number; place: number; score: number; text: string };
@@ -81,7 +81,7 @@ function candidates(question: Meaning, passages: readonly PromptPassage[]): Cand
   });
 }
 
-/** The sentences that have most in common with the question, with their sources; none when nothing has enough. */
+/** Returns the sentences that share most words with the question, with their sources; none when no sentence shares enough. */
 export function findAnswer(question: string, passages: readonly PromptPassage[]): SourcedText[] {
   const all = candidates(meaningOf(question.slice(0, MAX_QUESTION_CHARS)), passages);
   const best = Math.max(0, ...all.map(({ score }) => score));

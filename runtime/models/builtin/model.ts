@@ -12,7 +12,7 @@ import { parsePrompt } from './parsePrompt.ts';
 
 type Reply = { text: string; calls: LanguageModelV4ToolCall[]; usage: LanguageModelV4Usage };
 
-/** One token per four characters begun; attachments and descriptions of tools count nothing. */
+/** One token per four characters, rounded up. Attachments and descriptions of tools do not count. */
 function usageOf(said: readonly string[], text: string): LanguageModelV4Usage {
   const input = Math.ceil(said.reduce((sum, { length }) => sum + length, 0) / 4);
   const output = Math.ceil(text.length / 4);
@@ -27,7 +27,7 @@ function reply({ prompt, tools = [], toolChoice }: LanguageModelV4CallOptions): 
   const names = tools.map(({ name }) => name);
   const next = nextAction(parsePrompt(prompt), names, toolChoice?.type !== 'none');
   if ('text' in next) return { text: next.text, calls: [], usage: usageOf(said, next.text) };
-  // Always the same, and another one in each step.
+  // Deterministic, and different in each step.
   const step = createHash('sha256').update(said.join('\0')).digest('hex').slice(0, 16);
   const calls = next.calls.map(
     (call, place): LanguageModelV4ToolCall => ({
@@ -84,8 +84,8 @@ async function doStream(options: LanguageModelV4CallOptions) {
 
 /**
  * The model that answers without a provider: deterministic, no network, and open about being no LLM. It calls the tools that
- * a message names, answers from the knowledge in its prompt, and else says what reached it. Temperature and thinking are
- * taken and change nothing.
+ * a message names, answers from the knowledge in its prompt, or otherwise describes the request. Temperature and thinking are
+ * accepted and have no effect.
  */
 export const builtinModel: LanguageModelV4 = {
   specificationVersion: 'v4',

@@ -3,7 +3,7 @@ import { findAnswer, passagesIn } from './knowledge.ts';
 import type { ParsedPrompt } from './parsePrompt.ts';
 import { type RequestedCall, type Requests, requestsIn } from './requests.ts';
 
-/** What the model does next: it calls tools, or it says something. */
+/** What the model does next: it calls tools or returns a text. */
 export type NextAction = { calls: RequestedCall[] } | { text: string };
 
 const MAX_INSTRUCTIONS_CHARS = 201;
@@ -13,7 +13,7 @@ const MAX_TOOLS_LISTED = 30;
 
 const NO_LLM = "I am Guildhall's built-in model, and not an LLM.";
 
-/** On one line, cut at a length in characters. */
+/** Puts a text on one line and cuts it to a length in characters. */
 function cut(text: string, max: number): string {
   return shorten(text.trim().replace(/\s+/g, ' '), max);
 }
@@ -28,7 +28,7 @@ function listed(names: readonly string[]): string {
 const toolsLine = (tools: readonly string[]): string =>
   tools.length === 0 ? 'I have no tools.' : `I can call ${counted(tools.length, 'tool')}: ${listed(tools)}.`;
 
-/** Says what reached the model. */
+/** Describes the request. */
 function plain(seen: ParsedPrompt, tools: readonly string[], passages: number): string {
   const last = seen.said.at(-1) ?? '';
   const { system, attachments, others } = seen;
@@ -51,7 +51,7 @@ function plain(seen: ParsedPrompt, tools: readonly string[], passages: number): 
   return lines.join('\n\n');
 }
 
-/** The plan that the calls made so far belong to: a message that only approves a call has none of its own. */
+/** Returns the plan of the calls so far. A message that only approves a call has no plan, so an earlier message's plan counts. */
 function planOf(seen: ParsedPrompt, tools: ReadonlySet<string>): Requests {
   const own = requestsIn(seen.said.at(-1) ?? '', tools);
   if (own.steps.length > 0 || seen.steps.length === 0) return own;
@@ -62,7 +62,7 @@ function planOf(seen: ParsedPrompt, tools: ReadonlySet<string>): Requests {
   return own;
 }
 
-/** How many steps of the plan are done, and whether something failed in the last of them. */
+/** Returns how many steps of the plan are done, and whether a call of the last one failed. */
 function progress({ steps }: Requests, made: ParsedPrompt['steps']): { done: number; failed: boolean } {
   let done = 0;
   let failed = false;
@@ -85,8 +85,8 @@ function report(seen: ParsedPrompt, left: RequestedCall[]): string {
 }
 
 /**
- * What the model answers: the calls that the user's message asks for, step by step, until they are made or one fails, and
- * then what came of them; what the knowledge in the prompt says on the question, with its sources; or else what reached it.
+ * Decides what the model does next. It makes the calls that the user's message asks for, step by step, until all are made or one
+ * fails, and then reports their results. Otherwise it quotes the knowledge in the prompt with its sources, or describes the request.
  */
 export function nextAction(seen: ParsedPrompt, tools: readonly string[], mayCall: boolean): NextAction {
   const offered = new Set(tools);

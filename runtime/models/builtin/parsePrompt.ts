@@ -1,18 +1,18 @@
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
 
-/** A call that was made, and what came of it. */
+/** A call of a tool, with its result. */
 export type MadeCall = { name: string; result: { text: string; isError: boolean } | undefined };
 
-/** What reached the model. */
+/** The parts of a prompt that the built-in model uses. */
 export type ParsedPrompt = {
   system: string;
-  /** What the users said, the last message last; '' for one without text. */
+  /** Texts of the user messages, in order; '' for one without text. */
   said: string[];
-  /** Of the last message, each with name and media type. */
+  /** Attachments of the last user message, each with name and media type. */
   attachments: string[];
-  /** Messages before and after the last of a user. */
+  /** Number of messages other than the last user message. */
   others: number;
-  /** The calls since that message, a list for each step. */
+  /** The calls since the last user message, one list for each step. */
   steps: MadeCall[][];
 };
 
@@ -36,14 +36,14 @@ function resultsOf(message: Message | undefined): Map<string, NonNullable<MadeCa
   for (const part of message.content) {
     if (part.type !== 'tool-result') continue;
     const { output } = part;
-    // What the run-time makes: prompt.ts.
+    // prompt.ts makes no other types.
     const text = output.type === 'text' || output.type === 'error-text' ? output.value : '';
     results.set(part.toolCallId, { text, isError: output.type === 'error-text' });
   }
   return results;
 }
 
-/** Reads a prompt. */
+/** Parses a prompt. */
 export function parsePrompt(prompt: LanguageModelV4Prompt): ParsedPrompt {
   const lastUser = prompt.findLastIndex(({ role }) => role === 'user');
   const seen: ParsedPrompt = { system: '', said: [], attachments: [], others: 0, steps: [] };

@@ -1,10 +1,10 @@
-/** A call that a message asks for. `arguments` is what the message has, sound JSON or not; `{}` when it has nothing. */
+/** A call that a message asks for. `arguments` is the text of the message, valid JSON or not; `{}` when there is none. */
 export type RequestedCall = { name: string; arguments: string };
 
-/** What a message asks for: steps one after the other, each with calls side by side. */
+/** The calls that a message asks for: a list of steps, each with parallel calls. */
 export type Requests = {
   steps: RequestedCall[][];
-  /** Names that were clearly meant as tools, and are none. */
+  /** Names that clearly mean a tool, but no tool has them. */
   unknown: string[];
 };
 
@@ -14,13 +14,13 @@ const TOOL = `(?:the\\s+)?((?:tool|function)\\s+(?:(?:called|named)\\s+)?)?([\`"
 const REQUESTED = new RegExp(`\\b(?:call|use|run|invoke|execute)\\s+${TOOL}`, 'giu');
 /** Another one after a call: `, b {…}`, `and b {…}`, `then b {…}`. */
 const CONTINUED = new RegExp(`\\s*(?:(?:[,;&]|\\band\\b|\\bthen\\b)\\s*){1,3}${TOOL}`, 'yiu');
-/** What “tool” stands next to in ordinary sentences. */
+/** Words that stand before “tool” in ordinary sentences. */
 const NO_NAMES = new Set(
   'a an and any another each every for from if in is it my no of on one or other same some that the this to which with your'.split(
     ' ',
   ),
 );
-/** What may stand between a name and its arguments, in this order. Each by itself: together they would take for ever on blanks. */
+/** What may stand between a name and its arguments, in this order. Separate patterns, because one combined pattern would backtrack on blanks. */
 const BEFORE_ARGUMENTS = [
   /(?:tool|function)\b/iuy,
   /(?:with|using)\b/iuy,
@@ -33,7 +33,7 @@ const AFTER_ARGUMENTS = /\s*(?:```|`)?\)?/y;
 const NAMED_TOOL = /\s+(?:tool|function)\b/iuy;
 const BLANKS = /\s*/y;
 
-/** Where the JSON object that begins at `start` ends; the end of the text when it does not. */
+/** Returns the end of the JSON object that begins at `start`; the end of the text when it is not closed. */
 function endOfObject(text: string, start: number): number {
   let depth = 0;
   let quoted = false;
@@ -57,7 +57,7 @@ function stickyEnd(pattern: RegExp, text: string, at: number): number | undefine
   return pattern.test(text) ? pattern.lastIndex : undefined;
 }
 
-/** Where the arguments begin that belong to the name that ends at `end`; undefined when there are none. */
+/** Returns the start of the arguments that follow a name that ends at `end`; undefined when there are none. */
 function startOfArguments(text: string, end: number): number | undefined {
   const skipBlanks = (from: number): number => stickyEnd(BLANKS, text, from) ?? from;
   let at = skipBlanks(end);
@@ -69,11 +69,11 @@ type FoundCall = RequestedCall & {
   /** Where the name begins, and where the arguments end. */
   start: number;
   end: number;
-  /** It can be nothing but a tool, also when there is none of that name. */
+  /** The name clearly means a tool, even when no tool has it. */
   isMeant: boolean;
 };
 
-/** The call whose name was matched, with the arguments that follow it. */
+/** Returns the call whose name was matched, with the arguments that follow it. */
 function withArguments(text: string, match: RegExpExecArray): FoundCall {
   const [whole, toolWord, quote, name = ''] = match;
   const end = match.index + whole.length;
@@ -91,9 +91,8 @@ function withArguments(text: string, match: RegExpExecArray): FoundCall {
 }
 
 /**
- * The calls that a message asks for in so many words: `call NAME {…}`, `use the tool NAME with {…}`, `run NAME`; several make
- * one step, and `then` begins the next. A name without arguments that could as well be an ordinary word counts only when
- * there is such a tool.
+ * Finds the calls that a message explicitly asks for: `call NAME {…}`, `use the tool NAME with {…}`, `run NAME`. Several calls make
+ * one step, and `then` begins the next. A name without arguments that may be an ordinary word counts only when a tool has it.
  */
 export function requestsIn(message: string, tools: ReadonlySet<string>): Requests {
   const requests: Requests = { steps: [], unknown: [] };

@@ -1,17 +1,17 @@
-/** The words of a text that mean something, each with its weight. */
+/** The significant words of a text, each with its weight. */
 export type Meaning = ReadonlyMap<string, number>;
 
-/** Scripts that put no spaces between words, and Korean's: its words are short, and what is added to them is not parted off. */
+/** Scripts without spaces between words, and Korean, whose short words carry their particles. */
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]+/gu;
 const WORDS = /[\p{L}\p{N}]+/gu;
 const MIN_WORD_CHARS = 3;
-/** Of the longer word: what two forms of one word have in common at their beginning, at least. */
+/** Two forms of a word share at least this part of the longer one at their beginning. */
 const MIN_STEM_SHARE = 0.55;
 const MIN_STEM_CHARS = 4;
 const PAIR_WEIGHT = 2;
 
-/** Without accents and case. */
+/** Removes accents and case. */
 function folded(text: string): string {
   return text
     .normalize('NFKD')
@@ -21,8 +21,8 @@ function folded(text: string): string {
 }
 
 /**
- * The words of a text, without those under three letters; for scripts without spaces each two characters that stand together.
- * Long words weigh more: short ones are mostly the same in every text of a language.
+ * Returns the words of a text with three letters or more; for scripts without spaces each pair of adjacent characters. Long words
+ * weigh more, because short words are mostly the same in every text of a language.
  */
 export function meaningOf(text: string): Meaning {
   const meaning = new Map<string, number>();
@@ -45,7 +45,7 @@ function isForm(one: string, other: string): boolean {
   return Math.min(one.length, other.length) >= least && one.slice(0, least) === other.slice(0, least);
 }
 
-/** How much of a question a sentence has, from 0 to 1, by the weight of the words; forms of a word count as the word. */
+/** Returns the share of a question's words that a sentence has, from 0 to 1, by weight. Forms of a word count as the word. */
 export function likeness(question: Meaning, sentence: Meaning): number {
   let all = 0;
   let shared = 0;
