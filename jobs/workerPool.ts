@@ -19,7 +19,7 @@ export interface WorkerPoolOptions {
   jobs: readonly Job<JobName>[];
   /** Jobs at a time. */
   places: number;
-  /** Milliseconds between two signs of life of the jobs that run. */
+  /** Milliseconds between two heartbeats of the running jobs. */
   heartbeatMs: number;
   /** Runs a job; a rejection means that it is to be tried again. The signal aborts when the job has run for too long. */
   run(job: Job<JobName>, claimed: ClaimedJob, signal: AbortSignal): Promise<void>;
@@ -94,7 +94,7 @@ export function startWorkerPool({ boss, jobs, places, heartbeatMs, run, logger }
     turns.started(workspaceId);
     const ended = settle(job, claimed)
       .catch((error: unknown) => {
-        // Without a sign of life the job is soon run again.
+        // The job gets no further heartbeat, so it is run again soon.
         logger.warn({ job: job.name, err: error }, 'the outcome of a job could not be stored');
       })
       .finally(() => {
@@ -138,7 +138,7 @@ export function startWorkerPool({ boss, jobs, places, heartbeatMs, run, logger }
       try {
         if (held.length > 0) await boss.touch(name, held);
       } catch (error) {
-        logger.warn({ job: name, err: error }, 'the sign of life of running jobs failed');
+        logger.warn({ job: name, err: error }, 'the heartbeat of running jobs failed');
       }
     }
   }

@@ -4,8 +4,8 @@ import type { components } from '../../generated/api.ts';
 export type ChannelType = components['schemas']['ChannelType'];
 
 /**
- * Every channel type in its order. `configSchema` and `credentialsSchema` are JSON Schema (2020-12); what configures a
- * connection is checked against the very same. A type without one takes nothing of the kind through the API.
+ * Every channel type, in the order of the list. `configSchema` and `credentialsSchema` are JSON Schema (2020-12), and the configuration
+ * of a connection is validated against them. A type without one of them accepts none through the API.
  */
 export const CHANNEL_TYPES: readonly ChannelType[] = [
   {

@@ -26,7 +26,7 @@ beforeEach(async () => {
 afterEach(cleanUp);
 afterAll(() => server.close());
 
-/** One statement beside the running service, as its role across workspaces. */
+/** Runs one statement beside the running service, with its role for work across workspaces. */
 async function sql(text: string): Promise<number> {
   const { url } = await attachEmbedded(dataDir);
   const client = new pg.Client({ connectionString: url(), options: '-c role=guildhall_system' });
@@ -76,7 +76,7 @@ test('kill -9 in the middle of turns loses nothing that was stored, and blocks c
   ]);
 });
 
-test('a second service on the same folder refuses with one clear line, and the first goes on', async () => {
+test('a second service on the same folder refuses to start with one clear line, and the first keeps running', async () => {
   const first = await startService(env);
   const { key } = demoOf(first);
   const second = launch(env);

@@ -39,7 +39,7 @@ test('a follow-up whose process is killed while it asks the model is sent later,
 
   clock.advance(HOUR_MS);
   expect(await sweep(app)).toEqual([]);
-  // What 20 seconds do.
+  // As after 20 seconds.
   await expire('turn_expires_at');
   await sendDue(app);
   expect(await transcript(app, id)).toHaveLength(3);

@@ -11,7 +11,7 @@ beforeEach(async () => {
 });
 afterEach(cleanUp);
 
-/** A second of reading, and some more of indexing. */
+/** Takes a second to read, and longer to index. */
 const LONG_TEXT = '返金は三十日以内に可能です。'.repeat(30_000);
 
 async function uploadText(origin: string, key: string, text: string): Promise<{ publicId: string }> {
@@ -24,7 +24,7 @@ async function uploadText(origin: string, key: string, text: string): Promise<{ 
 const statusOf = async (origin: string, key: string, id: string): Promise<string> =>
   (await json(call(origin, key, 'GET', `/knowledge-sources/${id}`))).processingStatus;
 
-test('processing survives kill -9: what was read then is read again, what waited is read too', async () => {
+test('processing survives kill -9: the source that was being read is read again, and waiting ones are read, too', async () => {
   const first = await startService(env);
   const { key } = demoOf(first);
   const ids: string[] = [];
@@ -58,7 +58,7 @@ test('a reader does not outlive the service that is killed', async () => {
   await until(readers, (all) => all.every(({ pid }) => !own.includes(pid)));
 });
 
-test('what is read when the service is stopped is read to its end, then or after the next start', async () => {
+test('a source that is being read when the service stops is completed, then or after the next start', async () => {
   const first = await startService(env);
   const { key } = demoOf(first);
   const { publicId } = await uploadText(first.origin, key, LONG_TEXT);

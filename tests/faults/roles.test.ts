@@ -7,7 +7,7 @@ import { call, cleanUp, expectPromptExit, freshFolder, json, launch, startServic
 jest.setTimeout(60_000); // each test starts processes
 afterEach(cleanUp);
 
-test('one process takes requests, another does the background work', async () => {
+test('one process serves requests, another does the background work', async () => {
   const database = await createTestDatabase();
   const { apiKey } = await database.seedWorkspace();
   const env = { DATABASE_URL: database.url, GUILDHALL_DATA_DIR: await freshFolder() };
@@ -34,7 +34,7 @@ test('one process takes requests, another does the background work', async () =>
   await database.drop();
 });
 
-test('a storage that does not answer is 503, and what was sent is not there', async () => {
+test('a storage that does not answer is 503, and the uploaded source does not exist', async () => {
   const database = await createTestDatabase();
   const { apiKey } = await database.seedWorkspace();
   const storage = {

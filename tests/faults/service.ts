@@ -13,16 +13,16 @@ export type ServiceProcess = {
   child: ChildProcess;
   /** From its ready line, such as `http://127.0.0.1:41234`. */
   origin: string;
-  /** Everything that it has written so far. */
+  /** Everything that the process has written so far. */
   output(): { stdout: string; stderr: string };
-  /** Settles when it has ended and its output is complete. */
+  /** Settles when the process has ended and its output is complete. */
   ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
 };
 
 const started = new Set<ChildProcess>();
 const folders = new Set<string>();
 
-/** A folder that is removed after the tests; PostgreSQL's own user can enter it. */
+/** Creates a folder that is removed after the tests. PostgreSQL's own user can enter it. */
 export async function freshFolder(): Promise<string> {
   const parent = await mkdtemp(join(tmpdir(), 'guildhall-faults-'));
   await chmod(parent, 0o755);
@@ -30,7 +30,7 @@ export async function freshFolder(): Promise<string> {
   return join(parent, 'data');
 }
 
-/** Ends every process that is still there, and removes the folders. */
+/** Ends every process that still runs, and removes the folders. */
 export async function cleanUp(): Promise<void> {
   await Promise.all(
     [...started].map(async (child) => {
@@ -44,7 +44,7 @@ export async function cleanUp(): Promise<void> {
   folders.clear();
 }
 
-/** Runs the service with this environment and nothing else of ours; by default its main file, on a free port. */
+/** Runs the service with this environment only; by default its main file, on a free port. */
 export function launch(
   env: NodeJS.ProcessEnv,
   command = [process.execPath, 'server/main.ts'],
@@ -67,7 +67,7 @@ export function launch(
   return { child, output: () => ({ ...written }), ended };
 }
 
-/** Runs the service and waits for its ready line. Throws what it wrote when it ends instead. */
+/** Runs the service and waits for its ready line. Throws its output when it ends instead. */
 export async function startService(env: NodeJS.ProcessEnv, command?: string[]): Promise<ServiceProcess> {
   const service = launch(env, command);
   const ready = Promise.withResolvers<string>();
@@ -82,14 +82,14 @@ export async function startService(env: NodeJS.ProcessEnv, command?: string[]): 
   throw new Error(`The service ended with ${first.signal ?? first.code}:\n${stdout}${stderr}`);
 }
 
-/** A clean exit as soon as nothing runs any more, which is long before the grace of 15 seconds is over. */
+/** Expects a clean exit as soon as nothing runs any more, long before the grace period of 15 seconds ends. */
 export async function expectPromptExit({ ended }: Pick<ServiceProcess, 'ended'>): Promise<void> {
   const since = performance.now();
   expect(await ended).toEqual({ code: 0, signal: null });
   expect(performance.now() - since).toBeLessThan(10_000);
 }
 
-/** What the first start prints. */
+/** Reads the agent and the key of the demo from the output of the first start. */
 export function demoOf(service: ServiceProcess): { agentId: string; key: string } {
   const { stdout } = service.output();
   const key = /^demo key \(shown once\) (gsk_\w{40})$/m.exec(stdout)?.[1];
@@ -98,7 +98,7 @@ export function demoOf(service: ServiceProcess): { agentId: string; key: string 
   return { agentId, key };
 }
 
-/** A request to the API. */
+/** Sends a request to the API. */
 export function call(origin: string, key: string, method: string, path: string, body?: object): Promise<Response> {
   return fetch(`${origin}${API_PREFIX}${path}`, {
     method,
@@ -107,8 +107,8 @@ export function call(origin: string, key: string, method: string, path: string, 
   });
 }
 
-/** The JSON of a request that must go well; its shape is the caller's affair. */
-// biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely.
+/** Returns the JSON of a response that must be successful; the caller knows its shape. */
+// biome-ignore lint/suspicious/noExplicitAny: tests read any field of a response.
 export async function json(response: Promise<Response>): Promise<any> {
   const answer = await response;
   const text = await answer.text();
@@ -116,7 +116,7 @@ export async function json(response: Promise<Response>): Promise<any> {
   return text === '' ? undefined : JSON.parse(text);
 }
 
-/** Stored messages as `user: Hello.` */
+/** Returns stored messages as `user: Hello.` */
 export async function transcript(origin: string, key: string, conversationId: string): Promise<string[]> {
   const { items } = await json(call(origin, key, 'GET', `/conversations/${conversationId}/messages?limit=100`));
   return items.map(({ role, content }: { role: string; content: string }) => `${role}: ${content}`);

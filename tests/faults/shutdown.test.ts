@@ -36,7 +36,7 @@ beforeEach(async () => {
 afterEach(cleanUp);
 afterAll(() => server.close());
 
-/** The first start, with its demo agent on the test's model. */
+/** Starts the service for the first time, with its demo agent on the test's model. */
 async function startedDemo(command?: string[]): Promise<ServiceProcess & { agentId: string; key: string }> {
   const service = await startService(env, command);
   const { agentId, key } = demoOf(service);
@@ -47,7 +47,7 @@ async function startedDemo(command?: string[]): Promise<ServiceProcess & { agent
   return { ...service, agentId, key };
 }
 
-/** A request on the one connection of an agent, and whether that connection was used before. */
+/** Sends a request on the only connection of an agent, and tells whether that connection was used before. */
 function getOn(agent: Agent, url: string, key: string) {
   return new Promise<{ status: number; headers: IncomingMessage['headers']; body: string; reused: boolean }>(
     (resolve, reject) => {
@@ -60,12 +60,12 @@ function getOn(agent: Agent, url: string, key: string) {
   );
 }
 
-/** Asks until the service says that it drains: the signal takes a moment to arrive. */
+/** Polls until the service says that it drains, since the signal takes a moment to arrive. */
 async function untilDraining(origin: string): Promise<void> {
   while ((await fetch(`${origin}/readyz`)).status !== 503);
 }
 
-test('the first start makes the demo workspace and shows its key; the next one has both and shows nothing', async () => {
+test('the first start creates the demo workspace and shows its key; the next one keeps both and shows nothing', async () => {
   const first = await startService(env);
   const { agentId, key } = demoOf(first);
   const { body } = {
@@ -83,7 +83,7 @@ test('the first start makes the demo workspace and shows its key; the next one h
   expect(second.output().stderr).toBe('');
 });
 
-test('SIGTERM: what runs is finished and stored, what comes is told to come later, and the exit is clean', async () => {
+test('SIGTERM: running requests are finished and stored, new ones are told to come later, and the exit is clean', async () => {
   const service = await startedDemo();
   const { origin, key, agentId } = service;
   const keepAlive = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -133,7 +133,7 @@ test('SIGTERM: what runs is finished and stored, what comes is told to come late
   expect(await transcript(next.origin, key, streamed)).toEqual(['user: And me', 'assistant: Here I am.']);
 });
 
-test('SIGTERM: a turn whose client has gone is finished too', async () => {
+test('SIGTERM: a turn whose client has disconnected is finished, too', async () => {
   const service = await startedDemo();
   const { origin, key, agentId } = service;
   const conversationId = (await json(call(origin, key, 'POST', `/agents/${agentId}/messages`, { content: 'Hello.' })))
@@ -159,7 +159,7 @@ test('SIGTERM: a turn whose client has gone is finished too', async () => {
   expect((await transcript(next.origin, key, conversationId)).slice(2)).toEqual(['user: Bye', 'assistant: Done.']);
 });
 
-test('npm start runs the service and hands SIGTERM on', async () => {
+test('npm start runs the service and passes SIGTERM to it', async () => {
   const service = await startedDemo(['npm', 'start', '--silent']);
   const { origin, key, agentId } = service;
   const gate = gatedReply();
@@ -174,7 +174,7 @@ test('npm start runs the service and hands SIGTERM on', async () => {
   await expectPromptExit(service);
 });
 
-test('logs and answers tell neither keys nor what people wrote', async () => {
+test('logs and responses contain neither keys nor what people wrote', async () => {
   const service = await startedDemo();
   const { origin, key, agentId } = service;
   server.script({

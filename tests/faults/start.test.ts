@@ -11,7 +11,7 @@ jest.setTimeout(60_000); // each test starts processes, some with a PostgreSQL
 
 afterEach(cleanUp);
 
-/** How a start that cannot succeed ends. */
+/** Starts the service with settings that it must refuse; returns its exit code and output. */
 async function refused(env: NodeJS.ProcessEnv) {
   const service = launch({ GUILDHALL_DATA_DIR: await freshFolder(), ...env });
   const { code } = await service.ended;
@@ -24,6 +24,7 @@ describe('a setting that cannot be used ends the start with one line that names 
     ['PORT', '65536'],
     ['GUILDHALL_RATE_LIMIT', '-1'],
     ['GUILDHALL_POOL_SIZE', '1'],
+    ['GUILDHALL_BACKGROUND_TURNS', '0'],
     ['GUILDHALL_ALLOW_PRIVATE_NETWORK', 'yes'],
     ['GUILDHALL_LOG_LEVEL', 'loud'],
     ['OPENAI_COMPATIBLE_BASE_URL', 'localhost:8080'],
@@ -41,7 +42,7 @@ describe('a setting that cannot be used ends the start with one line that names 
   });
 });
 
-test('a port in use is told in one line, and does not use up the one time that the demo key is shown', async () => {
+test('a port in use is reported in one line, and the demo key is still shown by the next start', async () => {
   const occupant = createServer();
   await new Promise<void>((resolve) => occupant.listen(0, '127.0.0.1', resolve));
   const { port } = occupant.address() as AddressInfo;
@@ -56,7 +57,7 @@ test('a port in use is told in one line, and does not use up the one time that t
 });
 
 describe('DATABASE_URL', () => {
-  test('takes a database of one’s own: no data folder, no demo workspace, and more than one service', async () => {
+  test('accepts a database of one’s own: no data folder, no demo workspace, and more than one service', async () => {
     const database = await createEmptyDatabase();
     const dataDir = await freshFolder();
     const env = { DATABASE_URL: database.url, GUILDHALL_DATA_DIR: dataDir };
@@ -71,7 +72,7 @@ describe('DATABASE_URL', () => {
     await database.drop();
   });
 
-  test('that nobody answers ends the start, without its password in the output', async () => {
+  test('where nothing answers ends the start, without its password in the output', async () => {
     const closed = createServer();
     await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve));
     const { port } = closed.address() as AddressInfo;
@@ -84,7 +85,7 @@ describe('DATABASE_URL', () => {
   });
 });
 
-test('a key file that cannot be used ends the start with one line, before any secret is met', async () => {
+test('a key file that cannot be used ends the start with one line, before any secret is read', async () => {
   const database = await createEmptyDatabase();
   const dataDir = await freshFolder();
   await mkdir(dataDir);
@@ -97,7 +98,7 @@ test('a key file that cannot be used ends the start with one line, before any se
   await database.drop();
 });
 
-test('a start removes what killed processes left of uploads, files being read and files being stored', async () => {
+test('a start removes the uploads, files being read and files being stored that killed processes left behind', async () => {
   const database = await createEmptyDatabase();
   const dataDir = await freshFolder();
   for (const place of ['tmp', 'files/.drafts']) {

@@ -44,7 +44,7 @@ const api = (method: string, path: string, body?: object) => json(call(service.o
 const send = (body: object) => call(service.origin, key, 'POST', `/agents/${agentId}/messages`, body);
 const toolCall = { id: 'call_1', name: 'pay', arguments: '{}' };
 
-/** Gives the demo agent a tool that posts to the tool server. */
+/** Links a tool that posts to the tool server to the demo agent. */
 async function withTool(requiresApproval: boolean): Promise<void> {
   const configuration = { method: 'POST', url: `${tools.origin}/pay`, timeoutSeconds: 60 };
   const tool = await api('POST', '/http-tools', {
@@ -64,7 +64,7 @@ async function killAndRestart(): Promise<void> {
   service = await startService(env);
 }
 
-/** One statement beside the running service, as its role across workspaces. */
+/** Runs one statement beside the running service, with its role for work across workspaces. */
 async function sql<Row extends pg.QueryResultRow>(text: string): Promise<Row[]> {
   const { url } = await attachEmbedded(dataDir);
   const client = new pg.Client({ connectionString: url(), options: '-c role=guildhall_system' });
@@ -79,7 +79,7 @@ const expireLeases = () =>
   sql(`update conversations set turn_expires_at = now() - interval '1 second' where turn_id is not null`);
 const turns = () => sql<{ status: string; kind: string }>('select status, kind from turns order by started_at, id');
 
-test('kill -9 while a tool is called: the turn says so, its steps can be read, and the conversation goes on', async () => {
+test('kill -9 while a tool is called: the turn says so, its steps can be read, and the conversation can continue', async () => {
   await withTool(false);
   tools.on('/pay', () => {});
   server.script({ reply: 'I pay.', toolCalls: [toolCall] });
@@ -100,7 +100,7 @@ test('kill -9 while a tool is called: the turn says so, its steps can be read, a
   server.script({ reply: 'Here again.' });
   await json(send({ content: 'Well?', conversationId }));
   expect((await turns()).map(({ status }) => status)).toEqual(['interrupted', 'done']);
-  // What the dead turn used is counted: it and the next one asked the model once each.
+  // The tokens of the dead turn are counted: it and the next one called the model once each.
   expect(await sql('select input_tokens::int, output_tokens::int from turns order by started_at, id')).toEqual([
     { input_tokens: 11, output_tokens: 4 },
     { input_tokens: 11, output_tokens: 4 },
@@ -113,11 +113,11 @@ test('kill -9 while a tool is called: the turn says so, its steps can be read, a
     'user: Well?',
     'assistant: Here again.',
   ]);
-  // What was begun is not begun again by itself.
+  // An interrupted call is not repeated automatically.
   expect(tools.received).toHaveLength(1);
 });
 
-test('kill -9 while an approved call is made: it is not made again, and the agent goes on knowing that', async () => {
+test('kill -9 while an approved call is made: it is not made again, and the agent is told so and continues', async () => {
   await withTool(true);
   tools.on('/pay', () => {});
   server.script({ reply: 'I would pay.', toolCalls: [toolCall] });
@@ -137,14 +137,14 @@ test('kill -9 while an approved call is made: it is not made again, and the agen
   expect(JSON.stringify(server.requests.at(-1)?.body)).toContain('Whether it was made is not known.');
 });
 
-test('kill -9 between the approval and the call: it is made once, by the process that comes next, and the reply is stored', async () => {
+test('kill -9 between the approval and the call: the next process makes it once, and the reply is stored', async () => {
   await withTool(true);
   tools.on('/pay', (_received, response) => void response.writeHead(200).end('paid'));
   server.script({ reply: 'I would pay.', toolCalls: [toolCall] });
   const { conversationId } = await json(send({ content: 'Pay.' }));
   service.child.kill('SIGKILL');
   await service.ended;
-  // What a process leaves that took the decision and died before the call.
+  // As if a process had taken the decision and died before the call.
   service = await startService({ ...env, GUILDHALL_ROLE: 'all' });
   server.script({ reply: 'Paid.' });
   await sql(`update approvals set status = 'approved', decided_at = now(), decided_by = 'message'`);

@@ -25,7 +25,7 @@ afterAll(async () => {
   await server.close();
 });
 
-test('a conversation that fails again and again is given up by itself, and the next message goes on with it', async () => {
+test('a conversation that fails repeatedly is no longer continued by itself, and the next message continues it', async () => {
   const { publicId } = await postTool(app, tools, '/pay', { requiresApproval: true });
   const agentId = await agentWith(app, [{ kind: 'http_tool', id: publicId }]);
   const { conversationId, approvals } = await conversationThatWaits(app, server, agentId, 'Oslo');

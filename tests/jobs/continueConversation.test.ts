@@ -75,7 +75,7 @@ test('a call that an operator rejects is not made, and the model is told', async
   expect(lastPrompt()).toContain('A person rejected this call.');
 });
 
-test('of two calls of a turn the first decision moves nothing; the second lets the agent go on, once', async () => {
+test('of two calls of a turn the first decision starts nothing; after the second one the agent continues, once', async () => {
   const { conversationId, approvals } = await waits('Oslo', 'Rome');
   const { promise, resolve } = Promise.withResolvers<unknown>();
   const unlisten = await app.database.database.listen(approvalDecided.channel, resolve);
@@ -92,7 +92,7 @@ test('of two calls of a turn the first decision moves nothing; the second lets t
   expect(await turnsOf(app, conversationId)).toHaveLength(2);
 });
 
-test('an agent that asks again and again goes on after each decision at once, however soon it comes', async () => {
+test('an agent that asks repeatedly continues at once after each decision, however soon that comes', async () => {
   const cities = Array.from({ length: 12 }, (_, i) => `City ${i}`);
   const { conversationId } = await waits('First');
   for (const city of cities) server.script({ reply: '', toolCalls: [payCall(city)] });
@@ -132,7 +132,7 @@ describe('exactly once', () => {
     }
   });
 
-  test('when an operator approves and a message rejects: whoever was first is right', async () => {
+  test('when an operator approves and a message rejects: the first decision counts', async () => {
     for (let round = 0; round < 12; round += 1) {
       server.reset();
       tools.received.length = 0;
@@ -147,7 +147,7 @@ describe('exactly once', () => {
     }
   });
 
-  test('when two operators decide at once: the first counts, the other is told so', async () => {
+  test('when two operators decide at once: the first decision counts, and the other operator is told', async () => {
     for (let round = 0; round < 6; round += 1) {
       tools.received.length = 0;
       const { conversationId, approvals } = await waits('Oslo');
@@ -161,7 +161,7 @@ describe('exactly once', () => {
     }
   });
 
-  test('when every replica hears of it', async () => {
+  test('when every replica is notified', async () => {
     const cities = Array.from({ length: 8 }, (_, i) => `City ${i}`);
     const waiting: Awaited<ReturnType<typeof waits>>[] = [];
     for (const city of cities) waiting.push(await waits(city));
@@ -174,7 +174,7 @@ describe('exactly once', () => {
   });
 });
 
-/** As a worker runs it, without one. */
+/** Runs the job as a worker does, without the queue. */
 const jobContext = (of = app) => ({
   database: of.database.database,
   runtime: of.service.runtime,
@@ -183,7 +183,7 @@ const jobContext = (of = app) => ({
   signal: new AbortController().signal,
 });
 
-describe('a decision that comes while a message is answered', () => {
+describe('a decision during the response to a message', () => {
   test.each([
     ['the replica that answers it', () => app],
     ['another replica', () => other],
@@ -201,10 +201,10 @@ describe('a decision that comes while a message is answered', () => {
     const letGo = await called.promise;
     server.script({ reply: 'Both are paid.' });
     const { workspaceId, db } = app.workspace;
-    // As an operator does it, but that no service is told: the only job is the one below.
+    // As an operator decides, but without the notification: the only job is the one below.
     await decideApprovals(db, workspaceId, { approved: [rome], rejected: [] }, 'operator', new Date());
     const goingOn = continueConversation.run({ workspaceId, conversationId }, jobContext(replica()));
-    // Time for it to find the conversation taken, several times.
+    // Time in which it finds the conversation taken, several times.
     for (let read = 0; read < 20; read += 1) await stored(app, conversationId);
     letGo();
     expect((await answered).body.pendingApprovals).toHaveLength(1);
@@ -215,7 +215,7 @@ describe('a decision that comes while a message is answered', () => {
 });
 
 describe('what a service that starts later finds', () => {
-  test('decisions of operators, made while none ran', async () => {
+  test('decisions that operators made while no service ran', async () => {
     const database = await createTestDatabase();
     const first = await startTestApp(settings({ database, jobs: false }));
     const { conversationId, approvals } = await conversationThatWaits(first, server, await payer(first), 'Oslo');
@@ -252,7 +252,7 @@ describe('what a service that starts later finds', () => {
   });
 });
 
-test('going on costs no operation: the message that asked for it was counted', async () => {
+test('a continuation costs no operation: the message that led to it was counted', async () => {
   const database = await createTestDatabase();
   const lone = await startTestApp(settings({ database }));
   const limited = { ...lone, workspace: await database.seedWorkspace({ operationLimit: 1 }) };
@@ -271,7 +271,7 @@ test('going on costs no operation: the message that asked for it was counted', a
   await database.drop();
 });
 
-test('a conversation that is paused, ended or deleted stays as it is; a paused one goes on when it is opened', async () => {
+test('a conversation that is paused, ended or deleted stays as it is; a paused one continues when it is resumed', async () => {
   for (const change of [{ is_paused: true }, { is_ended: true }, { deleted_at: new Date() }]) {
     const { conversationId, approvals } = await waits('Oslo');
     await app.workspace.db.updateTable('conversations').set(change).where('id', '=', conversationId).execute();

@@ -25,11 +25,11 @@ const setWorkspace = (columns: { time_zone?: string; operation_limit?: number | 
 
 describe('business hours', () => {
   const OFFICE = { ...FOLLOWS_UP, followUpBusinessHoursStart: '09:00:00', followUpBusinessHoursEnd: '18:00:00' };
-  /** Nine o'clock in Kolkata is half past three in UTC. */
+  /** 09:00 in Kolkata is 03:30 in UTC. */
   const NEXT_MORNING = new Date('2038-05-06T03:30:00.000Z');
   const setClock = (time: string) => here.clock.advance(Date.parse(time) - here.clock.now().getTime());
 
-  test('put what falls outside of them off to their next start, in the time zone of the workspace', async () => {
+  test('postpone a follow-up outside of them to their next start, in the time zone of the workspace', async () => {
     await setWorkspace({ time_zone: 'Asia/Kolkata' });
     setClock('2038-05-05T11:00:00Z');
     const id = await begun(here.app, await publishedAgent(here.app, OFFICE));
@@ -41,7 +41,7 @@ describe('business hours', () => {
     expect(await transcript(here.app, id)).toHaveLength(3);
   });
 
-  test('put off what was due within them and comes to be sent after them', async () => {
+  test('postpone a follow-up that was due within them and would be sent after them', async () => {
     await setWorkspace({ time_zone: 'Asia/Kolkata' });
     setClock('2038-05-05T10:25:00Z');
     const id = await begun(here.app, await publishedAgent(here.app, OFFICE));
@@ -54,7 +54,7 @@ describe('business hours', () => {
 });
 
 describe('the limit of operations', () => {
-  test('holds a follow-up back, which is not tried again at every sweep, nor counted', async () => {
+  test('postpones a follow-up, which is neither retried at every sweep nor counted', async () => {
     await setWorkspace({ operation_limit: 1 });
     const id = await begun(here.app, await publishedAgent(here.app, FOLLOWS_UP));
     here.clock.advance(2 * HOUR_MS);
@@ -72,7 +72,7 @@ describe('the limit of operations', () => {
 });
 
 describe('a follow-up that fails', () => {
-  test('is tried again after a while, and given up after three times', async () => {
+  test('is retried later, and given up after three attempts', async () => {
     const id = await begun(here.app, await publishedAgent(here.app, FOLLOWS_UP));
     here.server.fallback = { status: 400, message: 'No.' };
     here.clock.advance(2 * HOUR_MS);
@@ -88,7 +88,7 @@ describe('a follow-up that fails', () => {
     expect(await planOf(here.app, id)).toEqual({ at: null, sent: 0 });
   });
 
-  test('is sent the next time, and its failures are forgotten', async () => {
+  test('is sent with the next attempt, and its failures do not count any more', async () => {
     const id = await begun(here.app, await publishedAgent(here.app, FOLLOWS_UP));
     for (let round = 0; round < 3; round += 1) {
       here.clock.advance(2 * HOUR_MS);
@@ -102,7 +102,7 @@ describe('a follow-up that fails', () => {
     }
   });
 
-  test('is given up for its own failures only, not for those of other turns', async () => {
+  test('is given up because of its own failures only, not because of those of other turns', async () => {
     const agentId = await publishedAgent(here.app, FOLLOWS_UP);
     const id = await begun(here.app, agentId);
     here.clock.advance(2 * HOUR_MS);
@@ -124,14 +124,14 @@ describe('a follow-up that fails', () => {
     expect(await planOf(here.app, id)).toMatchObject({ sent: 1 });
   });
 
-  test('before it has begun is not tried again at every sweep either', async () => {
+  test('before its turn begins is not retried at every sweep either', async () => {
     const id = await begun(here.app, await publishedAgent(here.app, FOLLOWS_UP));
     here.clock.advance(2 * HOUR_MS);
     await adminQuery(
       `update agent_versions set snapshot = jsonb_set(snapshot, '{httpTools}', '7')`,
       here.app.database.name,
     );
-    // It has not read the version yet.
+    // The service has not read the version yet.
     const other = await startTestApp({
       database: here.app.database,
       models: here.server.settings(),
@@ -146,7 +146,7 @@ describe('a follow-up that fails', () => {
   });
 });
 
-test('one workspace with many that are due keeps no other waiting', async () => {
+test('a workspace with many due follow-ups delays no other workspace', async () => {
   const own = await publishedAgent(here.app, FOLLOWS_UP);
   for (let count = 0; count < 3; count += 1) await begun(here.app, own);
   here.clock.advance(MINUTE_MS);

@@ -12,7 +12,7 @@ afterAll(() => app.close());
 const passagesOf = (id: string) =>
   app.workspace.db.selectFrom('knowledge_passages').select(['page', 'content']).where('source_id', '=', id).execute();
 
-test('what is added is processed soon', async () => {
+test('an added source is processed soon', async () => {
   const source = await makeSource(app);
   expect(await processed(app, source.publicId)).toMatchObject({ processingStatus: 'COMPLETED', errorMessage: null });
   expect(await passagesOf(source.publicId)).toEqual([
@@ -20,14 +20,14 @@ test('what is added is processed soon', async () => {
   ]);
 });
 
-test('many at a time are all processed', async () => {
+test('many sources at a time are all processed', async () => {
   const sources = await Promise.all(
     Array.from({ length: 12 }, (_, n) => makeSource(app, { textContent: `Text ${n}.` })),
   );
   for (const { publicId } of sources) expect((await processed(app, publicId)).processingStatus).toBe('COMPLETED');
 });
 
-test('two hundred pages of PDF are found, each on its page', async () => {
+test('two hundred pages of a PDF are searchable, each with its number', async () => {
   const source = await uploadSource(app, await makeBook(200), 'book.pdf');
   expect((await processed(app, source.publicId)).processingStatus).toBe('COMPLETED');
   const passages = await passagesOf(source.publicId);
@@ -36,21 +36,21 @@ test('two hundred pages of PDF are found, each on its page', async () => {
   }
 });
 
-test('a file that is to blame is read once', async () => {
+test('a file that cannot be read is read only once', async () => {
   const { publicId } = await uploadSource(app, '', 'a.txt');
   expect(await processed(app, publicId)).toMatchObject({ processingStatus: 'FAILED' });
   const query = app.workspace.db.selectFrom('knowledge_sources').select('attempts').where('id', '=', publicId);
   expect(await query.executeTakeFirstOrThrow()).toEqual({ attempts: 1 });
 });
 
-test('a name that is changed while it waits does not disturb it', async () => {
+test('a source that is renamed while it waits is processed', async () => {
   const { publicId } = await makeSource(app);
   await app.api('patch', `/knowledge-sources/${publicId}`).send({ name: 'Renamed' });
   expect(await processed(app, publicId)).toMatchObject({ processingStatus: 'COMPLETED', name: 'Renamed' });
   expect((await readSource(app, publicId)).name).toBe('Renamed');
 });
 
-test('what is left of a deleted source is removed', async () => {
+test('the file and the passages of a deleted source are removed', async () => {
   const source = await makeSource(app);
   await processed(app, source.publicId);
   await app.api('delete', `/knowledge-sources/${source.publicId}`);

@@ -26,7 +26,7 @@ const metrics = async () => {
   return text.split('\n').filter((line) => line.startsWith('guildhall_jobs_oldest_due_seconds'));
 };
 
-test('nothing that is due is zero, in the metrics of every process and without a workspace', async () => {
+test('without due work every job is at zero, in the metrics of every process and without a workspace', async () => {
   expect(await metrics()).toEqual([
     'guildhall_jobs_oldest_due_seconds{job="process-knowledge-source"} 0',
     'guildhall_jobs_oldest_due_seconds{job="continue-conversation"} 0',

@@ -9,7 +9,7 @@ import { processKnowledgeSource as job } from '../../jobs/processKnowledgeSource
 import { startTestApp, type TestApp, TestClock } from '../support/http/app.ts';
 import { makePdf, makeSource, ownReaders, readSource, until, uploadSource } from '../support/knowledge/knowledge.ts';
 
-/** The job by itself: queued it is in knowledgeQueue.test.ts. */
+/** The job without the queue; knowledgeQueue.test.ts has it with the queue. */
 
 const clock = new TestClock();
 let app: TestApp;
@@ -42,10 +42,10 @@ const rowOf = (id: string) =>
 const change = (id: string, columns: object) =>
   app.workspace.db.updateTable('knowledge_sources').set(columns).where('id', '=', id).execute();
 
-/** Long enough to do something meanwhile. */
+/** Long enough for the test to act while it is read. */
 const LONG_TEXT = '返金は三十日以内に可能です。'.repeat(40_000);
 
-test('a text becomes passages, and the source says when', async () => {
+test('a text becomes passages, and the source has the time', async () => {
   const source = await makeSource(app, { textContent: '# Refunds\nWithin 30 days.\n\n# Shipping\nOn weekdays.' });
   clock.advance(1000);
   await run(source.publicId);
@@ -95,12 +95,12 @@ test.each([
   expect(await swept()).not.toContain(source.publicId);
 });
 
-test('run again it comes to the same, and what is done is left alone', async () => {
+test('a second run has the same result, and a finished source is not touched', async () => {
   const source = await makeSource(app, { textContent: 'One sentence that is here. '.repeat(500) });
   await run(source.publicId);
   const first = await passagesOf(source.publicId);
   expect(first.length).toBeGreaterThan(3);
-  // As when the process was killed after the passages were written.
+  // As if the process had been killed after it wrote the passages.
   await change(source.publicId, { processing_status: 'PROCESSING' });
   await run(source.publicId);
   expect(await passagesOf(source.publicId)).toEqual(first);
@@ -110,7 +110,7 @@ test('run again it comes to the same, and what is done is left alone', async () 
   expect(await readSource(app, source.publicId)).toEqual(done);
 });
 
-test('a fault of ours is tried again; after the last run the source says so', async () => {
+test('a fault of the service is retried; after the last run the source says so', async () => {
   const source = await makeSource(app);
   await rm(fileOf(source.publicId));
   await expect(run(source.publicId)).rejects.toThrow(/There is no file/);
@@ -122,7 +122,7 @@ test('a fault of ours is tried again; after the last run the source says so', as
   expect(await swept()).not.toContain(source.publicId);
 });
 
-test('a source that ends the process every time is given up', async () => {
+test('a source that crashes the process every time is given up', async () => {
   const source = await makeSource(app);
   await change(source.publicId, { processing_status: 'PROCESSING', attempts: 10 });
   await run(source.publicId);
@@ -132,7 +132,7 @@ test('a source that ends the process every time is given up', async () => {
   });
 });
 
-test('a run that is given up as the service stops does not count, and leaves no file behind', async () => {
+test('a run that the stop of the service interrupts does not count, and leaves no file behind', async () => {
   const source = await uploadSource(app, LONG_TEXT, 'a.txt');
   const stopping = new AbortController();
   const running = run(source.publicId, stopping.signal);
@@ -148,7 +148,7 @@ test('a run that is given up as the service stops does not count, and leaves no 
   expect(existsSync(folder)).toBe(false);
 });
 
-test('a source that is deleted while it is read is dropped, with its file and whatever was found', async () => {
+test('a source that is deleted while it is read is removed, with its file and its passages', async () => {
   const source = await uploadSource(app, LONG_TEXT, 'a.txt');
   const running = run(source.publicId);
   await until(
@@ -164,7 +164,7 @@ test('a source that is deleted while it is read is dropped, with its file and wh
   expect(await swept()).not.toContain(source.publicId);
 });
 
-test('what a process that was killed while it stored a new source left of it is removed', async () => {
+test('the remains of a source are removed when the process was killed while it stored it', async () => {
   const { files } = app.service.runtime;
   const put = files.put.bind(files);
   let cutOff = '';
@@ -175,7 +175,7 @@ test('what a process that was killed while it stored a new source left of it is 
   });
   const answer = await app.api('post', '/knowledge-sources').send({ name: 'Cut off', textContent: 'Hello.' });
   expect([answer.status, (await app.api('get', `/knowledge-sources/${cutOff}`)).status]).toEqual([500, 404]);
-  // Another process may be at it still.
+  // Another process may still be storing it.
   clock.advance(14 * 60_000);
   expect(await swept()).not.toContain(cutOff);
   clock.advance(60_000);
@@ -185,7 +185,7 @@ test('what a process that was killed while it stored a new source left of it is 
   expect([await fileExists(cutOff), await swept()]).toEqual([false, expect.not.arrayContaining([cutOff])]);
 });
 
-test('what is left of a deleted source is removed, once', async () => {
+test('the file and the passages of a deleted source are removed, once', async () => {
   const source = await makeSource(app);
   await run(source.publicId);
   await app.api('delete', `/knowledge-sources/${source.publicId}`);
@@ -197,7 +197,7 @@ test('what is left of a deleted source is removed, once', async () => {
   await run(source.publicId);
 });
 
-test('a run that was overtaken by a later one does not write its end', async () => {
+test('a run that a later one has overtaken does not write its result', async () => {
   const source = await uploadSource(app, LONG_TEXT, 'a.txt');
   const running = run(source.publicId);
   await until(
@@ -210,7 +210,7 @@ test('a run that was overtaken by a later one does not write its end', async () 
   await change(source.publicId, { processing_status: 'COMPLETED', last_processed_at: clock.now() });
 });
 
-test('the sweep sees every workspace, and what is done nowhere', async () => {
+test('the sweep finds the unfinished sources of every workspace, and no finished ones', async () => {
   const mine = await makeSource(app);
   const theirs = await makeSource(app, {}, app.stranger.apiKey);
   const found = await job.sweep(contextOf());
@@ -220,7 +220,7 @@ test('the sweep sees every workspace, and what is done nowhere', async () => {
   expect(await swept()).not.toContain(mine.publicId);
 });
 
-test("a source of another workspace, and one that does not exist, are nobody's work", async () => {
+test('a source of another workspace or one that does not exist is not processed', async () => {
   const theirs = await makeSource(app, {}, app.stranger.apiKey);
   await run(theirs.publicId);
   await run(newId());

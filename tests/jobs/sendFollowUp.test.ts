@@ -20,7 +20,7 @@ const here = useFollowUpApp();
 const quiet = async (agentId?: string) => begun(here.app, agentId ?? (await publishedAgent(here.app, FOLLOWS_UP)));
 
 describe('the agent writes again', () => {
-  test('after the silence and not before, told by the service and not by the user', async () => {
+  test('after the silence and not before, instructed by the service and not by the user', async () => {
     const id = await quiet();
     here.clock.advance(2 * HOUR_MS - 1);
     expect(await sweep(here.app)).toEqual([]);
@@ -38,7 +38,7 @@ describe('the agent writes again', () => {
     expect(await sweep(here.app)).toEqual([]);
   });
 
-  test('at every interval, as often as it may in the whole conversation', async () => {
+  test('at every interval, up to the maximum for the whole conversation', async () => {
     const agentId = await publishedAgent(here.app, FOLLOWS_UP);
     const id = await quiet(agentId);
     here.clock.advance(2 * HOUR_MS);
@@ -74,7 +74,7 @@ describe('the agent writes again', () => {
     expect(here.server.requests).toHaveLength(2);
   });
 
-  test('once, though two replicas take it up at the same moment', async () => {
+  test('once, though two replicas begin it at the same moment', async () => {
     const id = await quiet();
     here.clock.advance(2 * HOUR_MS);
     const other = await startTestApp({
@@ -96,7 +96,7 @@ describe('the agent writes again', () => {
 });
 
 describe('it keeps silent', () => {
-  test('when the user has written, even since it was found to be due', async () => {
+  test('when the user has written, even after it was found to be due', async () => {
     const agentId = await publishedAgent(here.app, FOLLOWS_UP);
     const id = await quiet(agentId);
     here.clock.advance(2 * HOUR_MS);
@@ -146,7 +146,7 @@ describe('it keeps silent', () => {
   const { 'a deleted conversation': _deleted, ...kept } = states;
 
   test.each(Object.entries(kept))(
-    'in %s also when it goes on later: what came due is dropped',
+    'in %s also when it is resumed later: the due follow-up is dropped',
     async (_what, change) => {
       const agentId = await publishedAgent(here.app, FOLLOWS_UP);
       const id = await quiet(agentId);
@@ -157,7 +157,7 @@ describe('it keeps silent', () => {
     },
   );
 
-  test('but not in a conversation that goes on before it is due', async () => {
+  test('but not in a conversation that is resumed before it is due', async () => {
     const id = await quiet();
     await set({ is_paused: true })(id);
     here.clock.advance(HOUR_MS);
@@ -167,7 +167,7 @@ describe('it keeps silent', () => {
     expect(await sweep(here.app)).toMatchObject([{ conversationId: id }]);
   });
 
-  test('as the version says that was published since', async () => {
+  test('as the version says that was published in the meantime', async () => {
     const agentId = await draftAgent(here.app, FOLLOWS_UP);
     await publish(here.app, agentId);
     const id = await quiet(agentId);

@@ -102,7 +102,7 @@ test('an idle pool asks twice a second, whatever its places', async () => {
   expect(queue.fetches.length).toBeLessThanOrEqual(4);
 });
 
-test('all running jobs show a sign of life in one statement', async () => {
+test('one statement sends the heartbeat of all running jobs', async () => {
   const queue = new QueueInMemory();
   queue.add('a', 3);
   queue.add('b', 1);
