@@ -40,8 +40,8 @@ export interface ToolRun<Configuration> {
 }
 
 /**
- * A kind of tool. `kinds.ts` has the table of all kinds; nothing else in the service tells one kind from another.
- * `functions` and `run` may rely on a configuration that `check` accepted when it was stored.
+ * A kind of tool. `kinds.ts` has the table of all kinds. `functions` and `run` may rely on a configuration that `check` accepted
+ * when it was stored.
  */
 export interface ToolKind<Configuration = unknown> {
   /**

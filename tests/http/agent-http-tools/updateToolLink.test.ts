@@ -51,7 +51,7 @@ describe('200', () => {
     },
   );
 
-  test("null takes the tool's setting of now", async () => {
+  test("null copies the tool's present setting", async () => {
     const { agent, tool } = await linked(false);
     await app.api('patch', `/http-tools/${tool.publicId}`).send({ requiresApproval: true });
     expect((await update(agent.publicId, tool.publicId, { requiresApproval: null })).body.requiresApproval).toBe(true);
@@ -62,7 +62,7 @@ describe('200', () => {
     expect((await update(agent.publicId, tool.publicId, {})).body).toEqual(before);
   });
 
-  test('it is an unpublished change until it is taken back; the tool and other links stay', async () => {
+  test('it is an unpublished change until it is reverted; the tool and other links stay', async () => {
     const { agent, tool } = await linked();
     const other = await makeAgent(app);
     await link(other.publicId, tool.publicId);

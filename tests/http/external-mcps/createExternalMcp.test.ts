@@ -91,7 +91,7 @@ describe('201', () => {
     },
   );
 
-  test('it is stored as PENDING, with its credential, before the server is called', async () => {
+  test('the row is stored as PENDING, with its credential, before the server is called', async () => {
     const workspace = await app.database.seedWorkspace();
     const seen: unknown[] = [];
     const raw = await startRawMcp(certificate, async ({ method }) => {
@@ -104,7 +104,7 @@ describe('201', () => {
     await raw.close();
   });
 
-  test('a server that refuses the credential is kept with status ERROR and the reason, without the credential', async () => {
+  test('a server that refuses the credential is stored with status ERROR and the reason, which does not show the credential', async () => {
     server.settings.authorize = (h) => h['x-api-key'] === 'another';
     const { status, body, text } = await create({
       name: 'No entry',
@@ -119,7 +119,7 @@ describe('201', () => {
     expect(await readMcp(app, body.publicId)).toEqual(body);
   });
 
-  test('a server that is not there is kept with status ERROR', async () => {
+  test('a server that cannot be reached is stored with status ERROR', async () => {
     const gone = await startRawMcp(certificate, () => false);
     await gone.close();
     const { status, body } = await create({ name: 'Gone', url: `${gone.origin}/mcp`, authType: 'NONE' });
@@ -130,7 +130,7 @@ describe('201', () => {
     ]);
   });
 
-  test('what PostgreSQL cannot store is taken out of what the server says', async () => {
+  test("characters that PostgreSQL cannot store are removed from the server's texts", async () => {
     const description = `a\0b\ud800${'x'.repeat(5000)}`;
     const inputSchema = { type: 'object', title: '\0\udc00', properties: { 'k\0': { default: '\0' } } };
     const raw = await startRawMcp(certificate, ({ method, result }) =>
@@ -160,7 +160,7 @@ describe('201', () => {
     expect([status, body.status]).toEqual([201, 'CONNECTED']);
   });
 
-  test('the name of a deleted server is free again, and a name counts in its own workspace only', async () => {
+  test('the name of a deleted server is free again, and names are unique only within a workspace', async () => {
     const first = await registerMcp(app, { name: 'Again', url: server.url });
     await registerMcp(app, { name: 'Again', url: server.url }, app.stranger.apiKey);
     await app.api('delete', `/external-mcps/${first.publicId}`).expect(204);
@@ -177,7 +177,7 @@ describe('201, where private networks are not allowed', () => {
     'https://10.1.2.3',
     'https://169.254.169.254',
     'https://[fd00::1]',
-  ])('%s is not called, and the reason is said in plain words', async (origin) => {
+  ])('%s is not called, and the reason is clear', async (origin) => {
     const strict = await startTestApp({ database: app.database });
     const url = `${origin}:${server.port}/mcp`;
     const { publicId, status, errorMessage } = await registerMcp(strict, { url });
@@ -263,7 +263,7 @@ describe('400 VALIDATION_ERROR', () => {
 });
 
 describe('409 EXTERNAL_MCP_NAME_TAKEN', () => {
-  test('a name is taken once in a workspace, and the server is not even called', async () => {
+  test('a name is unique in a workspace, and the server is not called', async () => {
     await registerMcp(app, { name: 'Once', url: server.url });
     server.seen.length = 0;
     const { status, body } = await create({ name: 'Once', url: server.url, authType: 'NONE' });
@@ -281,7 +281,7 @@ describe('409 EXTERNAL_MCP_NAME_TAKEN', () => {
 });
 
 describe('422 OAUTH_NOT_SUPPORTED_VIA_API', () => {
-  test('a server that needs a person is refused, and nothing is kept', async () => {
+  test('a server that needs OAuth is refused, and nothing is stored', async () => {
     const workspace = await app.database.seedWorkspace();
     const body = { name: 'OAuth', url: server.url, authType: 'OAUTH_AUTHORIZATION_CODE' };
     const refused = await create(body, workspace.apiKey);
@@ -292,7 +292,7 @@ describe('422 OAUTH_NOT_SUPPORTED_VIA_API', () => {
 });
 
 describe('422 MCP_DISCOVERY_FAILED', () => {
-  test('with rejectIfNotConnected the reason is told, nothing is kept and the name is free', async () => {
+  test('with rejectIfNotConnected the response has the reason, nothing is stored and the name is free', async () => {
     const workspace = await app.database.seedWorkspace();
     server.settings.authorize = (h) => h['x-api-key'] === 'another';
     const body = { name: 'Sure', url: server.url, authType: 'API_KEY', authValue: SECRET, rejectIfNotConnected: true };

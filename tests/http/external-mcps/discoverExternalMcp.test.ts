@@ -39,7 +39,7 @@ async function set(id: string, columns: { tools?: string; credential?: Buffer; s
 }
 
 describe('200', () => {
-  test('the list of tools is replaced: what kept its name keeps its id and whether it is enabled', async () => {
+  test('the list of tools is replaced: a tool with the same name keeps its id and whether it is enabled', async () => {
     const before = await registerMcp(app, { url: server.url });
     const [echo, add] = before.tools;
     await set(before.publicId, { tools: JSON.stringify([{ ...echo, enabled: false }, add]) });
@@ -63,7 +63,7 @@ describe('200', () => {
     expect(schemas[echo?.id ?? '']?.properties).toHaveProperty('text');
   });
 
-  test('a server that gives its credential away in what it says of itself is shown without it', async () => {
+  test('a credential that the server repeats in its description is hidden', async () => {
     server.settings.tools = { echo: 'Called with sk-secret-4711 and Authorization: Bearer sk-secret-4711' };
     const fields = { url: server.url, authType: 'BEARER_TOKEN' as const, authValue: 'sk-secret-4711' };
     const { publicId } = await registerMcp(app, fields);
@@ -73,7 +73,7 @@ describe('200', () => {
     expect(JSON.stringify(await storedOf(publicId))).not.toContain('sk-secret-4711');
   });
 
-  test('a discovery that fails is status ERROR with the reason; the tools found before stay listed', async () => {
+  test('a failed discovery sets status ERROR with the reason; the known tools stay listed', async () => {
     const before = await registerMcp(app, { url: server.url, authType: 'API_KEY', authValue: 'sk-secret' });
     server.settings.authorize = () => false;
     clock.advance(1000);
@@ -94,7 +94,7 @@ describe('200', () => {
     });
   });
 
-  test('a server that a stopped service left PENDING is mended', async () => {
+  test('a server that is PENDING since the service stopped is repaired', async () => {
     const id = await storeMcp(app.workspace, { status: 'PENDING', url: server.url });
     expect((await discover(id)).body).toMatchObject({
       status: 'CONNECTED',
@@ -102,7 +102,7 @@ describe('200', () => {
     });
   });
 
-  test('a credential that cannot be read any more is a reason that can be acted on', async () => {
+  test('a credential that cannot be read any more is a reason that says what to do', async () => {
     const { publicId } = await registerMcp(app, { url: server.url, authType: 'API_KEY', authValue: 'sk-secret' });
     await set(publicId, { credential: Buffer.from('no secret') });
     const { status, body } = await discover(publicId);
@@ -113,7 +113,7 @@ describe('200', () => {
     ]);
   });
 
-  test('of two discoveries the one that began later is kept, whichever ends last', async () => {
+  test('of two discoveries the one that began later counts, whichever ends last', async () => {
     const [reached, release] = [gate(), gate()];
     let asked = 0;
     const raw = await startRawMcp(certificate, async ({ method, result }) => {
@@ -160,7 +160,7 @@ describe('404 EXTERNAL_MCP_NOT_FOUND', () => {
     expect(server.seen).toEqual([]);
   });
 
-  test('a server that is deleted while it is asked stays deleted', async () => {
+  test('a server that is deleted during a discovery stays deleted', async () => {
     const raw = await startRawMcp(certificate, async ({ method }) => {
       if (method === 'tools/list') await app.api('delete', `/external-mcps/${id}`).expect(204);
       return false;

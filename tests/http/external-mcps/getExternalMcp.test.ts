@@ -26,7 +26,7 @@ describe('200', () => {
     await server.close();
   });
 
-  test('a server that was not tried yet says so', async () => {
+  test('a server that was never called is PENDING', async () => {
     const id = await storeMcp(app.workspace, { status: 'PENDING' });
     expect((await get(id)).body).toMatchObject({
       status: 'PENDING',

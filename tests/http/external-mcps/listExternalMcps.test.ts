@@ -28,7 +28,7 @@ afterAll(() => app.close());
 const list = (query = '', key?: string) => app.api('get', `/external-mcps${query}`, key);
 
 describe('200', () => {
-  test('the newest first, without deleted ones and those of others', async () => {
+  test('the newest first, without deleted servers and those of other workspaces', async () => {
     const { status, body } = await list();
     expect(status).toBe(200);
     const names = body.items.map(({ name }: { name: string }) => name);
@@ -60,7 +60,7 @@ describe('200', () => {
     expect(body.total).toBe(expected.length);
   });
 
-  test('pages over servers of one instant show each once, and beyond the last one none', async () => {
+  test('pages of servers with one creation time show each server once, and a page beyond the last is empty', async () => {
     const workspace = await app.database.seedWorkspace();
     const created_at = new Date();
     const made: string[] = [];

@@ -1,4 +1,4 @@
-// Longer than most: every change of a credential, and changes that meet discoveries under way.
+// Longer than most: every change of a credential, and changes during a discovery.
 import type { IncomingHttpHeaders } from 'node:http';
 import { newId } from '../../../core/ids.ts';
 import type { components } from '../../../generated/api.ts';
@@ -32,7 +32,7 @@ beforeEach(() => {
 const update = (id: string, body: object) => app.api('patch', `/external-mcps/${id}`).send(body);
 const storedOf = async (publicId: string) => (await storedMcps(app.workspace)).find(({ id }) => id === publicId);
 
-/** Auth settings as they are sent, and what a server sees of them. */
+/** Auth settings in a request, and the headers that a server receives. */
 const ways: Record<string, { fields: object; sees: (headers: IncomingHttpHeaders) => boolean }> = {
   none: { fields: { authType: 'NONE' }, sees: (h) => !('x-api-key' in h || 'authorization' in h || 'x-own' in h) },
   key: { fields: { authType: 'API_KEY', authValue: 'sk-old' }, sees: (h) => h['x-api-key'] === 'sk-old' },
@@ -179,7 +179,7 @@ describe('200', () => {
     expect((await storedOf(before.publicId))?.credential === null).toBe(body.authType === 'NONE');
   });
 
-  test('a new address is discovered with the credential that is there', async () => {
+  test('a new address is discovered with the stored credential', async () => {
     const { publicId, tools } = await registered('key');
     const other = await startMcpServer(certificate, {
       tools: { echo: 'Elsewhere' },
@@ -192,7 +192,7 @@ describe('200', () => {
     await other.close();
   });
 
-  test('a failed discovery is status ERROR; the tools found before stay listed, the new credential is kept', async () => {
+  test('a failed discovery sets status ERROR; the known tools stay listed, the new credential is stored', async () => {
     const before = await registered('key');
     server.settings.authorize = (h) => h['x-api-key'] === 'sk-late';
     const { status, body, text } = await update(before.publicId, { authValue: 'sk-late-typo' });
@@ -206,7 +206,7 @@ describe('200', () => {
     });
   });
 
-  test('a discovery of an address that was changed meanwhile does not overwrite what the new one said', async () => {
+  test('a discovery of an address that was changed meanwhile does not overwrite the result of the new one', async () => {
     const { publicId } = await registered('none');
     const [reached, release] = [gate(), gate()];
     const slow = await startRawMcp(certificate, async ({ method, result }) => {
@@ -230,7 +230,7 @@ describe('200', () => {
     await slow.close();
   });
 
-  test('nor does it while the new one has not said anything yet', async () => {
+  test('nor does it while the discovery of the new address still runs', async () => {
     const { publicId } = await registered('none');
     const held = async (name: string) => {
       const [reached, release] = [gate(), gate()];
@@ -257,7 +257,7 @@ describe('200', () => {
     await Promise.all([first.raw.close(), second.raw.close()]);
   });
 
-  test('the database is not held while the server is asked', async () => {
+  test('the row is not locked while the server is called', async () => {
     const { publicId } = await registered('none');
     const [reached, release] = [gate(), gate()];
     const slow = await startRawMcp(certificate, async ({ method }) => {
@@ -336,7 +336,7 @@ describe('404 EXTERNAL_MCP_NOT_FOUND', () => {
     expect((await readMcp(app, foreign, app.stranger.apiKey)).name).toBe('Theirs');
   });
 
-  test('a server that is deleted while it is asked stays deleted', async () => {
+  test('a server that is deleted during a discovery stays deleted', async () => {
     const { publicId } = await registered('none');
     const raw = await startRawMcp(certificate, async ({ method }) => {
       if (method === 'initialize') await app.api('delete', `/external-mcps/${publicId}`);
@@ -350,7 +350,7 @@ describe('404 EXTERNAL_MCP_NOT_FOUND', () => {
 });
 
 describe('409 EXTERNAL_MCP_NAME_TAKEN', () => {
-  test('nothing of the change is kept, and the server is not called', async () => {
+  test('nothing is changed, and the server is not called', async () => {
     const other = await registered('none');
     const { publicId } = await registered('key');
     const before = await storedOf(publicId);
@@ -368,7 +368,7 @@ describe('409 EXTERNAL_MCP_NAME_TAKEN', () => {
 });
 
 describe('422 OAUTH_NOT_SUPPORTED_VIA_API', () => {
-  test('nothing of the change is kept', async () => {
+  test('nothing is changed', async () => {
     const { publicId } = await registered('key');
     const before = await storedOf(publicId);
     const { status, body } = await update(publicId, { name: 'OAuth', authType: 'OAUTH_AUTHORIZATION_CODE' });

@@ -1,4 +1,4 @@
-// Long: one line for each thing that a configuration may not have.
+// Long: one line for each fault that a configuration can have.
 import { isUuid } from '../../../core/ids.ts';
 import { tableContents } from '../../support/db/tableContents.ts';
 import { startTestApp, type TestApp } from '../../support/http/app.ts';
@@ -34,7 +34,7 @@ const DOCUMENT = {
   },
 };
 
-/** Refused with this status and code, and nothing was written. */
+/** Expects this status and code, and that nothing was written. */
 async function expectRefused(body: object, status: number, code: string) {
   const before = await tableContents(app.database.name);
   const answer = await create(body);
@@ -44,7 +44,7 @@ async function expectRefused(body: object, status: number, code: string) {
 }
 
 describe('201', () => {
-  test('the tool reads back as it was sent, its secrets hidden', async () => {
+  test('the response is the tool as it was sent, with its secrets hidden', async () => {
     const sent = exampleRequest('createTool').body as { configuration: object };
     const { status, body } = await create(sent);
     expect(status).toBe(201);
@@ -62,13 +62,13 @@ describe('201', () => {
     expect((await app.api('get', `/http-tools/${body.publicId}`)).body).toEqual(body);
   });
 
-  test('what may be left out is filled in', async () => {
+  test('optional fields have their defaults', async () => {
     const { status, body } = await create({ name: 'least', ...request });
     expect(status).toBe(201);
     expect(body).toMatchObject({ description: null, requiresApproval: false, configuration: request.configuration });
   });
 
-  test('fields of an inputSchema keep their order, since models fill them in it', async () => {
+  test('fields of an inputSchema keep their order, since models fill them in that order', async () => {
     const properties = { zebra: {}, a: {}, mn: {} };
     const configuration = { ...request.configuration, inputSchema: { type: 'object', properties } };
     const { publicId } = await makeTool(app, { configuration });
@@ -95,7 +95,7 @@ describe('201', () => {
     expect(body.configuration).toEqual({ ...configuration, ...hidden });
   });
 
-  test('a document behind an address is imported, and the address reads back', async () => {
+  test('a document behind an address is imported, and the configuration keeps the address', async () => {
     server.on('/openapi.json', answering(JSON.stringify(DOCUMENT)));
     const configuration = { openapi: `${server.origin}/openapi.json`, operations: ['trackParcel'] };
     const { status, body } = await create({ name: 'imported', toolType: 'CUSTOM_INTEGRATION', configuration });
@@ -170,13 +170,13 @@ describe('409 HTTP_TOOL_NAME_TAKEN', () => {
 });
 
 describe('422 INVALID_TOOL_TYPE', () => {
-  test('tools of partners are not made here, whatever their configuration', async () => {
+  test('tools of partners cannot be created, whatever their configuration', async () => {
     await expectRefused({ name: 'a', toolType: 'PARTNER_MCP', configuration: {} }, 422, 'INVALID_TOOL_TYPE');
   });
 });
 
 describe('422 INVALID_TOOL_CONFIGURATION', () => {
-  test('every fault is named with its place', async () => {
+  test('every fault is listed with its path', async () => {
     const configuration = {
       url: 'ftp://x',
       secrets: { a: '********' },
@@ -260,7 +260,7 @@ describe('422 INVALID_TOOL_CONFIGURATION', () => {
     );
   });
 
-  test('a fault inside a document behind an address is told with its place there', async () => {
+  test('the message names the place of a fault in a document behind an address', async () => {
     server.on('/bad.json', answering(JSON.stringify({ ...DOCUMENT, servers: [{ url: 'ftp://x' }] })));
     const configuration = { openapi: `${server.origin}/bad.json`, operations: ['trackParcel'] };
     const { details } = await expectRefused(
@@ -278,7 +278,7 @@ describe('422 HTTP_TOOL_LIMIT_REACHED', () => {
   const limit = (workspaceId: string, tool_limit: number | null) =>
     app.database.database.system.updateTable('workspaces').set({ tool_limit }).where('id', '=', workspaceId).execute();
 
-  test('of several creations at the same time only as many succeed as there are places', async () => {
+  test('of several requests at the same time only as many succeed as the limit allows', async () => {
     const { workspaceId, apiKey, db } = await app.database.seedWorkspace();
     await limit(workspaceId, 2);
     const answers = await Promise.all([1, 2, 3, 4, 5].map((n) => create({ name: `t${n}`, ...request }, apiKey)));

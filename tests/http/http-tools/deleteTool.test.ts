@@ -14,7 +14,7 @@ const linkTo = (agentId: string, httpToolPublicId: string) =>
   app.api('post', `/agents/${agentId}/http-tools`).send({ httpToolPublicId });
 
 describe('204', () => {
-  test('the tool is gone, and a second time there is nothing to delete', async () => {
+  test('the tool is gone, and a second request finds nothing to delete', async () => {
     const { publicId } = await makeTool(app);
     expect((await remove(publicId)).status).toBe(204);
     expect((await app.api('get', `/http-tools/${publicId}`)).status).toBe(404);
@@ -35,7 +35,7 @@ describe('204', () => {
     expect((await readAgent(app, one.publicId)).hasUnpublishedChanges).toBe(true);
   });
 
-  test('its secrets are not kept', async () => {
+  test('its secrets are erased', async () => {
     const configuration = { url: 'https://api.example.com', secrets: { a: 'abc' } };
     const { publicId } = await makeTool(app, { configuration });
     await remove(publicId);
@@ -50,7 +50,7 @@ describe('204 of an INTERNAL_VARIABLE', () => {
   const makeVariableTool = () => makeTool(app, { toolType: 'INTERNAL_VARIABLE', configuration: variable });
   const values = () => app.workspace.db.selectFrom('tool_variables').select(['tool_id', 'value']).execute();
 
-  test('the values of its variable are erased, those of others stay', async () => {
+  test('the values of its variable are erased, and those of other tools stay', async () => {
     const [tool, other] = [await makeVariableTool(), await makeVariableTool()];
     for (const { publicId } of [tool, other]) await tryTool(app, publicId, { value: 7 });
     expect(await values()).toHaveLength(2);

@@ -31,7 +31,7 @@ describe('200', () => {
 });
 
 describe('400 VALIDATION_ERROR', () => {
-  test('refuses what is no id', async () => {
+  test('refuses a value that is no id', async () => {
     const { status, body } = await app.api('get', '/http-tools/no-id');
     expect([status, body.code]).toEqual([400, 'VALIDATION_ERROR']);
   });

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** A workspace of its own with these tools, and how to list them. */
+/** A new workspace with these tools, and a function that lists them. */
 async function workspaceWith(...tools: Partial<components['schemas']['HttpToolCreate']>[]) {
   const { apiKey } = await app.database.seedWorkspace();
   const made = [];
@@ -58,7 +58,7 @@ describe('200', () => {
     expect(await names({ toolType: 'PARTNER_MCP' })).toEqual([]);
   });
 
-  test('what LIKE reads as a pattern is text', async () => {
+  test('the wildcards of LIKE are plain text', async () => {
     const { names } = await workspaceWith({ name: 'a_b' }, { name: 'axb' });
     expect(await names({ search: 'a_b' })).toEqual(['a_b']);
     expect(await names({ search: '%' })).toEqual([]);

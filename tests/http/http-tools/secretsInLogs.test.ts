@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { startTestApp, type TestApp } from '../../support/http/app.ts';
 
-/** What is secret in a tool does not come back, is not readable in the database, and is never logged, whatever happens. */
+/** The secrets of a tool are in no response, not readable in the database, and never logged, whatever happens. */
 
 const SECRETS = ['tok-4711-very-secret', 'pw-0815-very-secret', 'auth-1234-very-secret', 'rotated-9-very-secret'];
 let app: TestApp;
@@ -26,7 +26,7 @@ afterAll(async () => {
   await app.close();
 });
 
-test('in no answer, no log line and no row', async () => {
+test('in no response, no log line and no row', async () => {
   const origin = `http://127.0.0.1:${(echo.address() as AddressInfo).port}`;
   const [token, password, auth, rotated] = SECRETS;
   const document = {

@@ -1,4 +1,4 @@
-// Long: each of the four kinds really runs, against servers of this file.
+// Long: each of the four kinds runs against servers of this file.
 import { newId } from '../../../core/ids.ts';
 import { startTestApp, type TestApp } from '../../support/http/app.ts';
 import { answering, makeTool, startToolServer, type ToolServer, tryTool } from '../../support/tools/httpTools.ts';
@@ -29,7 +29,7 @@ const failed = (errorMessage: unknown, statusCode: number | null = null) => ({
 });
 
 describe('200 of an HTTP_REQUEST', () => {
-  test('the request is sent and its answer given back, without asking for approval', async () => {
+  test('the request is sent and its response returned, without an approval', async () => {
     server.on('/orders/A-1', answering('{"status":"shipped"}'));
     const configuration = { url: `${server.origin}/orders/{{input.number}}` };
     const { publicId } = await makeTool(app, { configuration, requiresApproval: true });
@@ -45,7 +45,7 @@ describe('200 of an HTTP_REQUEST', () => {
     expect(Number.isInteger(result.executionTimeMs)).toBe(true);
   });
 
-  test('inputs and secrets stand where their placeholders were', async () => {
+  test('inputs and secrets replace their placeholders', async () => {
     const configuration = {
       method: 'POST',
       url: `${server.origin}/echo/{{input.id}}?a={{input.a}}`,
@@ -64,7 +64,7 @@ describe('200 of an HTTP_REQUEST', () => {
     });
   });
 
-  test('a default of the inputSchema stands in for an input', async () => {
+  test('a missing input has the default of the inputSchema', async () => {
     const inputSchema = { type: 'object', properties: { limit: { type: 'integer', default: 5 } } };
     await run('/echo', { query: { limit: '{{input.limit}}' }, inputSchema });
     expect(lastReceived()?.url).toBe('/echo?limit=5');
@@ -74,7 +74,7 @@ describe('200 of an HTTP_REQUEST', () => {
     ['[1,2]', 'application/json', { data: [1, 2] }],
     ['all well', 'text/plain', { text: 'all well' }],
     ['', 'text/plain', null],
-  ])('the answer %j of type %s', async (body, type, responseData) => {
+  ])('the response %j of type %s', async (body, type, responseData) => {
     server.on('/answer', answering(body, type));
     expect(await run('/answer')).toMatchObject({ success: true, statusCode: 200, responseData });
   });
@@ -84,13 +84,13 @@ describe('200 of an HTTP_REQUEST', () => {
     [404, 'The server answered 404 Not Found.'],
     [500, 'The server answered 500 Internal Server Error.'],
     [304, 'The server answered 304 Not Modified.'],
-  ])('an answer with status %i is a failure that keeps its body', async (status, errorMessage) => {
+  ])('a response with status %i is a failure with its body', async (status, errorMessage) => {
     server.on('/status', answering(status === 304 ? '' : '{"error":"no"}', 'application/json', status));
     const responseData = status === 304 ? null : { error: 'no' };
     expect(await run('/status')).toEqual({ ...failed(errorMessage, status), responseData });
   });
 
-  test('a 204 is a success with nothing in it', async () => {
+  test('a 204 is a success without data', async () => {
     server.on('/none', (_request, response) => void response.writeHead(204).end());
     expect(await run('/none', { method: 'DELETE' })).toMatchObject({
       success: true,
@@ -99,7 +99,7 @@ describe('200 of an HTTP_REQUEST', () => {
     });
   });
 
-  test('inputs that do not fit are told and nothing is sent', async () => {
+  test('invalid inputs are a failure with the reasons, and nothing is sent', async () => {
     const before = server.received.length;
     const inputSchema = {
       type: 'object',
@@ -119,31 +119,31 @@ describe('200 of an HTTP_REQUEST', () => {
     expect(server.received).toHaveLength(before);
   });
 
-  test('inputs that keep the validator busy for ever are a failure', async () => {
+  test('inputs that take too long to validate are a failure', async () => {
     const inputSchema = { type: 'object', properties: { n: { type: 'string', pattern: '^(a+)+$' } } };
     expect(await run('/x', { inputSchema }, { n: `${'a'.repeat(60)}!` })).toMatchObject({ success: false });
   });
 
-  test('an answer over 1 MiB is a failure', async () => {
+  test('a response over 1 MiB is a failure', async () => {
     server.on('/large', answering(Buffer.alloc(1_048_577, 'x'), 'text/plain'));
     expect(await run('/large')).toEqual(failed(expect.stringMatching(/larger than 1048576 bytes/)));
   });
 
-  test('a server that does not answer in time is a failure', async () => {
+  test('a server that does not respond in time is a failure', async () => {
     server.on('/never', () => undefined);
     const result = await run('/never', { timeoutSeconds: 1 });
     expect(result).toEqual(failed(expect.stringMatching(/did not answer completely within 1000 ms/)));
     expect(result.executionTimeMs).toBeGreaterThanOrEqual(990);
   });
 
-  test('a server that is not there is a failure', async () => {
+  test('a server that cannot be reached is a failure', async () => {
     const gone = await startToolServer();
     await gone.close();
     const { publicId } = await makeTool(app, { configuration: { url: gone.origin } });
     expect(await tryTool(app, publicId)).toEqual(failed(expect.stringMatching(/refused the connection/)));
   });
 
-  test('redirects are followed, and a secret goes to no other origin', async () => {
+  test('redirects are followed, and no secret is sent to another origin', async () => {
     server.on('/here', (_request, response) => void response.writeHead(302, { location: '/there' }).end());
     server.on(
       '/there',
@@ -156,7 +156,7 @@ describe('200 of an HTTP_REQUEST', () => {
     expect(JSON.stringify(other.received)).not.toContain('sk_redirected');
   });
 
-  test('a body with a secret is not taken along to where a redirect leads', async () => {
+  test('a body with a secret is not sent to the target of a redirect', async () => {
     server.on(
       '/moved',
       (_request, response) => void response.writeHead(307, { location: `${other.origin}/steal` }).end(),
@@ -170,7 +170,7 @@ describe('200 of an HTTP_REQUEST', () => {
 });
 
 describe('200 and secrets', () => {
-  test('what the server gives back of them is hidden', async () => {
+  test('secrets in the response are hidden', async () => {
     const token = 'st/live"+7Qm2';
     server.on('/leak', (received, response) => {
       const { authorization = '' } = received.headers;
@@ -189,7 +189,7 @@ describe('200 and secrets', () => {
     });
   });
 
-  test('a secret address is not told by the errors about it', async () => {
+  test('errors do not show a secret address', async () => {
     const { publicId } = await makeTool(app, {
       configuration: { url: '{{secret.hook}}', secrets: { hook: 'http://hidden-host.invalid/services/T00B11' } },
     });
@@ -198,7 +198,7 @@ describe('200 and secrets', () => {
     expect(errorMessage).not.toContain('hidden-host');
   });
 
-  test('secrets of another row do not open', async () => {
+  test('secrets of another row cannot be decrypted', async () => {
     const secretTool = () =>
       makeTool(app, {
         configuration: { url: `${server.origin}/echo`, headers: { a: '{{secret.a}}' }, secrets: { a: newId() } },
@@ -225,7 +225,7 @@ describe('200 and secrets', () => {
 describe('200 of a DATABASE_QUERY', () => {
   const query = "select :n::int as n, current_setting('transaction_read_only') as read_only";
 
-  test('the rows come under rows, and further ones are cut off', async () => {
+  test('the field rows has the rows, and further ones are cut off', async () => {
     const tool = (sql: string) =>
       makeTool(app, {
         toolType: 'DATABASE_QUERY',
@@ -241,7 +241,7 @@ describe('200 of a DATABASE_QUERY', () => {
     expect((await tryTool(app, many.publicId)).responseData).toEqual({ rows: [{ n: 1 }, { n: 2 }], truncated: true });
   });
 
-  test('what the database says is the error, without its address', async () => {
+  test("the error is the database's message, without its address", async () => {
     const { publicId } = await makeTool(app, {
       toolType: 'DATABASE_QUERY',
       configuration: { connection: app.database.url, query: 'select no_such_column' },
@@ -250,7 +250,7 @@ describe('200 of a DATABASE_QUERY', () => {
     expect(result).toEqual(failed(expect.stringMatching(/no_such_column/)));
   });
 
-  test('what the connection asks for in vain is said without naming what is hidden', async () => {
+  test('the error about a connection that fails does not show its secrets', async () => {
     const { publicId } = await makeTool(app, {
       toolType: 'DATABASE_QUERY',
       configuration: { connection: `${app.database.url}?sslmode=require`, query: 'select 1' },
@@ -277,7 +277,7 @@ describe('200 of an INTERNAL_VARIABLE', () => {
     ['null', {}, { value: null }],
     ['one that is not writable', { writable: false }, { value: 5 }],
     ['an unknown field', {}, { values: 5 }],
-  ])('%s is a failure that leaves the value', async (_what, fields, inputs) => {
+  ])('%s is a failure and does not change the value', async (_what, fields, inputs) => {
     const { publicId } = await makeVariable(fields);
     expect(await tryTool(app, publicId, inputs)).toEqual(failed(expect.any(String)));
     expect((await tryTool(app, publicId)).responseData).toEqual({ value: 1 });
@@ -315,7 +315,7 @@ describe('200 of a CUSTOM_INTEGRATION', () => {
       configuration: { openapi: openapi(), operations: ['trackParcel', 'bookPickup'], ...more },
     });
 
-  test('an operation is called with its parameters and credentials', async () => {
+  test('an endpoint is called with its parameters and credentials', async () => {
     const auth = { type: 'header', headerName: 'X-Parcel-Key', secret: 'pk_live_93Lx' };
     const { publicId } = await integration({ auth });
     const inputs = { operationId: 'trackParcel', id: 'P/1', expand: ['a', 'b'], 'X-Trace': 't' };
@@ -330,7 +330,7 @@ describe('200 of a CUSTOM_INTEGRATION', () => {
     expect(JSON.stringify(result)).not.toContain('pk_live_93Lx');
   });
 
-  test('a body goes out as JSON, a token as bearer, to the baseUrl', async () => {
+  test('a body is sent as JSON with a bearer token to the baseUrl', async () => {
     const { publicId } = await integration({
       auth: { type: 'bearer', secret: 'tok_1' },
       baseUrl: `${other.origin}/v3/`,
@@ -345,7 +345,7 @@ describe('200 of a CUSTOM_INTEGRATION', () => {
     });
   });
 
-  test('one operation alone need not be chosen', async () => {
+  test('the only endpoint need not be named', async () => {
     const { publicId } = await integration({ operations: ['trackParcel'] });
     expect(await tryTool(app, publicId, { id: '1' })).toMatchObject({ success: true });
     expect(await tryTool(app, publicId, { id: '1', operationId: 'trackParcel' })).toMatchObject({ success: true });
@@ -388,14 +388,14 @@ describe('200 where private networks are not allowed', () => {
     expect(server.received).toHaveLength(before);
   });
 
-  test('an input cannot lead there', async () => {
+  test('an input cannot lead to a private address', async () => {
     const before = server.received.length;
     const { publicId } = await makeTool(strict, { configuration: { url: '{{input.url}}' } });
     expect(await tryTool(strict, publicId, { url: server.origin })).toMatchObject({ success: false });
     expect(server.received).toHaveLength(before);
   });
 
-  test('a database and an API there are not reached', async () => {
+  test('a database and an API at a private address are not reached', async () => {
     const query = await makeTool(strict, {
       toolType: 'DATABASE_QUERY',
       configuration: { connection: strict.database.url, query: 'select 1' },

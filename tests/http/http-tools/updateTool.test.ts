@@ -16,7 +16,7 @@ afterAll(() => Promise.all([app.close(), server.close()]));
 
 const update = (id: string, body: object) => app.api('patch', `/http-tools/${id}`).send(body);
 
-/** Refused with this status and code, and nothing was written. */
+/** Expects this status and code, and that nothing was written. */
 async function expectRefused(id: string, body: object, status: number, code: string) {
   const before = await tableContents(app.database.name);
   const answer = await update(id, body);
@@ -63,12 +63,12 @@ describe('200', () => {
     expect((await update(tool.publicId, {})).body).toEqual(tool);
   });
 
-  test('its own name is not taken', async () => {
+  test('its own name does not count as taken', async () => {
     const { publicId, name } = await makeTool(app);
     expect((await update(publicId, { name })).status).toBe(200);
   });
 
-  test('a secret sent as ******** stays, one that is sent is replaced, one that is left out is gone', async () => {
+  test('a secret sent as ******** stays, one with a new value is replaced, one that is left out is erased', async () => {
     const { publicId, configuration } = await makeSecretTool();
     const replaced = { ...configuration, secrets: { a: '********', b: 'second-b' } };
     const { status, body, text } = await update(publicId, { configuration: replaced });
@@ -82,7 +82,7 @@ describe('200', () => {
     expect(details).toMatchObject([{ path: '/body/configuration/secrets/a' }]);
   });
 
-  test('what is not in the configuration is not touched by other changes', async () => {
+  test('a change without a configuration keeps the configuration and its secrets', async () => {
     const { publicId } = await makeSecretTool();
     expect((await update(publicId, { description: 'x' })).status).toBe(200);
     expect(await sent(publicId)).toEqual(['first-a', 'first-b']);
@@ -96,7 +96,7 @@ describe('200', () => {
     expect(await row.where('id', '=', publicId).executeTakeFirst()).toEqual({ secrets: null });
   });
 
-  test('a secret that another change replaces meanwhile stays as that change left it', async () => {
+  test('a kept secret that another change replaces meanwhile has the new value', async () => {
     const { publicId, configuration } = await makeSecretTool();
     const { db, workspaceId } = app.workspace;
     const newer = sealSecrets(app.service.runtime.secrets, workspaceId, publicId, {
@@ -114,7 +114,7 @@ describe('200', () => {
     expect(await sent(publicId)).toEqual(['newer-a', 'newer-b']);
   });
 
-  test('the operations of an integration follow its configuration', async () => {
+  test('the endpoints of an integration follow its configuration', async () => {
     server.on('/ping', answering('{"pong":true}'));
     const openapi = (path: string) => ({
       openapi: '3.1.0',
