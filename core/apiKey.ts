@@ -24,7 +24,7 @@ export function hashApiKey(key: string): Buffer {
   return hash('sha256', key, 'buffer');
 }
 
-/** What a list may show of a key: `gsk_3f…x9Qd`. */
+/** The key in the form that lists may show: `gsk_3f…x9Qd`. */
 export function displayApiKey(key: string): string {
   return `${key.slice(0, PREFIX.length + 2)}…${key.slice(-4)}`;
 }

@@ -117,12 +117,12 @@ export const ERRORS: Readonly<Record<ErrorCode, { status: number; message: strin
   ZAPI_INSTANCE_ID_ALREADY_USED: { status: 409, message: 'Another connection uses this Z-API instance.' },
 };
 
-/** What may accompany a fault. */
+/** Optional parts of an error. */
 export interface FaultOptions {
   details?: ErrorDetail[];
   /** Extra response headers, such as `Retry-After`. */
   headers?: Record<string, string>;
-  /** What made it fail; logged, never shown. */
+  /** The original error; logged, never shown. */
   cause?: unknown;
 }
 

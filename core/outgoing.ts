@@ -26,7 +26,7 @@ import {
 export { OutgoingFailed, type OutgoingFailure, OutgoingRefused } from './outgoing/failures.ts';
 export { isOwnedByHttp } from './outgoing/wire.ts';
 
-/** Limits of a call. None has a default, so that each caller says what it can afford. */
+/** Limits of a call. None has a default, so that each caller chooses them. */
 export interface OutgoingLimits {
   /** Milliseconds for the whole call: look-up, connection, every redirect, the last byte of the body. */
   timeoutMs: number;
@@ -61,7 +61,7 @@ export interface OutgoingResponse {
   url: string;
 }
 
-/** What a test replaces: the resolver, and where a checked address is really dialled. */
+/** Replaced by tests: the resolver, and the address that is connected to in place of a checked one. */
 export interface OutgoingSeams {
   lookup?: Lookup;
   /** Sees the checked addresses and the port, answers with the socket to open instead. */

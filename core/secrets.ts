@@ -27,14 +27,14 @@ function additionalData({ workspaceId, table, rowId, column }: SecretPlace): Buf
 }
 
 /**
- * Encrypts what the service must be able to read again: AES-256-GCM (NIST SP 800-38D) with a fresh nonce for each secret. The
+ * Encrypts secrets that the service must be able to read again: AES-256-GCM (NIST SP 800-38D) with a fresh nonce for each secret. The
  * first key of the ring encrypts; the others still open what was encrypted before a rotation.
  */
 export class SecretBox {
   readonly #load: () => readonly Buffer[];
   #loaded: readonly { id: Buffer; key: Buffer }[] | undefined;
 
-  /** `load` gives the ring, and is asked when the first secret is sealed or opened: a service that keeps none needs no key. */
+  /** `load` gives the ring, and is called when the first secret is sealed or opened: a service without secrets needs no key. */
   constructor(load: () => readonly Buffer[]) {
     this.#load = load;
   }
@@ -60,7 +60,7 @@ export class SecretBox {
     return Buffer.concat([Buffer.from([VERSION]), current.id, nonce, cipher.getAuthTag(), encrypted]);
   }
 
-  /** Reads what `seal` made for the same place. Throws SecretUnreadable. */
+  /** Decrypts a blob that `seal` made for the same place. Throws SecretUnreadable. */
   open(blob: Buffer, place: SecretPlace): string {
     if (blob.length < HEADER_BYTES || blob[0] !== VERSION) throw new SecretUnreadable('This is no stored secret.');
     const id = blob.subarray(1, 1 + KEY_ID_BYTES);

@@ -1,6 +1,6 @@
 import { type ResourceLimits, Worker } from 'node:worker_threads';
 
-/** A thread did not answer: it took too long, more memory than it may have, or came to an end. It is gone with what it did. */
+/** A thread was ended without an answer: it took too long, used too much memory, or exited. Its work is lost. */
 export class ThreadStopped extends Error {
   override readonly name = 'ThreadStopped';
   readonly reason: 'late' | 'memory' | 'ended';
@@ -11,7 +11,7 @@ export class ThreadStopped extends Error {
   }
 }
 
-/** What a thread runs, and what it may take. */
+/** The script of a thread and its limits. */
 export interface ThreadOptions {
   /** Says `ready` when it has loaded, then answers each message with one message. */
   script: URL;
@@ -76,7 +76,7 @@ export class Thread {
     const { script, limits } = this.#options;
     const worker = new Worker(script, { resourceLimits: limits, execArgv: [], env: {} });
     worker.unref();
-    // Errors of a thread that nobody asks anything must not become the process's.
+    // An error of an idle thread must not end the process.
     worker.on('error', () => undefined);
     worker.on('exit', () => {
       if (this.#current?.worker === worker) this.#current = undefined;

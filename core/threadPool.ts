@@ -1,11 +1,11 @@
 import { Thread, type ThreadOptions } from './thread.ts';
 
-/** There is no room for another run. The message completes “… is busy:” for whoever asked. */
+/** The queue of waiting runs is full. The message is the second half of a sentence that begins “… is busy:”. */
 export class PoolBusy extends Error {
   override readonly name = 'PoolBusy';
 }
 
-/** What the threads run, and how many runs there may be. */
+/** The script of the threads and the limits of the pool. */
 export interface ThreadPoolOptions<Answer> extends ThreadOptions {
   /** Runs at the same time. */
   threads: number;
@@ -18,7 +18,7 @@ export interface ThreadPoolOptions<Answer> extends ThreadOptions {
   isSpent?: (answer: Answer) => boolean;
 }
 
-/** Gives a thread to a run that waits. */
+/** Passes a thread to a waiting run. */
 type Waiting = (thread: Thread) => void;
 
 /**
@@ -81,7 +81,7 @@ export class ThreadPool<Question, Answer> {
     });
   }
 
-  /** Gives the thread to the run whose turn it is. */
+  /** Passes the thread to the next waiting run. */
   #release(thread: Thread): void {
     const [next] = this.#waiting;
     if (!next) {

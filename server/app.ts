@@ -14,7 +14,7 @@ import { publicFiles } from './routes/files.ts';
 import { operationalRoutes } from './routes/operational.ts';
 import type { Telemetry } from './telemetry.ts';
 
-/** Everything the HTTP server stands on; made by service.ts. */
+/** Everything that the HTTP server needs; made by service.ts. */
 export interface AppParts extends HandlerParts {
   authenticator: Authenticator;
   rateLimiter: RateLimiter;
@@ -28,7 +28,7 @@ export interface AppParts extends HandlerParts {
   ready(): boolean;
   /** Whether the database answers. */
   ping(): Promise<boolean>;
-  /** Told of every answer; the tests count by it which documented statuses they have met. */
+  /** Called for every response. The tests record with it which documented statuses they have met. */
   observe?(operationId: OperationId, status: number, code: ErrorCode | undefined): void;
 }
 
@@ -36,7 +36,7 @@ export interface AppParts extends HandlerParts {
 export function createApp(parts: AppParts): Express {
   const { contract, telemetry } = parts;
 
-  /** The way of every API request: match, authenticate, count, read, validate, handle. */
+  /** Serves an API request: match, authenticate, count, read, validate, handle. */
   async function serve(request: Request, response: Response): Promise<void> {
     const startedAt = performance.now();
     const requestId = identify(request, response);
@@ -54,7 +54,7 @@ export function createApp(parts: AppParts): Express {
         method: request.method,
         operationId: operation?.operationId ?? 'unmatched',
         workspaceId: principal?.workspaceId,
-        // As nginx has it: the client went away before there was an answer.
+        // nginx's code for a client that closed the connection before there was a response.
         status: response.headersSent ? response.statusCode : 499,
         durationMs: Math.round((performance.now() - startedAt) * 1000) / 1000,
         error: failure,
@@ -83,7 +83,7 @@ export function createApp(parts: AppParts): Express {
     }
   }
 
-  /** Where answers are checked: what is wrong with an error by the document, which does not know operations without a handler. */
+  /** Says how an error breaks the document, where responses are checked. The document does not list NOT_IMPLEMENTED. */
   function undocumented(operation: DocumentedOperation, error: ApiError, requestId: string): string | undefined {
     if (!parts.validateResponses || error.code === 'NOT_IMPLEMENTED') return undefined;
     const wrong = contract.checkResponse(operation, error.status, errorBody(error, requestId));
@@ -102,7 +102,7 @@ export function createApp(parts: AppParts): Express {
   app.use((request: Request, response: Response) => {
     sendError(response, fault('NOT_FOUND'), identify(request, response));
   });
-  // Express's own would answer with a stack trace. Its four parameters tell Express what it is.
+  // Express's own error handler would send a stack trace. Express recognises an error handler by its four parameters.
   app.use((error: unknown, request: Request, response: Response, _next: NextFunction) => {
     const requestId = identify(request, response);
     parts.logger.error({ requestId, err: error }, 'request outside the API failed');
@@ -111,7 +111,7 @@ export function createApp(parts: AppParts): Express {
   return app;
 }
 
-/** Gives the answer its `X-Request-Id`. */
+/** Sets the `X-Request-Id` of the response and returns it. */
 function identify(request: Request, response: Response): string {
   const requestId = requestIdOf(request.headers['x-request-id']);
   response.setHeader('X-Request-Id', requestId);

@@ -26,7 +26,7 @@ export interface Config {
   models: ModelSettings;
   toolkits: ToolkitSettings;
   webSearch: WebSearchSettings;
-  /** Where uploaded files are kept; absent: the folder `files` of `dataDir`. */
+  /** Where uploaded files are stored; absent: the folder `files` of `dataDir`. */
   storage: S3Settings | undefined;
   /** Keys that encrypt stored credentials, the present one first; empty: the key file of `dataDir`. */
   secretKeys: readonly Buffer[];
@@ -83,7 +83,7 @@ export function databaseUrlOf(env: NodeJS.ProcessEnv): string | undefined {
   return url;
 }
 
-/** Reads the configuration. Throws an Error that names the variable and what it takes when a value cannot be used. */
+/** Reads the configuration. Throws an Error that names the variable and its valid values when a value is not valid. */
 export function readConfig(env: NodeJS.ProcessEnv): Config {
   const logLevel = env.GUILDHALL_LOG_LEVEL || 'info';
   if (!LOG_LEVELS.includes(logLevel)) throw new Error(`GUILDHALL_LOG_LEVEL must be one of ${LOG_LEVELS.join(', ')}.`);

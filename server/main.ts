@@ -18,10 +18,10 @@ import { createService, type Service } from './service.ts';
 const GRACE_MS = 15_000;
 /** A log line waits no longer than this to be written. */
 const LOG_FLUSH_MS = 500;
-/** After the grace, what is left is told to end and has this long to say so. */
-const LAST_WORDS_MS = 1_000;
+/** After the grace period, the remaining work is aborted and has this long to send its last response. */
+const ABORT_MS = 1_000;
 const SWEEP_MS = 50;
-/** Then the process ends, whatever still hangs: leases run out by themselves. */
+/** Then the process ends, even if something still hangs: leases expire by themselves. */
 const HARD_END_MS = 5_000;
 
 interface Running {
@@ -35,7 +35,7 @@ interface Running {
 
 const startedAt = performance.now();
 
-// Written in blocks: a system call a request is a good part of what a small request costs.
+// Written in blocks: a system call for each request is a large part of the cost of a small request.
 const logDestination = destination({ dest: 1, sync: false, minLength: 4096 });
 setInterval(() => logDestination.flush(), LOG_FLUSH_MS).unref();
 process.on('exit', () => logDestination.flushSync());
@@ -108,7 +108,7 @@ async function serve(
   return { server, answering: () => answering, service, database, embedded };
 }
 
-/** Ends what runs, in the order that loses nothing; the process then has nothing left to live for. */
+/** Stops everything in an order that loses no work. The process then ends by itself. */
 async function stop({ server, answering, service, database, embedded }: Running): Promise<void> {
   service.setReady(false);
   const { turns } = service.runtime;
@@ -117,9 +117,9 @@ async function stop({ server, answering, service, database, embedded }: Running)
     () => turns.abortAll(fault('UNAVAILABLE', 'The service is stopping. Send the message again.')),
     GRACE_MS,
   );
-  const cut = setTimeout(() => server.closeAllConnections(), GRACE_MS + LAST_WORDS_MS);
+  const cut = setTimeout(() => server.closeAllConnections(), GRACE_MS + ABORT_MS);
   setTimeout(() => process.exit(1), GRACE_MS + HARD_END_MS).unref();
-  // Listening goes on meanwhile, so that probes and late requests hear that it stops.
+  // The server still listens meanwhile, so that probes and late requests get a 503.
   await turns.idle();
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   // An answer that ends now leaves its connection open for the next request; and to Node a connection that never sent one,
@@ -130,7 +130,7 @@ async function stop({ server, answering, service, database, embedded }: Running)
   }, SWEEP_MS);
   await closed;
   clearInterval(sweep);
-  // A turn goes on when its client is gone, so an empty server is not the end of the work.
+  // A turn continues when its client is gone: work may remain after the last connection is closed.
   await turns.idle();
   clearTimeout(grace);
   clearTimeout(cut);
@@ -142,7 +142,7 @@ async function stop({ server, answering, service, database, embedded }: Running)
 }
 
 function fail(error: unknown): never {
-  // The stack is for faults of ours; what an operator can mend is said in one line.
+  // Only our own faults are logged with a stack; an error that an operator can fix gets one line.
   const text = !Error.isError(error) ? String(error) : error instanceof TypeError ? error.stack : error.message;
   process.stderr.write(`${text}\n`);
   process.exit(1);
@@ -154,7 +154,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   process.on(signal, () => {
     if (stopping) return;
     stopping = true;
-    // A start that is told to stop is finished first: half of one leaves more to clean up.
+    // A start that is told to stop is completed first: an interrupted one leaves more to clean up.
     starting.then(stop).then(() => process.exit(0), fail);
   });
 }

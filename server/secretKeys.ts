@@ -5,7 +5,7 @@ import { parseSecretKeys } from '../core/secrets.ts';
 
 /**
  * The key ring: the configured keys, or the key of the data folder. `load` makes that key when it is first needed: a service that keeps
- * no secrets needs none. Whoever has the database without the key cannot read the credentials in it; whoever loses the key cannot either.
+ * no secrets needs none. The credentials in the database cannot be read without the key, not even by the operator.
  * Throws at once when the folder has a key that cannot be used.
  */
 export function secretKeysFor(configured: readonly Buffer[], dataDir: string): { load: () => readonly Buffer[] } {
@@ -56,7 +56,7 @@ function readKey(file: string): readonly Buffer[] | undefined {
     const keys = parseSecretKeys(text);
     if (keys.length > 0) return keys;
   } catch {
-    // What is wrong with it is said of a setting.
+    // The message of the error names the setting, not the file.
   }
   throw new Error(`${file} holds no key. ${remedy}`);
 }

@@ -21,7 +21,7 @@ import type { Config } from './config.ts';
 import { secretKeysFor } from './secretKeys.ts';
 import { createTelemetry } from './telemetry.ts';
 
-/** How often what killed processes left is looked for. */
+/** Interval at which the files that killed processes left are removed. */
 const TIDY_MS = 60 * 60 * 1000;
 
 /** The service over a database, without a socket of its own. */
@@ -31,11 +31,11 @@ export interface Service {
   queue: Queue;
   /** While false, operations answer 503 and `/readyz` says so. */
   setReady(ready: boolean): void;
-  /** Ends what the service holds open. Background work that still runs is cut off: give it time with `queue.stop` before. */
+  /** Closes everything that the service holds open. Aborts background work that still runs: call `queue.stop` first to let it finish. */
   close(): Promise<void>;
 }
 
-/** What a service is made of; the optional parts are for tests. */
+/** The parts of a service; the optional ones are for tests. */
 export interface ServiceOptions {
   config: Omit<Config, 'host' | 'port' | 'databaseUrl' | 'poolSize' | 'logLevel'>;
   contract: Contract;

@@ -3,7 +3,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { ApiError } from '../core/errors.ts';
 import type { JobLateness } from '../jobs/lateness.ts';
 
-/** What is known of a request when its answer has left. */
+/** The facts about a request when its response has been sent. */
 export interface RequestRecord {
   requestId: string;
   method: string;

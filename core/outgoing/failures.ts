@@ -9,7 +9,7 @@ export class OutgoingRefused extends Error {
   }
 }
 
-/** What went wrong on the way: callers that answer differently for a size or time limit look here, not at the text. */
+/** The kind of failure, for callers that handle a size or time limit differently. */
 export type OutgoingFailure = 'timeout' | 'too_large' | 'dns' | 'connect' | 'tls' | 'redirect' | 'protocol';
 
 /** The address is allowed, but no usable response came from it. The message is fit for the person who chose the address. */

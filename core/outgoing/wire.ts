@@ -7,7 +7,7 @@ import { OutgoingFailed } from './failures.ts';
 export const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 const OWNED_BY_HTTP =
   /^(accept-encoding|connection|content-length|expect|host|keep-alive|te|trailer|transfer-encoding|upgrade|proxy-.*)$/i;
-/** Nothing else survives a change of origin: which of a tenant's own headers is a secret cannot be told by its name. */
+/** All other headers are dropped on a change of origin: a name does not show whether a tenant's own header is a secret. */
 const KEPT_ACROSS_ORIGINS = new Set(['accept', 'accept-encoding', 'accept-language', 'content-type', 'user-agent']);
 /** Statuses that lead to another address. */
 export const REDIRECTS = new Set([301, 302, 303, 307, 308]);
@@ -29,12 +29,12 @@ export function requestHeaders(given: Readonly<Record<string, string>>): Map<str
   return headers;
 }
 
-/** What is left of the headers when a redirect leads to another origin. */
+/** The headers that are kept when a redirect leads to another origin. */
 export function headersForOtherOrigin(headers: Map<string, string>): Map<string, string> {
   return new Map([...headers].filter(([name]) => KEPT_ACROSS_ORIGINS.has(name)));
 }
 
-/** What is left of the headers when a redirect turns the request into a GET without a body. */
+/** The headers that are kept when a redirect turns the request into a GET without a body. */
 export function headersWithoutBody(headers: Map<string, string>): Map<string, string> {
   return new Map([...headers].filter(([name]) => !name.startsWith('content-')));
 }

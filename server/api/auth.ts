@@ -63,7 +63,7 @@ export class Authenticator {
     if (!row) throw fault('INVALID_API_KEY', undefined, { headers: CHALLENGE });
     const principal = { apiKeyId: row.id, workspaceId: row.workspace_id };
     const now = this.#clock.now();
-    // A revocation that was told while the row was on its way may have been this key's.
+    // A revocation that arrived while the row was being read may have been this key's.
     if (forgotten === this.#forgotten) this.#trusted.set(id, principal);
     if (!this.#touched.has(row.id)) {
       this.#touched.set(row.id, true);

@@ -18,13 +18,13 @@ export function readQuery(search: string): Record<string, unknown> {
       throw invalid('/query', 'must be percent-encoded UTF-8', 'encoding');
     }
   }
-  // maxKeys 0: all of them; by default what follows the thousandth pair would slip through.
+  // maxKeys 0 means no limit. By default the pairs after the thousandth would be ignored, and so not be validated.
   const query = { ...parse(search, undefined, undefined, { maxKeys: 0 }) };
   checkStorable(query, '/query');
   return query;
 }
 
-/** What media type the request says its body has, without parameters, in lower case; '' when it says none. */
+/** The media type of the body by the request's header, without parameters, in lower case; '' without a header. */
 function mediaType(request: IncomingMessage): string {
   return (request.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
 }
@@ -66,7 +66,7 @@ function readAll(request: IncomingMessage, limit: number): Promise<Buffer> {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** What came as the body: JSON, a form, or neither. */
+/** The body of a request: JSON, a form, or neither. */
 export interface Body {
   json?: unknown;
   form?: Form;

@@ -4,10 +4,10 @@ import type { Response } from 'express';
 const HEARTBEAT_MS = 15_000;
 /** Bytes that wait for a slow reader; beyond them the connection is dropped. */
 const MOST_WAITING = 1_048_576;
-/** How long a reader may take for what is left when the stream has ended. */
+/** Time in which a client must read the rest of a stream that has ended. */
 const DRAIN_MS = 60_000;
 
-/** What tests may set, in milliseconds. */
+/** Settings for tests, in milliseconds. */
 export interface EventStreamOptions {
   heartbeatMs?: number;
   drainMs?: number;

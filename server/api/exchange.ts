@@ -14,7 +14,7 @@ import type { DocumentedOperation } from './contract/document.ts';
 import { openEventStream } from './eventStream.ts';
 import { sendJson } from './sendJson.ts';
 
-/** What handlers stand on, the same for every request. */
+/** The parts of the service that handlers use, the same for every request. */
 export interface HandlerParts {
   contract: Contract;
   forWorkspace(workspaceId: string): Kysely<DB>;
@@ -35,7 +35,7 @@ export interface Exchange {
   failed(error: unknown): ApiError;
 }
 
-/** What the handler of a valid request gets, with the two ways to answer it. */
+/** Makes the context of a handler from a valid request, with the two ways to respond. */
 export function contextOf(parts: HandlerParts, valid: ValidRequest, exchange: Exchange): Context<OperationId> {
   const { principal, requestId, response, operation, failed } = exchange;
   const context = {
@@ -71,7 +71,7 @@ export function contextOf(parts: HandlerParts, valid: ValidRequest, exchange: Ex
   return context as unknown as Context<OperationId>;
 }
 
-/** A body as it will arrive: dates become text, undefined is left out. */
+/** The body as the client will read it: dates are text, undefined is left out. */
 function asJson(body: unknown): unknown {
   return body === undefined ? null : JSON.parse(JSON.stringify(body));
 }

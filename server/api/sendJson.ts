@@ -1,6 +1,6 @@
 import type { Response } from 'express';
 
-/** Ends a response with JSON. As `response.json`, without its detours: the type is known, and nobody asks for an ETag. */
+/** Ends a response with JSON. Faster than `response.json`: the content type is known, and there is no ETag. */
 export function sendJson(response: Response, status: number, body: unknown): void {
   const text = JSON.stringify(body);
   response.statusCode = status;

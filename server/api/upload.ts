@@ -12,13 +12,13 @@ import { checkStorable } from './storable.ts';
 
 /** Largest part that is not the file, in bytes: the parts of the contract are a few hundred characters. */
 const PART_BYTES = 64 * 1024;
-/** What a form may weigh beyond its file: other parts, headers, boundaries, a preamble. */
+/** Bytes that a form may have beyond its file: other parts, headers, boundaries, a preamble. */
 const FORM_BYTES = 512 * 1024;
-/** A client that sends nothing for so long has gone, though its connection may not know. */
+/** A client that sends nothing for so long is taken for gone, even if its connection is still open. */
 const IDLE_MS = 30_000;
 const NAME_CHARACTERS = 255;
 
-/** What the form of an operation may hold, as the document says. */
+/** The parts that the form of an operation may have by the document. */
 export interface FormShape {
   /** Largest file, in bytes: `x-max-bytes` of the part `file`. */
   maxBytes: number;
@@ -32,11 +32,11 @@ export interface Form {
   file: UploadedFile | undefined;
   /** The other parts, JSON parsed. */
   fields: Record<string, unknown>;
-  /** Removes the temporary files. Never rejects: what cannot be removed now goes with the leftovers. */
+  /** Removes the temporary files. Never rejects: files that cannot be removed now are removed with the leftovers. */
   discard(): Promise<void>;
 }
 
-/** Where forms are kept meanwhile, and how long a silent client is waited for. */
+/** Where the files of forms are stored during a request, and how long the server waits for a silent client. */
 export interface UploadOptions {
   dir: string;
   idleMs?: number;
@@ -70,7 +70,7 @@ function tooLarge({ maxBytes }: FormShape): ApiError {
   return fault('PAYLOAD_TOO_LARGE', `The file is over its limit of ${maxBytes} bytes.`);
 }
 
-/** What stands before each part but for the first line break; throws when the request has no boundary by RFC 2046. */
+/** The bytes before each part; the first part may lack their line break. Throws when the request has no boundary by RFC 2046. */
 function delimiterOf(request: IncomingMessage): Buffer {
   const found = /;\s*boundary=(?:"([\w'()+,./:=? -]{0,69}[\w'()+,./:=?-])"|([\w'+.-]{1,70}))\s*(?:;|$)/i.exec(
     request.headers['content-type'] ?? '',
@@ -124,7 +124,7 @@ async function receive(
   const read = multer({
     limits: {
       fileSize: shape.maxBytes,
-      // One more than allowed: `partsOf` names it, where these would only say that there are too many.
+      // One more than allowed: the error of `partsOf` names the part, multer's only says that there are too many.
       files: 2 + shape.parts.size,
       fields: 1 + shape.parts.size,
       parts: 2 + shape.parts.size,
@@ -145,7 +145,7 @@ async function receive(
       parser.once('unpipe', () => form.destroy());
       form.pipe(parser);
       request.pipe(form);
-      // The client may have gone before there was anybody to hear it.
+      // The connection may have been closed before the listeners were added.
       if (request.destroyed) lost();
     },
   } as Options).fields(['file', ...shape.parts.keys()].map((name) => ({ name, maxCount: 1 })));
@@ -160,7 +160,7 @@ async function receive(
   } finally {
     clearTimeout(idle);
     request.off('error', lost).off('close', lost).unpipe(form);
-    // What is still to come is read and forgotten: a client that is not heard to the end does not hear the answer.
+    // The rest of the request is read and dropped: many clients read no response before they have sent everything.
     request.resume();
   }
   if (delimiters.found() - 1 !== parts.found()) throw invalid('/body', 'has a part without a valid header', 'parse');
@@ -202,7 +202,7 @@ function partsOf(shape: FormShape, refuse: (error: ApiError) => void) {
     if (kind !== 'file' && (kind === 'text' ? fileName !== undefined : fileName === '')) {
       return refuse(invalid(path, 'must be text, not a file', 'type'));
     }
-    // Nobody decodes it (RFC 7578, 4.7): what is stored would be something else than what was sent.
+    // It is not decoded (RFC 7578, 4.7): the stored bytes would differ from the file.
     if (!['7bit', '8bit', 'binary'].includes(encoding)) {
       return refuse(invalid(path, 'must not have a Content-Transfer-Encoding', 'encoding'));
     }
@@ -210,7 +210,7 @@ function partsOf(shape: FormShape, refuse: (error: ApiError) => void) {
   type Info = { filename?: string; encoding: string };
   return {
     watch(parser: NodeJS.WritableStream) {
-      // Before multer, which knows less of what is wrong.
+      // Called before multer's own listeners, whose errors say less.
       parser.prependListener('field', (name: string | undefined, _value: unknown, info: Info) =>
         meet(name, info.encoding),
       );
@@ -263,7 +263,7 @@ function nameless(): ApiError {
   return invalid('/body/file', 'must be a file with a name', 'type');
 }
 
-/** The file name without folders and control characters, its extension kept when it is too long; '' when nothing is left. */
+/** The file name without folders and control characters, shortened before its extension if too long; '' when nothing remains. */
 function nameOf(given: string): string {
   const name = given
     .toWellFormed()

@@ -5,7 +5,7 @@ import { makeTemporaryFolder } from '../../core/temporary.ts';
 import { FileMissing, type FileStore } from '../../integrations/storage/storage.ts';
 import { publicFile } from '../../runtime/files/publicFiles.ts';
 
-/** Where public files come from; a Runtime has it. */
+/** The stores that public files are read from; a Runtime has them. */
 export interface FileParts {
   files: FileStore;
   temporaryDir: string;
@@ -19,13 +19,13 @@ interface Copy {
 }
 
 const NAME = 'file';
-/** Milliseconds that new readers join for: what is an hour old is taken for a leftover (core/temporary.ts). */
+/** Milliseconds for which new readers share a copy. Folders that are an hour old are removed as leftovers (core/temporary.ts). */
 const SHARED_MS = 600_000;
 const RANGE_NOT_SATISFIABLE = 416;
 
 /**
  * Answers `GET` and `HEAD` of `/files/<key>` for the keys that runtime/files/publicFiles.ts lists; passes everything else on, to the 404.
- * Parts of a file (`Range`) and comparisons (`If-None-Match`) are answered as HTTP has it.
+ * Parts of a file (`Range`) and comparisons (`If-None-Match`) are supported as HTTP defines them.
  */
 export function publicFiles({ files, temporaryDir }: FileParts): RequestHandler {
   const copies = new Map<string, Copy>();
@@ -59,7 +59,7 @@ export function publicFiles({ files, temporaryDir }: FileParts): RequestHandler 
   }
 
   return async (request: Request, response: Response, next: NextFunction) => {
-    // As it was sent, so that no encoding of a slash or a dot means anything.
+    // Not decoded, so that an encoded slash or dot has no meaning.
     const key = request.path.slice(1);
     const file = request.method === 'GET' || request.method === 'HEAD' ? publicFile(key) : undefined;
     if (!file) return next();
@@ -105,7 +105,7 @@ async function send(
     response.sendFile(NAME, options, resolve);
   });
   const { status, code, headers: own = {} } = (failure ?? {}) as SendFailure;
-  // The client has what it wants, or is gone.
+  // The client has the file, or is gone.
   if (failure === undefined || response.destroyed || code === 'ECONNABORTED') return;
   if (status === RANGE_NOT_SATISFIABLE) {
     response.status(status).set(own).end();

@@ -1,9 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import express, { type Router } from 'express';
 import type { Registry } from 'prom-client';
 
-/** What the operational routes report on. */
+/** The parts of the service that the operational routes read. */
 export interface OperationalParts {
   document: object;
   registry: Registry;
@@ -11,34 +12,8 @@ export interface OperationalParts {
   ping(): Promise<boolean>;
 }
 
-const VIEWER = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Guildhall API reference</title>
-<link rel="stylesheet" href="/docs/assets/swagger-ui.css">
-<link rel="icon" href="/docs/assets/favicon-32x32.png">
-</head>
-<body>
-<div id="reference"></div>
-<script src="/docs/assets/swagger-ui-bundle.js"></script>
-<script src="/docs/start.js"></script>
-</body>
-</html>
-`;
-
-const START = `SwaggerUIBundle({
-  url: '/openapi.json',
-  dom_id: '#reference',
-  deepLinking: true,
-  docExpansion: 'none',
-  filter: true,
-  persistAuthorization: true,
-  tryItOutEnabled: true,
-  validatorUrl: null,
-});
-`;
+const VIEWER = readFileSync(new URL('../pages/docs/index.html', import.meta.url), 'utf8');
+const VIEWER_SCRIPT = readFileSync(new URL('../pages/docs/start.js', import.meta.url), 'utf8');
 
 /** Routes beside the contract, without a key: health, metrics, the document, and the API reference. */
 export function operationalRoutes(parts: OperationalParts): Router {
@@ -83,7 +58,7 @@ export function operationalRoutes(parts: OperationalParts): Router {
     response.type('html').send(VIEWER);
   });
   router.get('/docs/start.js', (_request, response) => {
-    response.type('text/javascript').send(START);
+    response.type('text/javascript').send(VIEWER_SCRIPT);
   });
   router.use('/docs/assets', express.static(assets, { index: false, maxAge: '1h' }));
   return router;

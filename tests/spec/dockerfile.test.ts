@@ -49,6 +49,7 @@ test('the entries load modules of all floors of the service', () => {
   );
   expect(files).toContain('runtime/sandbox/prelude.js');
   expect(files).toContain('db/migrations');
+  expect(files).toContain('server/pages/docs/index.html');
 });
 
 test('the image copies every folder that the service and the admin command load', () => {
