@@ -165,17 +165,17 @@ function wordsOf(query: string): string[] {
 
 async function forget(scope: AgentScope, { id: given }: Record<string, unknown>): Promise<ToolOutput> {
   const { db, workspaceId } = scope;
-  const asked = oneLine(String(given), 100);
-  const idEnd = asked.toLowerCase().replace(/^\[|\]$/g, '');
-  const isOne = /^[0-9a-f-]{8,36}$/.test(idEnd);
-  const found: MemoryRow[] = isOne ? await findMemories(db, workspaceId, scope, idEnd) : [];
+  const text = oneLine(String(given), 100);
+  const idEnd = text.toLowerCase().replace(/^\[|\]$/g, '');
+  const isIdEnd = /^[0-9a-f-]{8,36}$/.test(idEnd);
+  const found: MemoryRow[] = isIdEnd ? await findMemories(db, workspaceId, scope, idEnd) : [];
   if (found.length > 1) {
     const which = found.map(({ id, fact }) => `- [${id}] ${quoted(oneLine(fact))}`).join('\n');
     return errorOutput(`Several facts have an id that ends so. Say which, by the whole id:\n${which}`);
   }
   const forgotten = found[0] && (await forgetMemory(db, workspaceId, scope, found[0].id));
   if (forgotten === undefined) {
-    return errorOutput(`No fact has the id ${JSON.stringify(asked)}. \`recall\` shows the facts with their ids.`);
+    return errorOutput(`No fact has the id ${JSON.stringify(text)}. \`recall\` shows the facts with their ids.`);
   }
   return textOutput(`Forgotten: ${quoted(oneLine(forgotten))}`);
 }
