@@ -13,7 +13,7 @@ export type ConnectOptions = {
   /** Milliseconds after which the server cancels a statement. Default 30000. */
   statementTimeoutMillis?: number;
   applicationName?: string;
-  /** Hears of connections that break while idle; the pool has already replaced them. */
+  /** Called when a connection breaks. The pool has replaced it already. */
   onConnectionError?: (error: Error) => void;
 };
 
@@ -39,7 +39,7 @@ const DATE = 1082;
 const MAX_WORKSPACE_HANDLES = 1000;
 
 /**
- * What leaves the driver, in step with `db/kysely-codegen.json`. Counts and sums stay far below 2^53 and costs need no more than a double's
+ * How the driver reads values, in step with `db/kysely-codegen.json`. Counts and sums stay far below 2^53 and costs need no more than a double's
  * 15 digits, so both are numbers; a date has no zone and stays text.
  */
 const types: pg.CustomTypesConfig = {
@@ -98,7 +98,7 @@ class RolePool {
     this.pool = new pg.Pool({ ...clientConfig(url, role, options), max: size, min: 1, idleTimeoutMillis: 60_000 });
     const onError = options.onConnectionError ?? (() => {});
     this.pool.on('error', onError);
-    // The pool listens to idle clients only: without this a backend that dies under a running request ends the process.
+    // The pool handles errors of idle clients only: without this, a backend that dies during a request ends the process.
     this.pool.on('connect', (client) => void client.on('error', onError));
   }
 

@@ -21,7 +21,7 @@ export type EmbeddedPostgres = {
 /** Where the embedded PostgreSQL lives, and how it is started. */
 export type EmbeddedOptions = {
   dataDir: string;
-  /** Gets what PostgreSQL has to say from WARNING upwards (statement errors excepted). */
+  /** Gets PostgreSQL's log messages from WARNING upwards, without statement errors. */
   log?: (line: string) => void;
   /** Tests only: no fsync, so that a power cut may destroy the data. */
   unsafeFast?: boolean;
@@ -30,17 +30,17 @@ export type EmbeddedOptions = {
 };
 
 const DATABASE = 'guildhall';
-const SHUTDOWN_MILLIS = 30_000;
-const ATTACH_MILLIS = 20_000;
+const SHUTDOWN_MS = 30_000;
+const ATTACH_MS = 20_000;
 const PATIENCE_SECONDS = 10;
-const RETRY_MILLIS = 50;
+const RETRY_MS = 50;
 /** Attached commands hold this advisory lock shared; who wants to stop their PostgreSQL takes it alone, which also keeps new ones off. */
 const ATTACHED_LOCK = 7_261_548_202;
 
 /**
  * Starts the PostgreSQL of `dataDir`, which it makes when there is none, on a free loopback port with a password.
- * One process owns a data folder: a second caller is refused. What a killed owner left behind (a running PostgreSQL, a
- * stale pid file, a half-made cluster) is cleared away first.
+ * One process owns a data folder: a second caller is refused. The remains of a killed owner (a running PostgreSQL, a
+ * stale pid file, a half-made cluster) are removed first.
  */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const binariesFound = findBinaries();
@@ -80,7 +80,7 @@ export async function attachEmbedded(
   log?: (line: string) => void,
 ): Promise<{ url(database?: string): string; stop(): Promise<void> }> {
   const folder = await makeDataFolder(dataDir);
-  const deadline = Date.now() + ATTACH_MILLIS;
+  const deadline = Date.now() + ATTACH_MS;
   for (;;) {
     const lock = await lockFolder(folder, 0);
     if (lock) {
@@ -99,7 +99,7 @@ export async function attachEmbedded(
     }
     if (Date.now() > deadline)
       throw new Error(`The service that uses ${folder} does not let anybody reach its PostgreSQL`);
-    await sleep(RETRY_MILLIS);
+    await sleep(RETRY_MS);
   }
 }
 
@@ -121,7 +121,7 @@ function describe(server: Server, password: string, release: () => void): Embedd
           ? await waitForAttached(urlFor(DATABASE, password, server.port, DATABASE))
           : undefined;
         server.child.kill('SIGINT');
-        await Promise.race([exited, sleep(SHUTDOWN_MILLIS, undefined, { ref: false })]);
+        await Promise.race([exited, sleep(SHUTDOWN_MS, undefined, { ref: false })]);
         server.child.kill('SIGQUIT'); // without effect on a child that has ended
         await exited;
         await gate?.end();
@@ -135,7 +135,7 @@ function urlFor(user: string, password: string, port: number, database: string):
   return `postgres://${user}:${password}@127.0.0.1:${port}/${encodeURIComponent(database)}`;
 }
 
-/** The service's roles and database. Each step may be there already, from a start that was killed in the middle. */
+/** The service's roles and database. Each step may have been done already, by a start that was killed in the middle. */
 async function ensureDatabase(adminUrl: string, password: string): Promise<void> {
   await withClient(adminUrl, async (client) => {
     const { rowCount } = await client.query('select from pg_database where datname = $1', [DATABASE]);

@@ -37,7 +37,7 @@ const SOCKET_FAILURE = new Set([
   'EHOSTUNREACH',
 ]);
 
-/** What pg says without a code when a connection cannot be had or is lost. */
+/** Messages of pg without a code, for a connection that cannot be made or is lost. */
 const CONNECTION_MESSAGE =
   /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed)/;
 

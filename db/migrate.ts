@@ -13,7 +13,7 @@ const UNDEFINED_TABLE = '42P01';
 
 type Migration = { name: string; checksum: string; sql: string };
 
-/** What a migration run may be told. */
+/** Options of a migration run. */
 export type MigrateOptions = {
   /** Another folder of migrations; the tests use it. */
   folder?: string;

@@ -8,8 +8,8 @@ const MAX_REMEMBERED = 2000;
 const MAX_PREPARED_PER_CLIENT = 250;
 
 /**
- * Names for statements worth preparing: those that this process sends a second time. Shared by all pools of a process;
- * a text that has not been seen for long is forgotten, and its name never used again.
+ * Names of the statements that are prepared: those that this process sends a second time. All pools of a process share them.
+ * A statement that was not sent for long is forgotten, and its name is never used again.
  */
 class StatementNames {
   readonly #names = new Map<string, string>();
@@ -60,8 +60,8 @@ export class Session implements PostgresPoolClient {
   }
 
   /**
-   * Makes `app.workspace_id` of the connection this workspace's ('' = none). The first time it also makes sure that the connection
-   * runs as the role it should: a pooler may drop the start-up option that sets it, and the owner sees every row.
+   * Sets `app.workspace_id` of the connection to this workspace ('' = none). The first time it also checks that the connection
+   * runs as the right role: a pooler may drop the start-up option that sets it, and the owner sees every row.
    */
   async serve(workspaceId: string): Promise<void> {
     if (this.#workspaceId === workspaceId) return;
@@ -111,8 +111,8 @@ export class Session implements PostgresPoolClient {
 }
 
 /**
- * Whether the connection ends with this error: the server says that it stops or drops it, or the driver that it is gone
- * (errors of the driver have no SQLSTATE). The socket closes a moment later, and until then the pool takes it for sound.
+ * Whether the connection ends with this error: the server announces that it closes the connection, or the driver reports that it is
+ * closed (errors of the driver have no SQLSTATE). The socket closes a moment later, and until then the pool would hand it out.
  */
 function isLastWord(error: unknown): boolean {
   const code = (error as { code?: string } | null)?.code;

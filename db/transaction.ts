@@ -5,8 +5,8 @@ import { isStaleStatement } from './session.ts';
 const LOST_TO_ANOTHER = new Set(['40001', '40P01']);
 
 /**
- * Runs `work` in a transaction, and again from the start when it lost to another one (serialization failure, deadlock) or
- * met a statement that a migration made stale: at most `retries` more times, default 3. `work` must have no other effects.
+ * Runs `work` in a transaction, and again from the start after a serialization failure, a deadlock, or
+ * a prepared statement that a migration made stale: at most `retries` more times, default 3. `work` must have no other effects.
  */
 export async function inTransaction<Tables, Result>(
   db: Kysely<Tables>,
@@ -20,7 +20,7 @@ export async function inTransaction<Tables, Result>(
     } catch (error) {
       const code = (error as { code?: string } | null)?.code ?? '';
       if (attempt >= retries || !(LOST_TO_ANOTHER.has(code) || isStaleStatement(error))) throw error;
-      await sleep(Math.random() * 10 * 2 ** attempt); // so that the two do not meet again
+      await sleep(Math.random() * 10 * 2 ** attempt); // so that the two transactions do not collide again
     }
   }
 }

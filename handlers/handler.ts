@@ -66,7 +66,7 @@ export interface Sent<Id extends OperationId> {
   readonly [sent]: Id;
 }
 
-/** Answers with a documented success status and exactly its body. */
+/** Sends a documented success status and exactly its body. */
 export type Reply<Id extends OperationId> = <Status extends SuccessOf<Id>>(
   status: Status,
   ...body: AnswerOf<Responses<Id>[Status]> extends undefined ? [] : [body: AnswerOf<Responses<Id>[Status]>]

@@ -129,7 +129,7 @@ export async function makeDataFolder(dataDir: string): Promise<string> {
   }
 }
 
-/** Node's own recursive mkdir goes round for ever where mkdir answers ENOENT below a folder that exists, as in /proc. */
+/** Node's own recursive mkdir never ends where mkdir returns ENOENT below a folder that exists, as in /proc. */
 async function makeFolders(folder: string, mode: number): Promise<void> {
   const make = () =>
     mkdir(folder, mode).catch((error: NodeJS.ErrnoException) => {
@@ -149,7 +149,7 @@ async function flushFolder(folder: string): Promise<void> {
   await handle.sync().finally(() => handle.close());
 }
 
-/** Whether there is anything at a path. */
+/** Whether a file or folder exists at a path. */
 export async function exists(path: string): Promise<boolean> {
   return await stat(path).then(
     () => true,

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const SQLITE_BUSY = 5;
-const POLL_MILLIS = 25;
+const POLL_MS = 25;
 
 /** An exclusive claim on a data folder; ends with `release()` or with the process, however it ends. */
 export type FolderLock = { release(): void };
@@ -13,7 +13,7 @@ export type FolderLock = { release(): void };
 const held = new Set<DatabaseSync>();
 
 /**
- * Claims `folder` for this process, or answers undefined when another process has it.
+ * Claims `folder` for this process, or returns undefined when another process has it.
  * Node has no flock(2). SQLite's exclusive transaction is the same thing: an fcntl lock on a file, which the kernel drops
  * when the process dies, kill -9 included, and which containers that share a volume respect where they do not share process ids.
  */
@@ -36,12 +36,12 @@ function tryLockFolder(folder: string): FolderLock | undefined {
   };
 }
 
-/** As `tryLockFolder`, but asks again until `millis` have passed. */
+/** As `tryLockFolder`, but retries until `millis` have passed. */
 export async function lockFolder(folder: string, millis: number): Promise<FolderLock | undefined> {
   const deadline = Date.now() + millis;
   for (;;) {
     const lock = tryLockFolder(folder);
     if (lock || Date.now() >= deadline) return lock;
-    await sleep(POLL_MILLIS);
+    await sleep(POLL_MS);
   }
 }

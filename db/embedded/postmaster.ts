@@ -11,7 +11,7 @@ import type { Binaries, Cluster } from './cluster.ts';
 export type Server = { child: ChildProcess; port: number; exited: Promise<string> };
 
 const START_ATTEMPTS = 200;
-const RETRY_MILLIS = 50;
+const RETRY_MS = 50;
 
 const SETTINGS = [
   'listen_addresses=127.0.0.1',
@@ -118,7 +118,7 @@ export async function startServer(
     const passing = /still in use|could not bind|could not create any TCP\/IP sockets/.test(outcome.output);
     if (!passing || attempt >= START_ATTEMPTS)
       throw new Error(`PostgreSQL did not start in ${cluster.pgdata}: ${outcome.output}`);
-    await sleep(RETRY_MILLIS);
+    await sleep(RETRY_MS);
   }
 }
 

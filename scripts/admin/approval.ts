@@ -52,7 +52,7 @@ function deciding(decision: 'approved' | 'rejected'): Command {
   };
 }
 
-/** Calls of tools that wait for a person, of every workspace. A running service goes on with the conversation at once, others when they start. */
+/** Calls of tools that wait for a person, of every workspace. A running service continues the conversation at once; otherwise it continues when a service starts. */
 export const approvalCommands: Record<string, Command> = {
   list: {
     usage: '[--workspace ID]',

@@ -19,7 +19,7 @@ export function selectCommands(db: Kysely<DB>, workspaceId: string, agentId: str
   return newestFirst(commands(db, workspaceId, agentId)).execute();
 }
 
-/** One command of an agent, if it is there. */
+/** One command of an agent, if it exists. */
 export function findCommand(
   db: Kysely<DB>,
   workspaceId: string,
@@ -30,7 +30,7 @@ export function findCommand(
 }
 
 /**
- * Stores a command and answers with it. Fails on `agent_commands_name_key` or `agent_commands_slug_key` when the agent has one
+ * Stores a command and returns it. Fails on `agent_commands_name_key` or `agent_commands_slug_key` when the agent has one
  * of the name or the slash word already.
  */
 export function insertCommand(db: Kysely<DB>, row: Insertable<AgentCommands>): Promise<CommandRow> {
@@ -38,7 +38,7 @@ export function insertCommand(db: Kysely<DB>, row: Insertable<AgentCommands>): P
 }
 
 /**
- * Changes a command of an agent and answers with it; undefined when it is not there. Fails on `agent_commands_name_key` or
+ * Changes a command of an agent and returns it; undefined when it does not exist. Fails on `agent_commands_name_key` or
  * `agent_commands_slug_key` when the agent has another one of the new name or slash word.
  */
 export function updateAgentCommand(

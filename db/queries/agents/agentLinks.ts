@@ -112,7 +112,7 @@ export async function insertLinks(trx: Transaction<DB>, rows: Insertable<AgentLi
   if (rows.length > 0) await trx.insertInto('agent_links').values(rows).execute();
 }
 
-/** Changes a link. Answers whether there is one. */
+/** Changes a link. Returns whether it exists. */
 export async function updateLink(
   trx: Transaction<DB>,
   workspaceId: string,
@@ -132,7 +132,7 @@ export async function updateLink(
   return result.numUpdatedRows > 0n;
 }
 
-/** Removes a link. Answers whether there was one. */
+/** Removes a link. Returns whether it existed. */
 export async function removeLink(
   trx: Transaction<DB>,
   workspaceId: string,
@@ -155,7 +155,7 @@ export async function removeLinksOf(trx: Transaction<DB>, workspaceId: string, a
   await trx.deleteFrom('agent_links').where('workspace_id', '=', workspaceId).where('agent_id', '=', agentId).execute();
 }
 
-/** Removes the links of all agents to a target. Answers with the agents' ids, in their order. */
+/** Removes the links of all agents to a target. Returns the agents' ids, in ascending order. */
 export async function removeLinksTo(
   trx: Transaction<DB>,
   workspaceId: string,

@@ -58,7 +58,7 @@ export type SubAgentResource = Pick<Selectable<Agents>, 'id' | 'name' | 'descrip
 /** A model without its dates, which JSON has no type for. */
 export type ModelResource = Omit<Selectable<AiModels>, 'created_at' | 'updated_at' | 'deleted_at'>;
 
-/** What is there of what was asked for, in no order. */
+/** The rows that exist, in no particular order. */
 export interface ResourceRows {
   httpTools: HttpToolResource[];
   externalMcps: ExternalMcpResource[];
@@ -79,8 +79,8 @@ function fromBase64(text: string | null): Buffer | null {
 }
 
 /**
- * Reads in one statement what of a version's links can be used now: what is deleted, servers that are not connected, and agents that
- * are not active and published are left out. `characters` says how much there is of it, in characters of JSON.
+ * Reads in one statement the targets of a version's links that can be used now. Deleted targets are left out, servers that are not
+ * connected, and agents that are not active and published. `characters` is the length of the rows as JSON.
  */
 export async function readAgentResources(
   db: Kysely<DB>,

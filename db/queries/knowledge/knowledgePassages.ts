@@ -21,7 +21,7 @@ export async function withoutAccents(db: Kysely<DB>, words: readonly string[]): 
 }
 
 /**
- * Locks a source until the transaction ends, so that replacements of its passages take turns. Answers whether it is there:
+ * Locks a source until the transaction ends, so that replacements of its passages take turns. Returns whether it exists:
  * a deleted one counts when `evenDeleted`.
  */
 export async function lockSource(
@@ -104,7 +104,7 @@ export async function removeEmbeddings(trx: Transaction<DB>, workspaceId: string
     .execute();
 }
 
-/** Removes the passages and vectors of a source. Answers how many passages had each word; the empty word counts all. */
+/** Removes the passages and vectors of a source. Returns how many passages had each word; the empty word counts all. */
 export async function removePassages(
   trx: Transaction<DB>,
   workspaceId: string,
@@ -138,7 +138,7 @@ export async function insertPassages(
 
 /**
  * Adds to the counts of words in the workspace; words that no passage has any more are forgotten.
- * @param shapeOf what the trigrams of a word are taken of
+ * @param shapeOf returns the text whose trigrams are those of a word
  */
 export async function countWords(
   trx: Transaction<DB>,

@@ -62,8 +62,8 @@ export function listLinkableKnowledgeSources(
 }
 
 /**
- * Stores a new source whose content is still to be stored. It counts as deleted until `admitKnowledgeSource`, and what there is of it
- * is purged from `abandonedAt` on: so a process that is killed meanwhile leaves nothing for ever.
+ * Stores a new source whose content is still to be stored. It counts as deleted until `admitKnowledgeSource`, and from
+ * `abandonedAt` on its content is purged: a process that is killed meanwhile leaves nothing behind.
  */
 export async function prepareKnowledgeSource(
   db: Kysely<DB>,
@@ -76,7 +76,7 @@ export async function prepareKnowledgeSource(
     .execute();
 }
 
-/** Makes a prepared source one that is there and waits to be processed. Throws when it was purged. */
+/** Makes a prepared source exist for the API; it then waits to be processed. Throws when it was purged. */
 export function admitKnowledgeSource(db: Kysely<DB>, workspaceId: string, id: string): Promise<KnowledgeSourceRow> {
   return db
     .updateTable('knowledge_sources')
@@ -88,7 +88,7 @@ export function admitKnowledgeSource(db: Kysely<DB>, workspaceId: string, id: st
     .executeTakeFirstOrThrow();
 }
 
-/** Changes a source that is not deleted. Answers with it as it is then; undefined when there is none. */
+/** Changes a source that is not deleted and returns it; undefined when there is none. */
 export function updateKnowledgeSource(
   db: Kysely<DB>,
   workspaceId: string,
@@ -105,7 +105,7 @@ export function updateKnowledgeSource(
     .executeTakeFirst();
 }
 
-/** Deletes the source for the API; its content is still to be purged. Answers whether there was one. */
+/** Deletes the source for the API; its content is still to be purged. Returns whether there was one. */
 export function softDeleteKnowledgeSource(
   db: Kysely<DB>,
   workspaceId: string,
@@ -136,7 +136,7 @@ export function claimKnowledgeSource(
     .executeTakeFirst();
 }
 
-/** Ends or gives back a run. Answers whether it still counted: the source was not deleted, and no later run has taken it. */
+/** Ends or gives back a run. Returns whether it still counted: the source was not deleted, and no later run has taken it. */
 export async function settleKnowledgeSource(
   db: Kysely<DB>,
   { workspace_id, id, attempts }: Pick<KnowledgeSourceRow, 'workspace_id' | 'id' | 'attempts'>,
@@ -185,7 +185,7 @@ export async function isToBePurged(db: Kysely<DB>, workspaceId: string, id: stri
   return row !== undefined;
 }
 
-/** Notes that nothing is left of the content of a deleted source. */
+/** Notes that the content of a deleted source is purged. */
 export async function markPurged(db: Kysely<DB>, workspaceId: string, id: string, now: Date): Promise<void> {
   await db
     .updateTable('knowledge_sources')

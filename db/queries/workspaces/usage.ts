@@ -41,7 +41,7 @@ export function monthNamed(name: string): Month {
   return { start: new Date(Date.UTC(year, month - 1)), end: new Date(Date.UTC(year, month)) };
 }
 
-/** What a workspace used in a month. What a turn used is stored when it ends: of one that did not, its steps say it. */
+/** What a workspace used in a month. A turn's usage is stored when it ends; for turns that have not ended, the steps are added up. */
 export async function monthUsage(db: Kysely<DB>, workspaceId: string, { start, end }: Month): Promise<MonthUsage> {
   const { rows } = await sql<MonthUsage>`
     select

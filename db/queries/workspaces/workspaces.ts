@@ -33,7 +33,7 @@ export async function insertWorkspace(
     .executeTakeFirstOrThrow();
 }
 
-/** What can be changed of a workspace; absent = it stays, null = no limit. */
+/** Changes of a workspace; absent = unchanged, null = no limit. */
 export interface WorkspaceChange {
   name?: string | undefined;
   agentLimit?: number | null | undefined;

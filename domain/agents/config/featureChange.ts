@@ -54,8 +54,8 @@ function settingsChange({ settings }: Feature, config: Record<string, unknown> |
 }
 
 /**
- * What a change of a feature is as a change of the agent's own fields. `present` are the fields as they are. The rules
- * across fields are those of every change of an agent, and are not checked here. Throws FEATURE_VALIDATION_ERROR when a
+ * Translates a change of a feature into a change of the agent's own fields. `present` are the fields before it. The rules
+ * across fields are those of every change of an agent and are not checked here. Throws FEATURE_VALIDATION_ERROR when a
  * setting is unknown or out of bounds, or when the switch says the opposite of the settings.
  */
 export function featureChange(
@@ -67,7 +67,7 @@ export function featureChange(
   const change = config === undefined ? {} : settingsChange(feature, config);
   if (enabled === undefined) return change as ConfigChange;
   const { toggles } = feature;
-  // Toggles that the settings speak of by themselves; null in place of all of them does not count as a word on one.
+  // Toggles that the settings name one by one; null in place of all settings names none.
   const named = config ? toggles.filter((toggle) => change[toggle] !== undefined) : [];
   if (!enabled) {
     if (named.some((toggle) => change[toggle])) {

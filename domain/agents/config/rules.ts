@@ -6,7 +6,7 @@ import type { ConfigField } from './config.ts';
 /** How a request calls a field of an agent, and where in it the field stands, as a JSON Pointer. */
 export type FieldPlace = (field: ConfigField) => { name: string; path: string };
 
-/** As the operations on agents do. */
+/** The names and places that the operations on agents use. */
 const AGENT_FIELD: FieldPlace = (field) => ({ name: field, path: `/body/${field}` });
 
 /** Throws FEATURE_VALIDATION_ERROR, in the terms of the request, when the feature settings of an agent contradict each other. */
@@ -36,7 +36,7 @@ export function checkFeatures(config: AgentConfig, placeOf: FieldPlace = AGENT_F
     throw refuse(`Audio responses need a ${name('ttsVoice')}.`, ['ttsVoice'], 'is needed for audio responses');
 }
 
-/** Throws TEMPERATURE_NOT_SUPPORTED or THINKING_NOT_SUPPORTED when the model cannot do what the agent asks of it. */
+/** Throws TEMPERATURE_NOT_SUPPORTED or THINKING_NOT_SUPPORTED when the model does not support the agent's settings. */
 export function checkModelSettings(
   config: Pick<AgentConfig, 'temperature' | 'thinkingEnabled'>,
   model: ModelDescriptor,

@@ -19,7 +19,7 @@ import { inTransaction } from '../../../db/transaction.ts';
 import type { DB } from '../../../generated/db.ts';
 import { changeDraft, type DraftChange, type DraftContext, storeDigest } from '../draft/draft.ts';
 
-/** What a missing target is called. */
+/** The error code of a missing target. */
 const NOT_FOUND: Readonly<Record<LinkKind, ErrorCode>> = {
   skill: 'SKILL_NOT_FOUND',
   knowledge_source: 'KNOWLEDGE_SOURCE_NOT_FOUND',
@@ -29,10 +29,10 @@ const NOT_FOUND: Readonly<Record<LinkKind, ErrorCode>> = {
   sub_agent: 'SUB_AGENT_NOT_FOUND',
 };
 
-/** Kinds whose operations tell a target that is not linked from one that does not exist. */
+/** Kinds whose operations have different codes for a target that is not linked and for one that does not exist. */
 const TOLD_APART: ReadonlySet<LinkKind> = new Set(['external_mcp', 'sub_agent']);
 
-/** Kinds that an archived agent, which has no draft, may still be linked to: their operations know no NO_DRAFT_VERSION. */
+/** Kinds that an archived agent, which has no draft, may still be linked to: their operations have no NO_DRAFT_VERSION. */
 const WITHOUT_DRAFT: ReadonlySet<LinkKind> = new Set(['native_mcp']);
 
 /**

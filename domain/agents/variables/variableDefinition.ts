@@ -38,7 +38,7 @@ export function newOptions(given: readonly NewOption[]): StoredVariableOption[] 
 }
 
 /**
- * Checks a definition and gives the columns that store it. What only other types have is not stored.
+ * Checks a definition and returns the columns that store it. Fields that only other types have are not stored.
  * Throws VARIABLE_OPTIONS_INVALID, VARIABLE_DEFAULT_INVALID.
  */
 export function checkedColumns(definition: Definition): DefinitionColumns {
