@@ -6,7 +6,7 @@ import type { Runtime } from '../../runtime/runtime.ts';
 
 type Schemas = components['schemas'];
 
-/** What a conversation says of itself wherever it appears. */
+/** The fields that both forms of a conversation have. */
 function commonOf(row: ConversationRow) {
   return {
     publicId: row.id,
@@ -32,7 +32,7 @@ export function conversationListItem(row: ConversationRow): Schemas['Conversatio
   return { ...commonOf(row), lastMessageSnippet: row.last_message_snippet ?? '' };
 }
 
-/** A stored message as the contract shows it; a user's message used no model, so it has no usage. */
+/** A stored message as the contract shows it. A user's message used no model, so it has no usage. */
 export function messageBody(row: MessageRow, runtime: Pick<Runtime, 'publicUrl'>): Schemas['Message'] {
   const fromAgent = row.role === 'assistant';
   const inputTokens = row.input_tokens ?? 0;

@@ -7,7 +7,7 @@ export const deleteConversation: Handler<'deleteConversation'> = async (context)
   const { path, db, workspaceId, clock, runtime, reply } = context;
   const deleted = await softDeleteConversation(db, workspaceId, path.conversationPublicId, clock.now());
   if (!deleted) throw fault('CONVERSATION_NOT_FOUND');
-  // Whoever has the address of a spoken reply could hear it without a key.
+  // A spoken reply can be downloaded without a key by everyone who knows its address, so the files are deleted too.
   for (const key of await selectSpeechKeys(db, workspaceId, path.conversationPublicId)) {
     await runtime.files.delete(key).catch((error: unknown) => {
       runtime.logger?.warn({ err: error, key }, 'the speech of a deleted conversation was not erased');

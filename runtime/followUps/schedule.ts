@@ -1,7 +1,7 @@
 import type { Snapshot } from '../resources/snapshot.ts';
 import { nextBusinessTime } from './businessHours.ts';
 
-/** The fields of an agent that say when it follows up. */
+/** The fields of an agent that determine when it follows up. */
 export type FollowUpSettings = Pick<
   Snapshot,
   | 'followUpEnabled'
@@ -15,9 +15,9 @@ export type FollowUpSettings = Pick<
 
 const MINUTE_MS = 60_000;
 
-/** Where a conversation stands. */
+/** What determines the next follow-up of a conversation. */
 export interface FollowUpState {
-  /** Follow-ups that the conversation has had in its whole life; those that failed do not count. */
+  /** Follow-ups sent in the conversation so far. Those that failed do not count. */
   sent: number;
   /** Of the workspace: an IANA name. */
   timeZone: string;

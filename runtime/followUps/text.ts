@@ -7,12 +7,12 @@ const DEFAULT_PROMPT =
 const MINUTE_MS = 60_000;
 
 /**
- * What the model is told in place of a user's message when the agent follows up: plainly no words of the user. `silentFor`:
- * milliseconds since the last message.
+ * The text that the model reads in place of a user's message when the agent follows up. It says that it is not from the user.
+ * `silentFor`: milliseconds since the last message.
  */
 export function followUpText({ followUpPrompt }: Pick<Snapshot, 'followUpPrompt'>, silentFor: number): string {
   return `<service-instruction>
-This is an instruction of the service that you run on, not a message of the user. The user has not written for ${spoken(silentFor)}.
+This is an instruction of the service that you run on, not a message of the user. The user has not written for ${durationInWords(silentFor)}.
 Write to them again by yourself: one short message in the language of the conversation, which they read as the next one from you. Do
 not mention this instruction.
 
@@ -20,8 +20,8 @@ What to write: ${followUpPrompt?.trim() || DEFAULT_PROMPT}
 </service-instruction>`;
 }
 
-/** A duration as people say it, rounded down: "2 hours". */
-function spoken(ms: number): string {
+/** A duration in words, rounded down: "2 hours". */
+function durationInWords(ms: number): string {
   const minutes = Math.max(1, Math.floor(ms / MINUTE_MS));
   const [amount, unit] =
     minutes < 120

@@ -1,15 +1,15 @@
 import type { ResolvedAttachment } from '../files/attachments.ts';
 import { countTokens, type TokenCounter } from '../models/tokens.ts';
 
-/** A message as far as its length matters; everything else that it carries comes back untouched. */
+/** The fields of a message that determine its length. All its other fields are returned unchanged. */
 export interface HistoryMessage {
   role: 'user' | 'assistant';
   content: string;
 }
 
-/** A conversation, and the window that it must fit. */
+/** A conversation, and the context window that it must fit. */
 export interface HistoryInput<M extends HistoryMessage> {
-  /** Tokens that the model takes, its reply included; null = unknown, nothing is dropped. */
+  /** Tokens that the model accepts, its reply included; null = unknown, nothing is dropped. */
   contextWindow: number | null;
   /** Tokens kept free for the reply, tool definitions and tool results. */
   reserveForReply: number;
@@ -21,15 +21,15 @@ export interface HistoryInput<M extends HistoryMessage> {
     content: string;
     attachments?: readonly Pick<ResolvedAttachment, 'kind' | 'mediaType' | 'sizeBytes' | 'bytes'>[];
   };
-  /** `o200k` for OpenAI's models, whose tokens are counted as they are; `other` adds a margin. */
+  /** `o200k` for OpenAI's models, whose tokens are counted exactly; `other` adds a margin. */
   tokenizer: 'o200k' | 'other';
-  /** Counts a text; tests bring their own. */
+  /** Counts the tokens of a text. Tests pass their own function. */
   count?: TokenCounter;
 }
 
-/** What fits. */
+/** The part of a conversation that fits. */
 export interface FittedHistory<M extends HistoryMessage> {
-  /** What is left of `turns`, oldest first. */
+  /** The messages of `turns` that fit, oldest first. */
   messages: M[];
   /** Messages left out. */
   dropped: number;
@@ -63,7 +63,7 @@ export function estimateAttachmentTokens(
   );
   let pages = 0;
   for (const _ of text.matchAll(/\/Type\s{0,8}\/Page(?![A-Za-z])/g)) pages += 1;
-  // Page objects inside compressed streams cannot be seen; the size is all there is then.
+  // Page objects inside compressed streams cannot be counted. Then only the size is known.
   if (pages === 0) pages = Math.ceil(attachment.sizeBytes / PDF_BYTES_PER_PAGE);
   return Math.min(pages, MAX_PDF_PAGES) * PDF_PAGE_TOKENS;
 }
@@ -85,7 +85,7 @@ function intoTurns<M extends HistoryMessage>(messages: readonly M[]): M[][] {
 }
 
 /**
- * What of a conversation's history goes into the prompt: the newest whole turns (a user message with its answers) that fit the
+ * Returns the part of a conversation's history that goes into the prompt: the newest whole turns (a user message with its answers) that fit the
  * context window beside the system text, the newest message and the reply. The oldest turns are dropped first, never one from the middle.
  *
  * Tokens are counted only when the bytes do not already prove that everything fits, and then only from the newest turn back to where
@@ -111,7 +111,7 @@ export async function fitHistory<M extends HistoryMessage>(input: HistoryInput<M
   }
   if (sum + bound(systemText) + bound(newest.content) <= left) return { messages: [...turns], dropped: 0 };
 
-  /** Cost of a text; of one that is over `left` only that it is. */
+  /** Tokens of a text. For a text that exceeds `left`, any number that exceeds it too. */
   const cost = async (text: string): Promise<number> => {
     const most = bound(text);
     const tokens = await count(text, Math.max(0, left));

@@ -6,24 +6,24 @@ import { type ModelMessage, type ToolResultPart, withoutProviderParts } from '..
 import { fitHistory } from './history.ts';
 import { transcriptMessages } from './storedTranscript.ts';
 
-/** Room for the reply in the context window: a quarter of it, and no more than replies commonly take. */
+/** Tokens of the context window that are reserved for the reply, if a quarter of the window is not less. */
 const MAX_REPLY_RESERVE = 8_192;
-/** No token of the usual vocabularies stands for more text on average: what lies beyond cannot fit the window. */
+/** With no common tokenizer a token has more bytes on average, so a longer text cannot fit the window. */
 const BYTES_PER_TOKEN = 8;
-/** Characters of a tool's result that later turns see: what they need again they ask for again. */
+/** Characters of a tool's result that later turns see. They can call the tool again. */
 const MAX_RESULT_SHOWN = 4_000;
 const MIN_RESULT_SHOWN = 400;
-/** Of all results of a turn; and of its calls and results together, as JSON. */
+/** Characters of all results of a turn, and of its calls and results together as JSON. */
 const MAX_RESULTS_SHOWN = 40_000;
 const MAX_TRANSCRIPT_SHOWN = 60_000;
-/** The share of the window that the calls of one earlier turn may take, in characters a token. */
+/** Characters of the calls of one earlier turn, for each token of the window. */
 const CHARACTERS_OF_CALLS = 0.75;
 
-/** Tokens of the window that are left to the reply. */
+/** Tokens of the window that are reserved for the reply. */
 export const replyReserve = (contextWindow: number): number =>
   Math.min(MAX_REPLY_RESERVE, Math.floor(contextWindow / 4));
 
-/** Bytes of history that are worth reading for a model. */
+/** Bytes of history that can fit the window of a model. */
 export const historyBytes = (model: Pick<ModelDescriptor, 'contextWindow'> | undefined): number =>
   (model?.contextWindow ?? 0) * BYTES_PER_TOKEN;
 
@@ -35,8 +35,8 @@ export function userMessage(text: string, attachments: readonly ResolvedAttachme
 }
 
 /**
- * The calls of an earlier turn as later ones store and show them: of use to any model, with results of bounded length, and without
- * what was said beside them, which is in the reply. Of very many calls the last ones.
+ * The calls of a turn in the form in which they are stored and shown to later turns: readable for every model, with shortened results,
+ * and without the text beside them, which is in the reply. Only the last ones when there are very many.
  */
 export function transcriptOf(messages: readonly ModelMessage[]): ModelMessage[] | null {
   const results = messages.reduce((sum, { role, content }) => sum + (role === 'tool' ? content.length : 0), 0);
@@ -62,14 +62,14 @@ function cut(result: ToolResultPart, most: number): ToolResultPart {
   return { ...result, text: `${cutText(result.text, most)}\n[cut off]` };
 }
 
-/** A message of the conversation with the calls before it: they stay or go together. */
+/** A message of the conversation with the calls before it. The history has both or neither. */
 interface HistoryEntry {
   role: 'user' | 'assistant';
   content: string;
   messages: ModelMessage[];
 }
 
-/** Calls longer than `most` as JSON are left out: what was said must not be forgotten for them. */
+/** Calls longer than `most` as JSON are left out, so that they do not displace messages. */
 function historyEntry(row: HistoryRow, most: number): HistoryEntry {
   const text = withAttachmentNotes(row.content, row.attachments);
   const transcript = transcriptMessages(row.transcript);
@@ -79,8 +79,8 @@ function historyEntry(row: HistoryRow, most: number): HistoryEntry {
 }
 
 /**
- * What was said before, as much of it as fits the model's window beside the system prompt, the tools and the newest message. Calls of
- * earlier turns are shown where the agent has tools: without, providers refuse to be shown any.
+ * The earlier messages that fit the model's window beside the system prompt, the tools and the newest message. Calls of earlier turns
+ * are included when the agent has tools: without tools, providers refuse requests with calls.
  */
 export async function historyMessages(
   rows: readonly HistoryRow[],

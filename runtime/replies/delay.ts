@@ -2,7 +2,7 @@ import type { Snapshot } from '../resources/snapshot.ts';
 
 type Tier = 'LOW' | 'MEDIUM' | 'HIGH';
 
-/** How somebody types: characters a second, and the shortest and longest wait before a message. */
+/** A typing speed, and the shortest and longest wait before a message. */
 interface Pace {
   charactersPerSecond: number;
   minMs: number;
@@ -10,8 +10,8 @@ interface Pace {
 }
 
 /**
- * LOW seems quick (a sentence of 100 characters takes 2 seconds), MEDIUM a practised typist (5 seconds), HIGH an unhurried one
- * (10 seconds). The longest wait keeps a long answer from seeming lost.
+ * A sentence of 100 characters takes 2 seconds with LOW, 5 with MEDIUM and 10 with HIGH. The longest wait is limited so that a long
+ * answer does not seem lost.
  */
 const PACES: Record<Tier, Pace> = {
   LOW: { charactersPerSecond: 50, minMs: 500, maxMs: 4_000 },

@@ -2,7 +2,7 @@ const segmenter = new Intl.Segmenter(undefined, { granularity: 'sentence' });
 
 /** Abbreviations, initials and ordinals: "Dr. Who", "z. B. so", "am 3. Mai". The full stop ends no sentence there. */
 const ABBREVIATION = /(?:^|[\s.(])(?:\p{Lu}\p{L}{0,2}|\p{L}|\d{1,2})\.\s*$/u;
-/** What must stay in one piece. An address ends before white space and before the punctuation of Chinese and Japanese. */
+/** Parts of a text that are never cut. An address ends before white space and before Chinese and Japanese punctuation. */
 const UNBROKEN = [
   /\[[^\]]{0,500}\](?:\([^)]{0,2000}\))?/g,
   /(?:https?:\/\/|www\.)[^\s<>\u3000-\u303f\uff00-\uff65]+/g,
@@ -11,9 +11,9 @@ const UNBROKEN = [
 ];
 const MAX_ABBREVIATION = 8;
 
-/** Where sentences of a paragraph end, whatever its language: offsets behind the space that follows, none of them within code or a link. */
+/** The offsets at which sentences of a paragraph end, in any language: after the space that follows, and never within code or a link. */
 export function sentenceEnds(paragraph: string): number[] {
-  // Lines may be wrapped anywhere; to the segmenter every one would be a sentence.
+  // Lines may be wrapped anywhere, and the segmenter would take every line for a sentence.
   const text = paragraph.replace(/[\n\r\u0085\u2028\u2029]/g, ' ');
   const spans = [...codeSpans(text), ...UNBROKEN.flatMap((pattern) => [...text.matchAll(pattern)].map(spanOf))].sort(
     (a, b) => a.start - b.start,
@@ -41,7 +41,7 @@ const spanOf = (match: RegExpExecArray): Span => ({ start: match.index, end: mat
 function codeSpans(text: string): Span[] {
   const runs = [...text.matchAll(/`+/g)].map(spanOf);
   const spans: Span[] = [];
-  /** Lengths that no later run has: nothing is looked for twice. */
+  /** Lengths that no later run has, so that they are not searched for again. */
   const unclosed = new Set<number>();
   let place = 0;
   for (let opening = runs[place]; opening; opening = runs[++place]) {

@@ -1,15 +1,15 @@
 import { type ReplyBlock, replyBlocks } from './blocks.ts';
 import { sentenceEnds } from './sentences.ts';
 
-/** More messages than this at once are a nuisance. */
+/** More messages at once would annoy the reader. */
 const MAX_MESSAGES = 6;
-/** Characters below which a piece is no message of its own. */
+/** A piece with fewer characters is joined to another one. */
 const MIN_CHARACTERS = 40;
-/** Characters beyond which a paragraph is cut. */
+/** A paragraph with more characters is cut. */
 const MAX_PARAGRAPH = 1200;
 
 const ENDS_WITH_COLON = /[:：]\s*$/;
-/** A list that goes on with a later number has been introduced before. */
+/** The first item of a list. A list that continues with a later number was introduced earlier. */
 const FIRST_ITEM = /^\s*(?:[^\d\s]|1[.)])/;
 
 /**
@@ -56,7 +56,7 @@ function cutsOf(text: string): number[] {
   });
 }
 
-/** Whether a block stays with the one before it, though a blank line stands between. */
+/** Whether a block stays with the one before it, although there is a blank line between them. */
 function belongs(text: string, before: ReplyBlock, block: ReplyBlock): boolean {
   if (before.kind === 'heading') return true;
   if (block.kind === 'list' || block.kind === 'quote') {
@@ -67,7 +67,7 @@ function belongs(text: string, before: ReplyBlock, block: ReplyBlock): boolean {
   return block.kind !== 'paragraph' && ENDS_WITH_COLON.test(text.slice(before.start, before.end));
 }
 
-/** Ends of sentences that cut a long paragraph into pieces of about one size. */
+/** Ends of sentences that cut a long paragraph into pieces of about the same length. */
 function cutsWithin(text: string, { start, end }: ReplyBlock): number[] {
   const length = end - start;
   if (length <= MAX_PARAGRAPH) return [];

@@ -21,7 +21,7 @@ export interface VariableOption {
   sortOrder?: number | null;
 }
 
-/** What rendering and checking need of an agent's variable; an `AgentVariable` of the contract is one. */
+/** The fields of an agent's variable that rendering and checking need. An `AgentVariable` of the contract has them. */
 export interface VariableDefinition {
   name: string;
   type: VariableType;

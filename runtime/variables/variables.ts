@@ -4,7 +4,7 @@ import { renderValue, type VariableDefinition, valueProblem } from './variableVa
 export type { VariableDefinition, VariableOption, VariableType } from './variableValues.ts';
 
 const MAX_OPTIONS = 50;
-/** Characters. A prompt may repeat a long value 40,000 times: without a bound a small request makes a text of 400 MB. */
+/** Characters. A prompt can repeat a long value 40,000 times: without a maximum a small request makes a text of 400 MB. */
 const MAX_RENDERED = 1_000_000;
 /** Letters, digits and underscore as in the contract's pattern of names; anything else between braces is plain text. */
 const REFERENCE = /\{\{[ \t]*([a-z][a-z0-9_]{0,49})[ \t]*\}\}/g;
@@ -44,7 +44,7 @@ export function referencedNames(prompt: string): Set<string> {
   return names;
 }
 
-/** The prompt without any `{{name}}`; the text around stays as it is. */
+/** The prompt without any `{{name}}`. The text around it stays as it is. */
 export function removeReferences(prompt: string, name: string): string {
   return prompt.replace(REFERENCE, (reference, found: string) => (found === name ? '' : reference));
 }
@@ -65,7 +65,7 @@ function givenValues(values: unknown): Record<string, unknown> {
  * - A value that is absent or null falls back to the default; an optional variable with neither is rendered as ''.
  * - A required variable counts as set only by something to show: '' and [] fall back to the default too. Only required variables
  *   that the prompt refers to are demanded: one that was taken out of the prompt must not block the agent.
- * - Values for names that nobody defined are ignored; references to such names stay in the text as they are.
+ * - Values for names without a definition are ignored; references to such names stay in the text as they are.
  * - One pass: braces inside a value are text.
  * - The result has at most 1,000,000 characters.
  * @throws VALIDATION_ERROR (400) with one detail per value of the wrong type, MISSING_VARIABLE (422) naming all that lack a value

@@ -10,7 +10,7 @@ export interface FoundMessage {
   sent_at: Date;
 }
 
-/** Messages have no index of their text: no more conversations than this are looked through. */
+/** The text of messages has no index, so only this many conversations are searched. */
 const MAX_CONVERSATIONS = 500;
 
 /** Messages that contain the text, in any case, newest first, of the conversations that were active last. */

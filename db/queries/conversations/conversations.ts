@@ -6,7 +6,7 @@ import { softDelete } from '../shared/softDelete.ts';
 /** A conversation of an end user with an agent. */
 export type ConversationRow = Selectable<Conversations>;
 
-/** What narrows a list of conversations; absent = no restriction. */
+/** Filters for a list of conversations; undefined = no restriction. */
 export interface ConversationFilter {
   status: 'open' | 'paused' | 'ended' | undefined;
   agentId: string | undefined;
@@ -59,7 +59,7 @@ export function softDeleteConversation(db: Kysely<DB>, workspaceId: string, id: 
   return softDelete(db, 'conversations', { workspaceId, id }, now);
 }
 
-/** Forgets the value that conversations of the agent hold for a variable of its prompt. */
+/** Removes the value of a variable from all conversations of the agent. */
 export async function forgetVariableValues(
   db: Kysely<DB>,
   workspaceId: string,

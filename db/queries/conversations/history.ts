@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { StoredAttachment } from '../../stored/attachment.ts';
 import type { StoredTranscript } from '../../stored/transcript.ts';
 
-/** One earlier message, as a model gets to see it. */
+/** An earlier message, as models read it. */
 export interface HistoryRow {
   role: 'user' | 'assistant';
   content: string;
@@ -13,14 +13,14 @@ export interface HistoryRow {
   transcript: StoredTranscript | null;
 }
 
-/** More messages than this are not looked at, however short: beyond it a prompt is history and little else. */
+/** Older messages are not read, however short they are. */
 const MAX_MESSAGES = 2000;
-/** Of so many newest messages the tool calls are shown as well: results of long ago cost much and are seldom asked for. */
+/** The newest messages that are read with their tool calls. Older results cost many tokens and are seldom useful. */
 const MESSAGES_WITH_TRANSCRIPT = 20;
 
 /**
  * SQL value: the newest messages of a conversation as JSON of HistoryRow, oldest first, as far back as `maxBytes` of text reach;
- * null when there are none. The caller counts tokens; this only spares it a conversation that cannot fit anyway.
+ * null when there are none. The caller counts tokens; this limit only saves reading what cannot fit.
  */
 export function historyJson(
   workspaceId: string,

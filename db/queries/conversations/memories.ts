@@ -4,12 +4,12 @@ import type { DB } from '../../../generated/db.ts';
 import { inTransaction } from '../../transaction.ts';
 import { likeContains } from '../shared/like.ts';
 
-/** Facts that an agent keeps of one end user. */
+/** Facts that an agent stores about one end user. */
 export const MAX_MEMORIES = 200;
-/** Facts that `memoryFactsSql` reads. */
+/** Facts that `memoryFactsSql` reads at most. */
 const MAX_PROMPT_FACTS = 50;
 
-/** Whose facts: what an agent knows of one end user. */
+/** The agent that stores facts, and the end user whom they are about. */
 export interface MemoryOwner {
   agentId: string;
   externalUserId: string;
@@ -53,7 +53,7 @@ export function searchMemories(
   return found.limit(limit).execute();
 }
 
-/** The facts whose id ends so, of which there are more than one where the end is short. `idEnd`: lower case. */
+/** The facts whose id ends with `idEnd` (lower case). A short end can match several. */
 export function findMemories(
   db: Kysely<DB>,
   workspaceId: string,
@@ -66,7 +66,7 @@ export function findMemories(
     .execute();
 }
 
-/** All that is known of an end user, newest change first: by all agents of the workspace, unless one is given. */
+/** All facts about an end user, newest change first: of one agent when it is given, or else of all agents of the workspace. */
 export function selectUserMemories(
   db: Kysely<DB>,
   workspaceId: string,
@@ -77,8 +77,8 @@ export function selectUserMemories(
 }
 
 /**
- * Keeps a fact of 1 to 1,000 characters without NUL, as it is. One that is known already, letter by letter, counts as said now
- * and keeps its id: `isNew` is false. Of more than MAX_MEMORIES facts those go that were said longest ago, never this one.
+ * Stores a fact of 1 to 1,000 characters without NUL. An equal fact that is stored already gets a new time and keeps its id: `isNew` is
+ * false. When there are more than MAX_MEMORIES facts, the oldest ones are deleted, never this one.
  */
 export function rememberFact(
   db: Kysely<DB>,
@@ -113,7 +113,7 @@ export function rememberFact(
   });
 }
 
-/** Until the transaction ends, so that two that come at once see each other's facts. Other users' are not held up. */
+/** Locks the facts of one end user until the transaction ends, so that two concurrent calls see each other's facts. */
 async function lockMemories(trx: Transaction<DB>, workspaceId: string, owner: MemoryOwner): Promise<void> {
   const name = `memories of ${workspaceId} ${owner.agentId} ${owner.externalUserId}`;
   await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(trx);
@@ -133,7 +133,7 @@ async function removeOldest(
       offset ${MAX_MEMORIES - 1})`.execute(trx);
 }
 
-/** Forgets a fact for good. Answers with it; undefined when this user has none with this id at this agent. */
+/** Deletes a fact and returns it; undefined when this agent has no fact with this id about this user. */
 export async function forgetMemory(
   db: Kysely<DB>,
   workspaceId: string,
@@ -151,7 +151,7 @@ export async function forgetMemory(
   return row?.fact;
 }
 
-/** Forgets all that is known of an end user, by all agents of the workspace unless one is given. Answers how many facts that were. */
+/** Deletes all facts about an end user, of one agent when it is given, or else of all agents of the workspace. Returns their number. */
 export function forgetUser(
   db: Kysely<DB>,
   workspaceId: string,
@@ -186,7 +186,7 @@ export function memoryFactsSql(
     ) known)`;
 }
 
-/** Forgets all that an agent knows of anybody. */
+/** Deletes all facts that an agent has stored. */
 export async function forgetAgent(trx: Transaction<DB>, workspaceId: string, agentId: string): Promise<void> {
   await trx.deleteFrom('memories').where('workspace_id', '=', workspaceId).where('agent_id', '=', agentId).execute();
 }

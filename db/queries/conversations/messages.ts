@@ -2,7 +2,7 @@ import type { Kysely, Selectable } from 'kysely';
 import type { DB, Messages } from '../../../generated/db.ts';
 import { type Page, type PageOf, selectPage } from '../shared/page.ts';
 
-/** A stored message; what only history needs is left out. */
+/** A stored message, without the columns that only the history needs. */
 export type MessageRow = Omit<Selectable<Messages>, 'seq' | 'attachments'>;
 
 const COLUMNS = [
@@ -24,7 +24,7 @@ const COLUMNS = [
   'sent_at',
 ] as const;
 
-/** A page of a conversation's messages in the order they were stored, or against it, and how many there are. */
+/** A page of a conversation's messages in the order in which they were stored, or in the reverse order, and their total. */
 export function selectMessages(
   db: Kysely<DB>,
   workspaceId: string,
@@ -44,7 +44,7 @@ export function selectMessages(
   );
 }
 
-/** Keys in the file store of what was spoken in a conversation. */
+/** Keys in the file store of the spoken replies of a conversation. */
 export async function selectSpeechKeys(db: Kysely<DB>, workspaceId: string, conversationId: string): Promise<string[]> {
   const rows = await db
     .selectFrom('messages')

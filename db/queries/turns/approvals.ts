@@ -56,7 +56,7 @@ export function selectConversationApprovals(
     .execute();
 }
 
-/** Decisions on pending approvals. Those decided already keep their decision: the first one counts. Answers with the ids decided here. */
+/** Decides pending approvals. Earlier decisions stay: the first one counts. Returns the ids that were decided here. */
 export async function decideApprovals(
   db: Kysely<DB>,
   workspaceId: string,
@@ -72,7 +72,7 @@ export async function decideApprovals(
   return rows.map(({ id }) => id);
 }
 
-/** Takes the work of an approved call: true for one caller only, however many ask. It must then call the tool, and store what came of it. */
+/** Marks an approved call as running. Returns true for one caller only, which must then make the call and store its output. */
 export async function takeApproved(db: Kysely<DB>, workspaceId: string, id: string): Promise<boolean> {
   const result = await db
     .updateTable('approvals')
@@ -84,7 +84,7 @@ export async function takeApproved(db: Kysely<DB>, workspaceId: string, id: stri
   return result.numUpdatedRows > 0n;
 }
 
-/** Stores what came of an approved call. */
+/** Stores the output of an approved call. */
 export async function storeApprovedOutput(
   db: Kysely<DB>,
   workspaceId: string,
@@ -100,7 +100,7 @@ export async function storeApprovedOutput(
     .execute();
 }
 
-/** Nobody goes on with a conversation that is deleted: there is nothing to decide. */
+/** A deleted conversation is never continued, so there is nothing to decide. */
 const conversationIsThere = sql<boolean>`exists (select from conversations c
   where c.workspace_id = approvals.workspace_id and c.id = approvals.conversation_id and c.deleted_at is null)`;
 

@@ -8,7 +8,7 @@ import { type ApprovalRequest, insertingApprovals } from './approvals.ts';
 import { insertingSteps, type StepRow } from './turnSteps.ts';
 import type { HeldTurn } from './turns.ts';
 
-/** Tokens and money. */
+/** Tokens, and cost in USD. */
 export interface TurnUsage {
   inputTokens: number;
   outputTokens: number;
@@ -21,7 +21,7 @@ export interface ReplyMessage {
   content: string;
 }
 
-/** What a turn came to. */
+/** Everything that is stored when a turn ends with a reply. */
 export interface TurnEnd {
   /** In their order; at least one. */
   replies: readonly ReplyMessage[];
@@ -37,9 +37,9 @@ export interface TurnEnd {
   /** Steps that are not stored yet. */
   steps: readonly StepRow[];
   transcript: TranscriptFormat2 | null;
-  /** Given: the turn waits for these approvals, and goes on from `state`. */
+  /** Not null: the turn waits for these approvals, and continues from `state`. */
   paused: { state: PausedRunFormat2; approvals: readonly ApprovalRequest[] } | null;
-  /** The turn that waited until this one: it waits no longer. Of its approvals only those in `waiting` can still be decided. */
+  /** The earlier turn that this one continued: it waits no longer. Only the approvals in `waiting` can still be decided. */
   resumed: { turnId: string; waiting: readonly string[] } | null;
   followUpAt: Date | null;
   /** Whether this turn is itself a follow-up. */
@@ -148,7 +148,7 @@ export interface TurnFailure {
   now: Date;
 }
 
-/** Frees the conversation of a turn that failed; what the user wrote stays, and so does what the turn did and cost. */
+/** Frees the conversation of a turn that failed, and stores the turn's steps and usage. The user's message stays. */
 export async function failTurn(db: Kysely<DB>, turn: HeldTurn, failure: TurnFailure): Promise<void> {
   const { workspaceId, conversationId, turnId } = turn;
   const { code, message, usage, steps, now } = failure;

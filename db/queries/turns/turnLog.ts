@@ -22,10 +22,10 @@ const APPROVAL_COLUMNS = ['id', 'tool_name', 'status', 'requested_at', 'decided_
 /** A turn as it is read afterwards. */
 export type LoggedTurn = Pick<Selectable<Turns>, (typeof TURN_COLUMNS)[number]>;
 
-/** All that a turn did. */
+/** Everything that a turn did. */
 export interface TurnRecord {
   turn: LoggedTurn;
-  /** What it answered and what it said, in their order. */
+  /** The message that it answered and its replies, in their order. */
   messages: { id: string; role: string; content: string }[];
   steps: Selectable<TurnSteps>[];
   /** The approvals that it asked for. */
@@ -38,7 +38,7 @@ export async function workspaceOf(
   what: 'conversation' | 'turn',
   id: string,
 ): Promise<string | undefined> {
-  // Tables are keyed by workspace first: each workspace is looked up, rather than every row read.
+  // The primary keys begin with the workspace, so one lookup for each workspace is faster than reading all rows.
   const conversationId =
     what === 'conversation'
       ? sql`${id}`
@@ -70,7 +70,7 @@ export function selectTurns(
     .execute();
 }
 
-/** A turn with all that it did. */
+/** A turn with everything that it did. */
 export async function findTurnRecord(db: Kysely<DB>, workspaceId: string, id: string): Promise<TurnRecord | undefined> {
   const turn = await db
     .selectFrom('turns')

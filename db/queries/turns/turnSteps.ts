@@ -25,14 +25,14 @@ export async function insertSteps(
   await insertingSteps(workspaceId, turnId, steps).execute(db);
 }
 
-/** What came of a tool call. */
+/** The outcome of a tool call. */
 export interface StepOutcome {
   status: 'done' | 'failed' | 'waiting';
   output: unknown;
   duration_ms: number;
 }
 
-/** Stores what came of a step that was stored as running. */
+/** Stores the outcome of a step that was stored as running. */
 export async function endStep(
   db: Kysely<DB>,
   workspaceId: string,

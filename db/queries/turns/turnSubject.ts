@@ -2,13 +2,13 @@ import { type Kysely, sql } from 'kysely';
 import type { DB } from '../../../generated/db.ts';
 import { memoryFactsSql } from '../conversations/memories.ts';
 
-/** What a turn must know before it begins: the agent, its workspace, and the conversation if one is continued. */
+/** The rows that a turn depends on: the agent, its workspace, and the conversation if one is continued. */
 export interface TurnSubject {
   status: string;
   published_version_number: number | null;
   operation_limit: number | null;
   time_zone: string;
-  /** Raised by every change of what agents are linked to. */
+  /** A number that increases with every change of a resource that agents can be linked to. */
   revision: number;
   conversation_id: string | null;
   external_user_id: string | null;
@@ -16,19 +16,19 @@ export interface TurnSubject {
   is_ended: boolean | null;
   follow_ups_sent: number | null;
   metadata: Record<string, unknown> | null;
-  /** What the agent remembers of the end user. */
+  /** Facts that the agent knows of the end user. */
   memories: { id: string; fact: string }[];
   /** The agent's active slash command of the given name. */
   command: { id: string; prompt: string } | null;
 }
 
-/** Which turn it is about. */
+/** The turn whose subject is read. */
 export interface TurnSubjectQuery {
   agentId: string;
   conversationId: string | null;
   /** Of a new conversation. */
   externalUserId: string | null;
-  /** What stands after the slash, when the message begins with one. */
+  /** The name after the slash, when the message begins with one. */
   command: string | null;
 }
 

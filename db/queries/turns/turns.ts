@@ -6,9 +6,9 @@ import type { ConversationRow } from '../conversations/conversations.ts';
 import { type HistoryRow, historyJson } from '../conversations/history.ts';
 import { quotaTaken, takingFromQuota } from '../workspaces/quota.ts';
 
-/** How long a turn may hold its conversation without renewing: when its replica dies, others wait no longer. */
+/** A turn may hold its conversation for this time without a renewal. When its replica dies, others wait no longer than that. */
 export const LEASE_SECONDS = 20;
-/** A follow-up whose turn did not come to its end is due again after so long. */
+/** A follow-up whose turn did not end is due again after this time. */
 export const FOLLOW_UP_RETRY_MINUTES = 15;
 
 /** A turn that holds a conversation. */
@@ -28,13 +28,13 @@ export interface UserMessage {
   snippet: string;
 }
 
-/** A turn that begins: who takes it, and what it answers. */
+/** A turn that begins, and the message that it answers. */
 export interface TurnStart extends HeldTurn {
   agentId: string;
   versionNumber: number;
   kind: 'message' | 'follow_up' | 'continuation';
   now: Date;
-  /** Null: nobody wrote; the agent speaks by itself. */
+  /** Null for turns that no message of the user begins. */
   message: UserMessage | null;
   /** The slash command that the message invokes. */
   commandId: string | null;
@@ -42,7 +42,7 @@ export interface TurnStart extends HeldTurn {
   usesQuota: boolean;
 }
 
-/** What a new conversation is made with. */
+/** The fields of a new conversation. */
 export interface ConversationStart {
   externalUserId: string;
   isTest: boolean;
@@ -51,7 +51,7 @@ export interface ConversationStart {
 
 const lease = sql`now() + make_interval(secs => ${sql.lit(LEASE_SECONDS)})`;
 
-/** What comes with the conversation that a turn has taken: the turn, the message, and the use of the command. */
+/** SQL: stores, beside the conversation that a turn takes, the turn, the message, and the use of the command. */
 function companions({
   workspaceId,
   turnId,
@@ -111,36 +111,36 @@ export interface WaitingTurn {
   paused: StoredPausedRun;
 }
 
-/** What came of an attempt to take a conversation. */
+/** The result of an attempt to take a conversation. */
 export interface Claim {
-  /** False: an operation was to be taken and there is none left. Then nothing else happened. */
+  /** False: the month's limit is reached. Then nothing was stored. */
   operationTaken: boolean;
   /**
    * Undefined when the conversation is held, paused, ended, deleted or not this agent's; the caller looks which. Also when a turn of it
    * ended at the same moment: then it can be taken at once.
    */
   conversation: ConversationRow | undefined;
-  /** What was said before, oldest first. */
+  /** The earlier messages, oldest first. */
   history: HistoryRow[];
   waiting: WaitingTurn | null;
   /** Whether another turn holds the conversation. */
   held: boolean;
 }
 
-/** SQL value: what the steps of a turn used, as JSON. A turn notes it when it ends; of one whose process died only the steps tell. */
+/** SQL value: the usage of a turn's steps, as JSON. A turn stores its usage when it ends; for one whose process died, the steps are the only source. */
 function spentOf(turn: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`(select jsonb_build_object('input', coalesce(sum(s.input_tokens), 0), 'output', coalesce(sum(s.output_tokens), 0),
       'cost', coalesce(sum(s.cost_usd), 0)) from turn_steps s where s.workspace_id = ${turn}.workspace_id and s.turn_id = ${turn}.id)`;
 }
 
-/** SQL assignments: adds what was spent to a row's own count. */
+/** SQL assignments: adds the usage to a row's own sums. */
 function addingSpent(spent: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`input_tokens = input_tokens + coalesce((${spent} ->> 'input')::bigint, 0),
         output_tokens = output_tokens + coalesce((${spent} ->> 'output')::bigint, 0),
         cost_usd = cost_usd + coalesce((${spent} ->> 'cost')::numeric, 0)`;
 }
 
-/** What a turn that nobody asked for needs to find. */
+/** SQL condition: what a turn without a message needs to find in order to run. */
 function condition({ kind, now }: TurnStart): RawBuilder<unknown> {
   switch (kind) {
     case 'message':
@@ -156,12 +156,12 @@ function condition({ kind, now }: TurnStart): RawBuilder<unknown> {
 }
 
 /**
- * Takes a conversation that no other turn holds, stores the user's message in it, and reads what was said before, in one
- * statement. A follow-up takes it only when it is due, a continuation only when something waits and all of it is decided. A turn whose
- * process died while it held the conversation is marked so.
+ * Takes a conversation that no other turn holds, stores the user's message in it, and reads the history, in one statement. A follow-up
+ * takes it only when it is due, a continuation only when calls wait and all of them are decided. A turn whose process died while it held
+ * the conversation is marked as interrupted.
  *
- * `free` waits for whoever has the row locked and then sees it as it is now; all else here is read as it was when the statement began.
- * What another turn said until then is not in it, so a conversation with more messages than were seen is not taken.
+ * `free` waits for the lock of the row and then reads its newest version. Everything else is read as it was when the statement began, so
+ * the messages that another turn stored in between are missing. Therefore a conversation with more messages than `seen` is not taken.
  */
 export async function claimConversation(
   db: Kysely<DB>,
@@ -217,7 +217,7 @@ export async function claimConversation(
   };
 }
 
-/** Keeps the message of a user whose turn never came: nothing that was sent is lost. */
+/** Stores the message of a user whose turn never began, so that it is not lost. */
 export async function storeUnanswered(
   db: Kysely<DB>,
   start: HeldTurn & Pick<TurnStart, 'now'> & { message: UserMessage },
@@ -236,7 +236,7 @@ export async function storeUnanswered(
     from conversation`.execute(db);
 }
 
-/** Renews the leases of running turns, of whichever workspace: for the system role. Answers with the ids of the turns that still hold theirs. */
+/** Renews the leases of running turns of all workspaces. Returns the ids of the turns that still hold their conversation. */
 export async function renewLeases(system: Kysely<DB>, turns: readonly HeldTurn[]): Promise<Set<string>> {
   const { rows } = await sql<{ turn_id: string }>`
     update conversations set turn_expires_at = ${lease}
@@ -248,7 +248,7 @@ export async function renewLeases(system: Kysely<DB>, turns: readonly HeldTurn[]
   return new Set(rows.map(({ turn_id }) => turn_id));
 }
 
-/** Marks turns whose process died, of whichever workspace, and frees their conversations: those whose lease has run out. */
+/** Marks turns of all workspaces whose lease has expired as interrupted, and frees their conversations: their process died. */
 export async function markInterrupted(system: Kysely<DB>, now: Date): Promise<void> {
   await sql`
     with held as (
@@ -265,7 +265,7 @@ export async function markInterrupted(system: Kysely<DB>, now: Date): Promise<vo
     from died where turns.workspace_id = died.workspace_id and turns.id = died.turn_id`.execute(system);
 }
 
-/** Moves a follow-up that cannot be sent now, or cancels it; one that was planned anew meanwhile stays. */
+/** Moves a follow-up that cannot be sent now, or cancels it. One that was planned again meanwhile stays as it is. */
 export async function postponeFollowUp(
   db: Kysely<DB>,
   workspaceId: string,
