@@ -72,7 +72,7 @@ const execution = z.object({ successful: z.boolean(), data: z.unknown(), error: 
 const refusal = z.object({ error: z.object({ message: z.string() }) });
 
 /** A connected account of the registry. */
-export interface Account {
+export interface ConnectedAccount {
   status: string;
   /** The registry's id of the account's owner. */
   userId: string | null;
@@ -111,8 +111,8 @@ export class Registry {
   }
 
   /** Returns the present state of the accounts with these ids. Leaves out those that no longer exist. */
-  async accounts(ids: readonly string[]): Promise<Map<string, Account>> {
-    const accounts = new Map<string, Account>();
+  async accounts(ids: readonly string[]): Promise<Map<string, ConnectedAccount>> {
+    const accounts = new Map<string, ConnectedAccount>();
     const wanted = [...new Set(ids)];
     const deadline = this.#deadline();
     for (let start = 0; start < wanted.length; start += ACCOUNTS_AT_ONCE) {

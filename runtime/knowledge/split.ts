@@ -1,7 +1,7 @@
 import { shorten } from '../../core/text.ts';
 import type { Block } from './extract/blocks.ts';
 import type { Passage } from './passages.ts';
-import { countWords, piecesOf, type SizeLimits, sentencesOf } from './splitText.ts';
+import { estimateWords, piecesOf, type SizeLimits, sentencesOf } from './splitText.ts';
 
 /** Target size of a passage. */
 const TARGET: SizeLimits = { words: 250, chars: 1800 };
@@ -78,7 +78,7 @@ function* piecesOfBlock(type: Block['type'], text: string, passage: () => Draft)
 }
 
 function within(text: string, { words, chars }: SizeLimits): boolean {
-  return text.length <= chars && countWords(text) <= words;
+  return text.length <= chars && estimateWords(text) <= words;
 }
 
 /** A passage that is being filled. */
@@ -94,12 +94,12 @@ class Draft {
   constructor(heading: string | null, overlap = '') {
     this.heading = heading;
     this.#content = overlap;
-    this.words = countWords(overlap);
+    this.words = estimateWords(overlap);
   }
 
   fits(text: string): boolean {
     if (this.#own === '') return true;
-    return this.#content.length + text.length + 2 <= TARGET.chars && this.words + countWords(text) <= TARGET.words;
+    return this.#content.length + text.length + 2 <= TARGET.chars && this.words + estimateWords(text) <= TARGET.words;
   }
 
   add({ text, gap, repeats }: Piece, page: number | null): void {
@@ -107,13 +107,13 @@ class Draft {
     this.#content += (this.#content === '' ? '' : gap) + text;
     this.#own += (this.#own === '' ? '' : gap) + text;
     this.#repeats = repeats;
-    this.words += countWords(text);
+    this.words += estimateWords(text);
   }
 
   /** Returns the next passage. It begins with the end of this one, if that leaves room for the piece. */
   next(piece: Piece): Draft {
     const overlap = this.#repeats && piece.repeats ? lastSentences(this.#own) : '';
-    const room = { words: LIMIT.words - countWords(overlap), chars: LIMIT.chars - overlap.length - 2 };
+    const room = { words: LIMIT.words - estimateWords(overlap), chars: LIMIT.chars - overlap.length - 2 };
     return new Draft(this.heading, within(piece.text, room) ? overlap : '');
   }
 

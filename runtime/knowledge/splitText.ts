@@ -18,7 +18,7 @@ const wordSegmenter = new Intl.Segmenter(undefined, { granularity: 'word' });
 const characterSegmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
 /** Estimates the number of words in any script. */
-export function countWords(text: string): number {
+export function estimateWords(text: string): number {
   if (!UNSPACED_CHAR.test(text)) return text.match(/\S+/g)?.length ?? 0;
   let words = 0;
   for (const [unit] of text.matchAll(UNITS)) words += UNSPACED_CHAR.test(unit) ? 1 / LETTERS_A_WORD : 1;
@@ -35,7 +35,10 @@ export function* sentencesOf(text: string): Generator<string> {
 /** Cuts a text into pieces within the limits, at spaces or else between words or characters; joined they are the text again. */
 export function* piecesOf(text: string, limits: SizeLimits): Generator<string> {
   let start = 0;
-  while (text.length - start > limits.chars || (start < text.length && countWords(text.slice(start)) > limits.words)) {
+  while (
+    text.length - start > limits.chars ||
+    (start < text.length && estimateWords(text.slice(start)) > limits.words)
+  ) {
     const end =
       start + cutAt(text.slice(start, start + limits.chars), limits.words, text.length - start <= limits.chars);
     yield text.slice(start, end);
@@ -50,7 +53,7 @@ function cutAt(window: string, words: number, isRest: boolean): number {
   let seen = 0;
   for (const match of window.matchAll(/\S+\s*/g)) {
     const end = match.index + match[0].length;
-    seen += countWords(match[0]);
+    seen += estimateWords(match[0]);
     // A sentence at the end of the window may continue after it.
     const whole = isRest || /\s$/.test(match[0]);
     if (seen > words || !whole) break;
@@ -65,7 +68,7 @@ function lastWithin(segmenter: Intl.Segmenter, window: string, words: number): n
   let seen = 0;
   for (const { index, segment } of segmenter.segment(window)) {
     const end = index + segment.length;
-    seen += countWords(segment);
+    seen += estimateWords(segment);
     if (end === window.length || seen > words) break;
     cut = end;
   }

@@ -163,7 +163,7 @@ describe('trouble of the moment', () => {
     expect(hash(await readFile(join(here, 'fetched')))).toBe(hash(bytes));
   });
 
-  test('that stays is an error after four tries, and leaves no half of a file', async () => {
+  test('that lasts is an error after four attempts, and leaves no partial file', async () => {
     s3.objects.set('key', Buffer.alloc(200_000));
     s3.trouble.push(...Array<'cut'>(4).fill('cut'));
     expect(await errorOf(store().fetch('key', join(here, 'half')))).toBeInstanceOf(StorageError);
@@ -176,14 +176,14 @@ describe('trouble of the moment', () => {
     expect(s3.requests).toHaveLength(8);
   });
 
-  test('is what a service that is not there has', async () => {
+  test('includes a service that does not respond', async () => {
     const error = await errorOf(s3Store(settings({ endpoint: 'http://127.0.0.1:1' })).put('key', Buffer.from('x')));
     expect(error).toBeInstanceOf(StorageError);
     expect(error.message).toBe('The storage did not answer to PUT key.');
     expect(error.text).not.toContain('do-not-tell');
   });
 
-  test('is not what a local file has that cannot be written', async () => {
+  test('does not include a local file that cannot be written', async () => {
     s3.objects.set('key', Buffer.from('x'));
     expect(await errorOf(store().fetch('key', join(here, 'no', 'folder')))).toMatchObject({ code: 'ENOENT' });
     expect(s3.requests).toHaveLength(1);

@@ -41,7 +41,7 @@ describe.each(['folder', 's3'])('%s', (name) => {
     return readFile(local('fetched'));
   }
 
-  test('gives back the bytes that it was given', async () => {
+  test('returns the stored bytes', async () => {
     const bytes = randomBytes(100_000);
     await store().put('workspace/knowledge/bytes', bytes);
     expect((await kept('workspace/knowledge/bytes')).equals(bytes)).toBe(true);
@@ -86,7 +86,7 @@ describe.each(['folder', 's3'])('%s', (name) => {
     }
   });
 
-  test('deletes what is not there without a word', async () => {
+  test('deleting a missing file does nothing', async () => {
     await expect(store().delete('never')).resolves.toBeUndefined();
     await expect(store().delete('never/in/a/folder')).resolves.toBeUndefined();
   });

@@ -126,7 +126,7 @@ describe('a workspace that calculates much', () => {
     expect(ended.filter((each) => each === 'a')).toHaveLength(16);
   });
 
-  test('frees the place of a calculation whose call has ended', async () => {
+  test('frees the slot of a calculation whose call has ended', async () => {
     const call = new AbortController();
     const running = calculator(endless, { workspaceId: 'a', signal: call.signal });
     call.abort(new Error('stopped'));

@@ -64,7 +64,7 @@ async function fetchPage(
   return callBuiltinTool('http_fetch', { name: 'fetch_page', arguments: args }, { context, allowPrivateNetwork });
 }
 
-test('a page comes as the text that somebody reads', async () => {
+test('a page is returned as readable text', async () => {
   const { isError, text } = await fetchPage({ url: `${origin}/page` });
   expect(isError).toBe(false);
   const [head, ...lines] = text.split('\n');
@@ -91,7 +91,7 @@ test('JSON comes as it is, after a redirect too', async () => {
   expect((await fetchPage({ url: `${origin}/away` })).text).toMatch(/^Status 200, .*\/page/);
 });
 
-test('it is a plain GET that carries nothing of this service but its name', async () => {
+test('the request is a plain GET with only the name of this service', async () => {
   const { text } = await fetchPage({ url: `${origin}/headers` });
   const [method, headers] = JSON.parse(text.split('\n\n')[1] ?? '');
   expect(method).toBe('GET');
@@ -105,7 +105,7 @@ test('a long text comes in parts', async () => {
   expect(last.text).toMatch(/10000 characters\n\n6789$/);
 });
 
-test('what cannot be stored is replaced, halves of characters between two parts too', async () => {
+test('characters that cannot be stored are replaced, also lone surrogates between two parts', async () => {
   expect((await fetchPage({ url: `${origin}/odd` })).text).toMatch(/\n\n\uFFFD😀x$/);
   expect((await fetchPage({ url: `${origin}/odd`, startAt: 2 })).text).toMatch(/\n\n\uFFFDx$/);
 });

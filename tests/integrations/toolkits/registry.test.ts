@@ -66,7 +66,7 @@ describe('states', () => {
     expect(registry.requests.every(({ apiKey }) => apiKey === registry.access.apiKey)).toBe(true);
   });
 
-  test('without a connection of the registry it is not asked', async () => {
+  test('without a connection of the registry there is no request', async () => {
     registry.fault = { status: 500 };
     await toolkits.states([connection('time')]);
     await toolkits.states([]);
@@ -125,7 +125,7 @@ describe('what cannot be believed is TOOLKIT_REGISTRY_UNAVAILABLE', () => {
     registry = await startToolkitRegistry();
   });
 
-  test('the cause says what is wrong, and no error carries the key', async () => {
+  test('the cause has the details, and no error contains the key', async () => {
     registry.fault = { status: 500 };
     const error: Error = await toolkits.states([account('ca_1')]).catch((thrown) => thrown);
     expect((error.cause as Error).message).toBe('Toolkit registry: /connected_accounts answered 500.');

@@ -104,7 +104,7 @@ describe('convert_time', () => {
 });
 
 describe('time_difference', () => {
-  test('counts what really passes, a change of clocks included', async () => {
+  test('counts the time that really passes, with a change of clocks', async () => {
     const args = { from: '2026-03-28T12:00:00', to: '2026-03-29T12:00:00', timeZone: 'Europe/Berlin' };
     expect(await answer('time_difference', args)).toEqual({
       seconds: 82_800,
@@ -114,7 +114,7 @@ describe('time_difference', () => {
     });
   });
 
-  test('is negative when the second is earlier, and reckons with now when it is left out', async () => {
+  test('is negative when the second is earlier, and uses now when it is left out', async () => {
     expect(await answer('time_difference', { from: '2026-07-03T13:01:02Z', to: '2026-07-01T12:00:00Z' })).toMatchObject(
       {
         seconds: -176_462,

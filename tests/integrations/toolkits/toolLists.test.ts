@@ -31,7 +31,7 @@ async function until(what: () => Promise<boolean>): Promise<void> {
   }
 }
 
-test('a list is read once for all that want it, and known from then on', async () => {
+test('concurrent callers share one request, and the list is cached', async () => {
   const known = lists();
   await Promise.all([known.of('slack'), known.of('slack'), known.of('gmail')]);
   now += 4 * MINUTE;
@@ -39,7 +39,7 @@ test('a list is read once for all that want it, and known from then on', async (
   expect(asked).toEqual(['slack', 'gmail']);
 });
 
-test('a list that has aged is answered at once, and read again beside that', async () => {
+test('an old list is returned at once and refreshed in the background', async () => {
   const known = lists();
   await known.of('slack');
   now += 5 * MINUTE;
@@ -52,7 +52,7 @@ test('a list that has aged is answered at once, and read again beside that', asy
   expect(asked).toHaveLength(2);
 });
 
-test('a list that is not known is waited for so long, and not again for 15 seconds; what comes late is used', async () => {
+test('a list that is not cached is waited for once in 15 seconds; a late response is used', async () => {
   const known = lists();
   const read = Promise.withResolvers<ToolkitTool[]>();
   answer = () => read.promise;
@@ -79,7 +79,7 @@ test('a failure is remembered for 15 seconds, for its toolkit alone', async () =
   expect(asked).toEqual(['slack', 'gmail', 'slack']);
 });
 
-test('a registry that goes down does not take what is known with it, for a day', async () => {
+test('cached lists are used for a day when the registry is down', async () => {
   const known = lists();
   await known.of('slack');
   answer = down;

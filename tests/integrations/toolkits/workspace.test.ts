@@ -105,7 +105,7 @@ test('a deleted conversation is not found', async () => {
   expect(await call('read_conversation', { conversationId: id })).toMatchObject({ isError: true });
 });
 
-test('an excerpt shows what stands around the first place', async () => {
+test('an excerpt shows the text around the first match', async () => {
   await converse(ours, 'dora', `${'a'.repeat(5000)} needle ${'b'.repeat(5000)}`);
   const [{ excerpt }] = await answer('search_conversations', { query: 'NEEDLE' });
   expect(excerpt).toMatch(/^…a{99} needle b{199}…$/);
@@ -119,13 +119,13 @@ test('a long conversation is cut off at what a model can read', async () => {
   expect(text).toMatch(/\[cut off: the result has \d+ characters\]$/);
 });
 
-test('searches knowledge through what it is given', async () => {
+test('searches knowledge with the function of its context', async () => {
   expect(await answer('search_knowledge', { query: 'holidays', limit: 3 })).toEqual([
     { source: 'Handbook', text: 'holidays 3' },
   ]);
 });
 
-test('a failure of the database is not told to the model but thrown', async () => {
+test('a failure of the database is thrown and not shown to the model', async () => {
   const broken = await setting.seedWorkspace();
   const context = {
     db: broken.db,

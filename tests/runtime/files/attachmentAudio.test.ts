@@ -37,7 +37,7 @@ describe('an agent that listens', () => {
     expect(one).toMatchObject({ kind: 'audio', mediaType, filename, sizeBytes: bytes.length });
   });
 
-  test('takes audio whatever its model takes, and nothing else that the model does not', async () => {
+  test('accepts audio for every model, and no other kind that the model does not accept', async () => {
     const context = { ...LISTENING, model: { ...MODEL, supportsImage: false, supportsDocument: false } };
     expect(await resolveAttachments([inline(mp3())], context)).toMatchObject([{ kind: 'audio' }]);
     expect((await faultOf([inline(PNG)], context)).message).toBe(
@@ -70,7 +70,7 @@ describe('an agent that listens', () => {
     ]);
   });
 
-  test('is not kept busy by a file of a million empty parts', async () => {
+  test('rejects a file of a million empty parts quickly', async () => {
     const head = webm([]).subarray(0, webm([]).indexOf(Buffer.from('18538067', 'hex')));
     const parts = Buffer.concat([
       head,
@@ -95,7 +95,7 @@ describe('an agent that does not listen', () => {
     expect(error.message).toBe(`attachments[0] (voice.ogg) is audio/ogg. ${DEAF}`);
   });
 
-  test('says so too when its model takes no attachments at all, and fetches nothing then', async () => {
+  test('says so also when its model accepts no attachments, and fetches nothing', async () => {
     const model = { ...MODEL, supportsImage: false, supportsDocument: false };
     const url = { url: `http://127.0.0.1:${trapPort}/` };
     expect((await faultOf([url, inline(mp3())], { model })).message).toBe(DEAF);

@@ -91,7 +91,7 @@ describe('kinds, told by the bytes', () => {
 });
 
 describe('what the model takes', () => {
-  test('a kind that it does not take is refused with its name', async () => {
+  test('a kind that it does not accept is refused by name', async () => {
     const model = { ...MODEL, supportsImage: false };
     const image = await faultOf([inline(PNG, { filename: 'cat.png' })], { model });
     expect(image.code).toBe('UNSUPPORTED_ATTACHMENT');
@@ -101,7 +101,7 @@ describe('what the model takes', () => {
     expect(await resolveAttachments([inline(PDF)], { ...CONTEXT, model })).toHaveLength(1);
   });
 
-  test('a model that takes nothing refuses before anything is fetched', async () => {
+  test('a model without attachments refuses before anything is fetched', async () => {
     const model = { name: 'plain', supportsImage: false, supportsDocument: false };
     const error = await faultOf([{ url: `http://127.0.0.1:${trapPort}/` }], { model });
     expect(error).toMatchObject({ code: 'UNSUPPORTED_ATTACHMENT', message: 'The model plain takes no attachments.' });

@@ -57,14 +57,14 @@ describe('many texts', () => {
     expect(server.requests.length).toBeGreaterThan(1);
   });
 
-  test('none are no call, and a blank one is sent as something', async () => {
+  test('no texts make no call, and a blank text is replaced', async () => {
     expect(await embedTexts(server.settings(), [])).toEqual([]);
     expect(server.requests).toEqual([]);
     await embedTexts(server.settings(), ['', ' \n', '\ud800']);
     expect(server.requests[0]?.texts).toEqual(['-', '-', '\ufffd']);
   });
 
-  test('are given up when one call fails for good', async () => {
+  test('are aborted when one call fails for good', async () => {
     server.fallback = { status: 400 };
     const texts = Array.from({ length: 96 * 20 }, () => 'a');
     expect(await rejection(embedTexts(server.settings(), texts))).toMatchObject({ code: 'MODEL_PROVIDER_ERROR' });
@@ -73,14 +73,14 @@ describe('many texts', () => {
 });
 
 describe('failures', () => {
-  test('that pass are tried again', async () => {
+  test('that are transient are retried', async () => {
     server.script({ status: 503 }, 'hang-up', 'vectors');
     const settings = server.settings({ retries: 2 });
     expect(await embedTexts(settings, ['a'])).toHaveLength(1);
     expect(server.requests).toHaveLength(3);
   });
 
-  test('that stay are one sentence for people, without key and text', async () => {
+  test('that last become one sentence for people, without key and text', async () => {
     server.script({
       status: 401,
       message: 'Incorrect API key provided: sk-proj-test0123456789abcdef. It said: the secret recipe.',
@@ -107,7 +107,7 @@ describe('failures', () => {
     });
   });
 
-  test('vectors of several lengths are one', async () => {
+  test('vectors of different lengths are a failure', async () => {
     const answers = embedTexts(
       server.settings(),
       Array.from({ length: 300 }, () => 'a'),
@@ -117,7 +117,7 @@ describe('failures', () => {
     expect(await rejection(answers)).toMatchObject({ message: expect.stringContaining('cannot be understood') });
   });
 
-  test('a query is not waited for long', async () => {
+  test('a query has a short timeout', async () => {
     server.script('silence');
     const began = performance.now();
     expect(await rejection(embedQuery(server.settings({ retries: 5 }), 'a'))).toMatchObject({

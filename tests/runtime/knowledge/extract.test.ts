@@ -55,16 +55,16 @@ describe('PDF', () => {
     expect(await contents(pdf, 'pdf')).toEqual(['Look, do not print.']);
   });
 
-  test('one that needs a password says so', async () => {
+  test('the error for a PDF with a password says so', async () => {
     const pdf = await makePdf([{ paragraphs: ['Secret.'] }], { userPassword: 'secret', pdfVersion: '1.7' });
     await expectUnreadable(pdf, 'pdf', /protected by a password\. Remove the password/);
   });
 
-  test('one of pictures alone says so', async () => {
+  test('the error for a PDF of pictures only says so', async () => {
     await expectUnreadable(await makePdf([{ picture: true }, { picture: true }]), 'pdf', /no text, only pictures.*OCR/);
   });
 
-  test('one that was cut off says so', async () => {
+  test('the error for a truncated PDF says so', async () => {
     const pdf = await makeBook(5);
     await expectUnreadable(pdf.subarray(0, pdf.length / 2), 'pdf', /damaged or incomplete/);
     await expectUnreadable('%PDF-1.7\nnothing more', 'pdf', /damaged or incomplete/);
@@ -85,7 +85,7 @@ describe('DOCX', () => {
     ]);
   });
 
-  test('a damaged one says so', async () => {
+  test('the error for a damaged DOCX says so', async () => {
     const docx = await makeDocx();
     await expectUnreadable(docx.subarray(0, docx.length / 2), 'docx', /DOCX is damaged/);
     await expectUnreadable(await makeZip({ 'word/document.xml': '<w:doc' }), 'docx', /DOCX is damaged/);
@@ -136,7 +136,7 @@ describe('CSV', () => {
     ]);
   });
 
-  test('a quote that never ends is named', async () => {
+  test('the error for a quote that is not closed names its row', async () => {
     await expectUnreadable('Name,Price\nBolt,3\n"Nut,1\nx,2\n', 'csv', /quotes below row 2 never ends/);
   });
 });

@@ -17,7 +17,7 @@ const thrown = (promise: Promise<unknown>) =>
     (error: unknown) => error,
   );
 
-test('a reader that runs too long is ended, and the person told', async () => {
+test('a reader that runs too long is killed, and the message says so', async () => {
   const since = performance.now();
   const error = await thrown(extract(LONG_WORK, 'text', { limits: { ...EXTRACT_LIMITS, timeMs: 700 } }));
   expect(performance.now() - since).toBeLessThan(5000);
@@ -34,7 +34,7 @@ test('a DOCX that says that it unpacks to hundreds of megabytes is not unpacked'
   expect(String(error)).toMatch(/unpacks to far more than its size/);
 });
 
-test('a DOCX that lies about what it unpacks to is ended when it takes too much memory', async () => {
+test('the reader of a DOCX that declares a false size is killed when it takes too much memory', async () => {
   const bomb = await makeDocxBomb(500, true);
   const before = process.memoryUsage().rss;
   const error = await thrown(extract(bomb, 'docx', { limits: { ...EXTRACT_LIMITS, memoryBytes: 300 * MB } }));
@@ -50,7 +50,7 @@ test('more text than an agent can be given is refused', async () => {
   expect(String(error)).toMatch(/more than 20 million characters\. Split it/);
 });
 
-test('a reader that writes without end is ended', async () => {
+test('a reader that writes without end is killed', async () => {
   const error = await thrown(extract(LONG_WORK, 'text', { limits: { ...EXTRACT_LIMITS, outputChars: 10_000 } }));
   expect(error).toBeInstanceOf(Unreadable);
   expect(String(error)).toMatch(/too much text/);
@@ -92,7 +92,7 @@ test('a reader may read its own code and its file, and not what else is in the f
   expect([await ends('package.json'), await ends('README.md')]).toEqual([0, 1]);
 });
 
-test('a reader whose parent is gone ends by itself, before it is done', async () => {
+test('a reader whose parent has ended exits before it is done', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'guildhall-extract-'));
   const path = join(folder, 'source');
   await writeFile(path, LONG_WORK);
@@ -104,7 +104,7 @@ test('a reader whose parent is gone ends by itself, before it is done', async ()
   await rm(folder, { recursive: true });
 });
 
-test('a fault of ours is no fault of the file', async () => {
+test('a fault of the service is not reported as a fault of the file', async () => {
   const error = await thrown(extract('text', 'spreadsheet' as 'text'));
   expect(error).not.toBeInstanceOf(Unreadable);
   expect(String(error)).toMatch(/reader of spreadsheet files ended with 1/);

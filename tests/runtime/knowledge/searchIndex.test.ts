@@ -35,7 +35,7 @@ async function expectRightCounts(): Promise<void> {
 }
 
 describe('replacePassages', () => {
-  test('stores what it is given, and replaces all of it', async () => {
+  test('stores the passages and replaces all earlier ones', async () => {
     const source = await shelf.add([
       { content: 'Zebras graze.', heading: 'Animals › Hoofed', page: 3 },
       'Lions sleep.',
@@ -60,7 +60,7 @@ describe('replacePassages', () => {
     expect((await wordCounts(workspace)).kept).toEqual([]);
   });
 
-  test('the same again changes nothing', async () => {
+  test('storing the same passages again changes nothing', async () => {
     const source = await shelf.add(['Zebras graze.', 'Zebras run.']);
     const before = await wordCounts(workspace);
     await replacePassages(shelf, source, passagesOf(['Zebras graze.', 'Zebras run.']));
@@ -134,7 +134,7 @@ describe('replacePassages', () => {
     await expectRightCounts();
   });
 
-  test('a source with its row removed takes everything along', async () => {
+  test('removing the row of a source removes its passages and words', async () => {
     const source = await shelf.add(['Zebras graze.']);
     await setting.database.system.deleteFrom('knowledge_sources').where('id', '=', source).execute();
     expect(await workspace.db.selectFrom('knowledge_passages').selectAll().execute()).toEqual([]);

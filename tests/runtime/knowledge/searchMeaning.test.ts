@@ -45,7 +45,7 @@ describe('with a model for embeddings', () => {
     expect(server.requests[0]?.texts).toEqual(['Bread\nAsk at the desk.', 'Vehicle\nAsk at the desk.']);
   });
 
-  test('a passage that both ways find comes before those that one finds', async () => {
+  test('a passage that both searches find comes before passages that one finds', async () => {
     const source = await shelf.add([
       'The vehicle, a vehicle.',
       'A car is an automobile.',
@@ -85,7 +85,7 @@ describe('with a model for embeddings', () => {
     expect(await countVectors(shelf, source)).toBe(1200);
   });
 
-  test('what has no words still has a meaning', async () => {
+  test('a passage without words is found by its meaning', async () => {
     const source = await shelf.add(['The automobile.']);
     expect(await shelf.find('🎉', [source])).toEqual(['The automobile.']);
     expect(await shelf.find(`${'vehicle '.repeat(20_000)}`, [source])).toEqual(['The automobile.']);
@@ -129,7 +129,7 @@ describe('when the model fails', () => {
     );
   });
 
-  test('work that is given up stores nothing', async () => {
+  test('aborted work stores nothing', async () => {
     const source = await shelf.add(['Before.']);
     server.fallback = 'silence';
     const controller = new AbortController();
@@ -211,7 +211,7 @@ describe('fuseRanks', () => {
     expect(fuse(['a', 'b', 'c'], ['d', 'c', 'e']).map(({ key }) => key)).toEqual(['c', 'a', 'd', 'b', 'e']);
   });
 
-  test('one list keeps its order, no list is nothing', () => {
+  test('one list keeps its order, and no list gives no result', () => {
     expect(fuse(['x', 'y', 'z']).map(({ key }) => key)).toEqual(['x', 'y', 'z']);
     expect(fuse()).toEqual([]);
   });

@@ -20,7 +20,7 @@ test('without a known word there is nothing to look for', () => {
   expect(planSearch([], [])).toBeUndefined();
 });
 
-test('few passages are all ranked', () => {
+test('all passages are ranked when they are few', () => {
   expect(known('red fox', { red: 300, fox: 2 }, 500, 500)?.candidates).toEqual({ query: null, inverted: false });
 });
 

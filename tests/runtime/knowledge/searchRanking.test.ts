@@ -97,7 +97,7 @@ describe('typing errors', () => {
   ])('%s', async (query, expected) => {
     expect((await shelf.find(query, [source]))[0]).toMatch(expected);
   });
-  test('what is like no word finds nothing', async () => {
+  test('a word that is like no other finds nothing', async () => {
     expect(await shelf.find('xylophone quartz', [source])).toEqual([]);
   });
 });
@@ -134,7 +134,7 @@ describe('hostile queries', () => {
     expect((await shelf.find('backslash', [source]))[0]).toMatch(/^Backslash/);
   });
 
-  test('what is hostile beside a word does not hide it', async () => {
+  test('a word is found beside hostile characters', async () => {
     expect((await shelf.find("te\u0000st ' & | ! :* \\ (quote", [source]))[0]).toMatch(/^Backslash/);
     expect((await shelf.find(`${'zwölf '.repeat(20_000)}`, [source]))[0]).toBe('Zwölf.');
   });

@@ -39,7 +39,7 @@ describe('a search', () => {
     expect(await shelf.find('umbrellas', [linked, other])).toHaveLength(2);
   });
 
-  test('finds nothing without sources, without a query, and where nobody asks for anything', async () => {
+  test('finds nothing without sources and without words in the query', async () => {
     const source = await shelf.add(['A lighthouse.']);
     expect(await shelf.find('lighthouse', [])).toEqual([]);
     expect(await shelf.find(' \n\t', [source])).toEqual([]);
@@ -63,7 +63,7 @@ describe('a search', () => {
     expect(await shelf.find('watermill', [source])).toEqual([]);
   });
 
-  test('finds nothing of another workspace, whose ids it is given', async () => {
+  test('finds nothing of another workspace, even with its ids', async () => {
     const secret = await strangers.add(['The treasure is under the oak.']);
     const own = await shelf.add(['There is no treasure here.']);
     expect(await strangers.find('treasure', [secret])).toHaveLength(1);
@@ -73,7 +73,7 @@ describe('a search', () => {
     expect(await shelf.find('tresure oka', [secret])).toEqual([]);
   });
 
-  test('answers with no more than asked for, best first', async () => {
+  test('returns at most the requested number of passages, best first', async () => {
     const source = await shelf.add(
       Array.from({ length: 30 }, (_, seq) => `Ferry ${seq} leaves${seq === 17 ? ' for Corsica' : ''}.`),
     );
@@ -114,7 +114,7 @@ describe('what the index tells', () => {
     expect(await vocabulary(nobody, source)).toEqual([]);
   });
 
-  test('is what the connection may ask for, and nobody else', async () => {
+  test('can be read by this connection only', async () => {
     const { rows } = await sql<{ name: string; owner: string; grantees: string }>`
       select p.proname as name, pg_get_userbyid(p.proowner) as owner,
         (select string_agg(distinct coalesce(nullif(a.grantee, 0)::regrole::text, 'public'), ', ') from aclexplode(p.proacl) a) as grantees
@@ -170,7 +170,7 @@ describe('in a large collection', () => {
     expect(first).toContain('pyramid');
   });
 
-  test('common words are looked for together', async () => {
+  test('common words must occur together', async () => {
     const found = await shelf.find('blue lamp made of wood', [large], 5);
     expect(found).toHaveLength(5);
     for (const content of found) expect(content).toMatch(/blue lamp, made of wood/);

@@ -1,7 +1,7 @@
 import type { Block } from '../../../runtime/knowledge/extract/blocks.ts';
 import type { Passage } from '../../../runtime/knowledge/passages.ts';
 import { splitBlocks } from '../../../runtime/knowledge/split.ts';
-import { countWords, piecesOf } from '../../../runtime/knowledge/splitText.ts';
+import { estimateWords, piecesOf } from '../../../runtime/knowledge/splitText.ts';
 
 const split = (blocks: Block[]): Promise<Passage[]> => Array.fromAsync(splitBlocks(blocks));
 const paragraph = (text: string, page?: number): Block => ({ type: 'paragraph', text, ...(page ? { page } : {}) });
@@ -52,11 +52,11 @@ test('a long section is cut between sentences; nothing is lost, and nothing is l
   const passages = await split([paragraph(sentences(0, 400))]);
   expect(passages.length).toBeGreaterThan(10);
   for (const { content } of passages) {
-    expect(countWords(content)).toBeLessThanOrEqual(300);
+    expect(estimateWords(content)).toBeLessThanOrEqual(300);
     expect(content.length).toBeLessThanOrEqual(2000);
     expect(content).toMatch(/^Sentence .*\.$/s);
   }
-  for (const { content } of passages.slice(0, -1)) expect(countWords(content)).toBeGreaterThanOrEqual(200);
+  for (const { content } of passages.slice(0, -1)) expect(estimateWords(content)).toBeGreaterThanOrEqual(200);
   const all = passages.map(({ content }) => content).join(' ');
   for (let n = 0; n < 400; n += 1) expect(all).toContain(sentence(n));
 });
@@ -68,7 +68,7 @@ test('a passage begins with the last sentences of the one before it', async () =
     const first = /^[^.]*\./.exec(content)?.[0] ?? '';
     const overlap = before.slice(before.indexOf(first));
     expect(overlap.length).toBeGreaterThan(20);
-    expect(countWords(overlap)).toBeLessThanOrEqual(40);
+    expect(estimateWords(overlap)).toBeLessThanOrEqual(40);
     expect(content.startsWith(overlap)).toBe(true);
   }
 });
@@ -108,7 +108,7 @@ test('languages without spaces are cut between sentences and words', async () =>
   for (const { content } of thai) expect(content.length).toBeLessThanOrEqual(2000);
 });
 
-test('what cannot be stored is taken out', async () => {
+test('characters that cannot be stored are removed', async () => {
   const [passage] = await split([paragraph('a\u0000b\u0007c\ud800d\ufeff')]);
   expect(passage?.content).toBe('abc\ufffdd');
 });
@@ -120,7 +120,7 @@ test('a long path of headings keeps its end', async () => {
   expect(passage?.heading).toMatch(/> Level 5 x+…$/);
 });
 
-test('nothing makes nothing', async () => {
+test('an empty document has no passages', async () => {
   expect(await split([])).toEqual([]);
   expect(await split([paragraph(' \n '), { type: 'row', text: '' }])).toEqual([]);
 });

@@ -32,7 +32,7 @@ describe('asked what the knowledge in its prompt answers, the built-in model', (
     expect(text).toContain('not an LLM');
   });
 
-  test('tells with a heading what stands under it', async () => {
+  test('quotes the text below a heading with it', async () => {
     const text = await say(SHOP, 'What are your opening hours?');
     expect(text).toContain('Opening hours Monday to Friday from 9 to 18.');
     expect(text).toContain('Source: opening.md');
@@ -133,7 +133,7 @@ describe('the built-in model says what reached it', () => {
     expect(await say(system, 'Hello!')).toContain('2 passages of knowledge reached me.');
   });
 
-  test('also of very much knowledge and a very long question, in no time', async () => {
+  test('within a second for much knowledge and a long question', async () => {
     const words = Array.from({ length: 20_000 }, (_, i) => `word${i}`).join(' ');
     const blanks = '\n'.repeat(100_000);
     const started = performance.now();

@@ -157,7 +157,7 @@ describe('callModel', () => {
     expect(usage).toEqual({ inputTokens: 2, outputTokens: 2, totalTokens: 4, cachedInputTokens: 0 });
   });
 
-  test('tokens that a server miscounts are made whole, and cost nothing below zero', async () => {
+  test('invalid token counts are rounded, and cost at least zero', async () => {
     const body = JSON.stringify({
       id: 'x',
       object: 'chat.completion',

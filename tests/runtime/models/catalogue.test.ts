@@ -122,7 +122,7 @@ describe('costUsd', () => {
     expect(costUsd(model, usage(1_001, 100))).toBe((1_001 * 4 + 100 * 15) / 1e6);
   });
 
-  test('has no binary dust', () => {
+  test('has no binary rounding errors', () => {
     expect(costUsd({ inputCostPer1MTokens: 0.1, outputCostPer1MTokens: 0.2 }, usage(3, 3))).toBe(0.0000009);
   });
 });

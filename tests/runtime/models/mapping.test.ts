@@ -30,7 +30,7 @@ describe('thinking', () => {
     expect((await sent('openai', 'gpt-6-astra', {})).reasoning).toBeUndefined();
   });
 
-  test('a model that cannot think is never told to', async () => {
+  test('a model that cannot think gets no thinking option', async () => {
     expect((await sent('openai', 'gpt-4.1', think('high'))).reasoning).toBeUndefined();
     expect((await sent('openai-compatible', 'local-model', think('high'))).reasoning_effort).toBeUndefined();
   });
@@ -45,7 +45,7 @@ describe('thinking', () => {
     expect(budget).toBeLessThan(Number(older.max_tokens));
   });
 
-  test('off is said to Anthropic models that can stop thinking', async () => {
+  test('thinking is switched off for Anthropic models that can', async () => {
     expect((await sent('anthropic', 'claude-opus-5', {})).thinking).toEqual({ type: 'disabled' });
     expect((await sent('anthropic', 'claude-opus-5-5', {})).thinking).toBeUndefined();
   });

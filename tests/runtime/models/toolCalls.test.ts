@@ -146,7 +146,7 @@ describe('a call that Google throws away as malformed', () => {
   };
   const gemini = () => ask(modelOf(here.settings, 'google', 'gemini-3.8-flash'), { tools });
 
-  test('is asked for again', async () => {
+  test('is retried', async () => {
     here.server.script(malformed, { reply: '', toolCalls: [{ id: 'a', name: 'look', arguments: '{}' }] });
     expect((await callModel({ ...here.settings, retries: 1 }, gemini())).toolCalls).toHaveLength(1);
   });
