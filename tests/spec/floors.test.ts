@@ -17,7 +17,7 @@ const sound: Record<string, string> = {
   'db/connect.ts': "import { errors } from '../core/errors.ts';\nexport const connect = errors;",
   'integrations/mail/smtp.ts': "import { connect } from '../../db/connect.ts';\nexport const smtp = connect;",
   'runtime/turn.ts': "import { smtp } from '../integrations/mail/smtp.ts';\nexport const turn = smtp;",
-  'domain/agents/draft/draft.ts': "import { turn } from '../../runtime/turn.ts';\nexport const draft = turn;",
+  'domain/agents/draft/draft.ts': "import { turn } from '../../../runtime/turn.ts';\nexport const draft = turn;",
   'jobs/queue.ts': "import { draft } from '../domain/agents/draft/draft.ts';\nexport const queue = draft;",
   'handlers/agents/getAgent.ts': "import { queue } from '../../jobs/queue.ts';\nexport const getAgent = queue;",
   'server/app.ts':
