@@ -26,7 +26,7 @@ const BY_STATUS: Readonly<Record<number, string>> = {
 /** The failure for an HTTP status of 300 or more. */
 export function statusFailure(statusCode: number, cause?: unknown): McpFailed {
   const redirect = 'The server redirects to another address, which is not followed. Use that address.';
-  const text = statusCode < 400 ? redirect : `The server answers with HTTP status ${statusCode}.`;
+  const text = statusCode < 400 ? redirect : `The server responds with HTTP status ${statusCode}.`;
   return new McpFailed(BY_STATUS[statusCode] ?? text, { statusCode, cause });
 }
 

@@ -43,7 +43,7 @@ function counted(
           return;
         }
         budget.left -= value.length;
-        if (budget.left < 0) throw new OutgoingFailed('too_large', 'The server answers with more than can be read.');
+        if (budget.left < 0) throw new OutgoingFailed('too_large', 'The server sends more than can be read.');
         controller.enqueue(value);
       } catch (error) {
         if (cancelled) return;
