@@ -141,7 +141,7 @@ const waiting = [
   'updateExternalLink',
 ] as const satisfies readonly OperationId[];
 
-/** Operations that the document has and the service does not yet: they answer 501. */
+/** Operations of the document that have no handler yet. They return 501. */
 export const pending: readonly OperationId[] = waiting;
 
 /** An operation that has a handler. */

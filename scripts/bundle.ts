@@ -18,7 +18,7 @@ export async function redocly(args: string[]): Promise<{ stdout: string; stderr:
 }
 
 /**
- * Bundles the document in `specFolder` (its openapi.yaml and what that refers to) into one, in a stable form: components
+ * Bundles the document in `specFolder` (its openapi.yaml and all files that it refers to) into one, in a stable form: components
  * sorted by name, examples in place, because Redocly would number the many examples that share a file name.
  * @throws Error with Redocly's output when a reference does not resolve or the document does not parse.
  */

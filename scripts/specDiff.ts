@@ -6,8 +6,8 @@ import { bundle } from './bundle.ts';
 import { compareDocuments } from './specDiff/compare.ts';
 
 /**
- * `npm run spec:diff -- <git rev>`: what the working copy's document changes for callers since that revision. Ends with 1 when
- * a change is breaking, with 2 when it cannot compare. What it cannot see stands at `compareDocuments`.
+ * `npm run spec:diff -- <git rev>`: compares the document of the working copy with that of the revision. Exits with 1 when
+ * a change breaks callers, and with 2 when it cannot compare. `compareDocuments` says which changes it does not see.
  */
 async function main(): Promise<number> {
   const [revision] = process.argv.slice(2);
@@ -37,7 +37,7 @@ async function main(): Promise<number> {
   }
 }
 
-/** Lays spec/ of a revision below `folder`/tree, with an index of its own: the working copy stays as it is. */
+/** Writes spec/ of a revision to `folder`/tree, with an index of its own, so that the working copy stays as it is. */
 function checkOut(revision: string, folder: string): boolean {
   mkdirSync(join(folder, 'tree'));
   const env = { ...process.env, GIT_INDEX_FILE: join(folder, 'index') };

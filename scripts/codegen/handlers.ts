@@ -2,10 +2,10 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { OperationRow } from './operations.ts';
 
-/** Which operations have a handler file, and what is wrong with the set of them. */
+/** The operations that have a handler file, and the faults of the set of handlers. */
 export type HandlerSurvey = { implemented: OperationRow[]; pending: string[]; faults: string[] };
 
-/** Looks below handlers/ for one file an operation: handlers/<tag in kebab case>/<operationId>.ts. */
+/** Looks in handlers/ for one file for each operation: handlers/<tag in kebab case>/<operationId>.ts. */
 export function surveyHandlers(root: string, rows: OperationRow[], notImplemented: string[]): HandlerSurvey {
   const known = new Map(rows.map((row) => [row.operationId, row]));
   const implemented = rows.filter((row) => existsSync(join(root, handlerFile(row))));
@@ -36,7 +36,7 @@ function handlerFile(row: OperationRow): string {
   return `handlers/${row.folder}/${row.operationId}.ts`;
 }
 
-/** The text of generated/handlers.ts: a missing handler that is not pending does not type-check. */
+/** The text of generated/handlers.ts. It does not type-check when a handler is missing that is not pending. */
 export function handlersModule({ implemented, pending }: HandlerSurvey): string {
   const imports = implemented.map((row) => `import { ${row.operationId} } from '../${handlerFile(row)}';`);
   return `// Written by \`npm run codegen\` from spec/ and handlers/. Do not edit.
@@ -47,7 +47,7 @@ const waiting = [
 ${pending.map((id) => `  '${id}',`).join('\n')}
 ] as const satisfies readonly OperationId[];
 
-/** Operations that the document has and the service does not yet: they answer 501. */
+/** Operations of the document that have no handler yet. They return 501. */
 export const pending: readonly OperationId[] = waiting;
 
 /** An operation that has a handler. */

@@ -8,16 +8,16 @@ type Path = (string | number)[];
 type Verdict = Change['kind'] | 'ignore';
 
 /**
- * Names what changed between two bundled documents, for somebody whose program calls the API: a change is breaking when a
- * request that was right is refused, when an answer has what could not be there before or lacks what was, or when generated
- * code no longer compiles. Texts and examples are no change.
+ * Lists the changes between two bundled documents that callers of the API can notice. A change is breaking when a valid request
+ * becomes invalid, when a response may have a value that was impossible or may lack a value that was always there, or when
+ * generated code no longer compiles. Texts and examples do not count.
  *
- * api-smart-diff finds and classes the differences, request and response each in its own direction. It knows OpenAPI 3.0:
- * what it misjudges in 3.1 and under our rules is classed again here (`reclass`).
+ * api-smart-diff finds and classifies the differences, and distinguishes requests from responses. It was written for OpenAPI 3.0:
+ * `reclass` corrects what it misjudges in 3.1 and under our rules.
  *
- * Not seen: what a text promises; rules across fields; keywords that the tool does not know (`dependentRequired`,
+ * Not seen: promises in texts; rules across fields; keywords that the tool does not know (`dependentRequired`,
  * `if`/`then`, `contains`, `propertyNames`, `unevaluatedItems`, of which it only says that they changed); whether a new `pattern` or
- * `format` takes less than the old one (each change counts as breaking); a path parameter's name (the URL stays the same).
+ * `format` accepts less than the old one (each change counts as breaking); a path parameter's name (the URL stays the same).
  */
 export function compareDocuments(before: Document, after: Document): Change[] {
   const changes: Change[] = [];
@@ -52,7 +52,7 @@ function reclass(diff: Diff, before: Document, after: Document): Verdict {
   if (!isProperty && (last === 'additionalProperties' || last === 'unevaluatedProperties'))
     return isRequest && diff.after === false ? 'breaking' : 'non-breaking';
   if (!isProperty && last === 'const') return diff.action === 'add' && !isRequest ? 'non-breaking' : 'breaking';
-  // Bodies are strict: a field that is gone is refused as unknown.
+  // Bodies are strict: a removed field is refused as unknown.
   if (isRequest && isProperty && diff.action === 'remove') return 'breaking';
   // The list of error codes is open to the caller, as the document says.
   if (
@@ -66,7 +66,7 @@ function reclass(diff: Diff, before: Document, after: Document): Verdict {
   return diff.type === 'breaking' ? 'breaking' : 'non-breaking';
 }
 
-/** A request may take more types than before, a response may give fewer. */
+/** A request may allow more types than before, a response may have fewer. */
 function typeVerdict(before: Document, after: Document, schema: Path, isRequest: boolean): Verdict {
   const was = typesAt(before, schema);
   const is = typesAt(after, schema);

@@ -13,7 +13,7 @@ import type {
 
 export const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
 
-/** A node and where it stands, after its `$ref` was followed. */
+/** A node and its place, after its `$ref` was followed. */
 export type Placed<T> = { node: T; location: Location };
 
 export type PlacedOperation = Placed<Operation> & { method: string; parameters: Placed<Parameter>[] };
@@ -36,7 +36,7 @@ function list<T>(nodes: T[] | undefined, location: Location): Placed<T>[] {
   return (nodes ?? []).map((node, index) => ({ node, location: location.child(index) }));
 }
 
-/** Follows a node's `$ref`; a node without one, or with one that does not resolve, comes back as it is. */
+/** Follows a node's `$ref`; a node without one, or with one that does not resolve, is returned as it is. */
 export function follow<T>({ node, location }: Placed<T>, context: Context): Placed<T> {
   const isReference = typeof node === 'object' && node !== null && '$ref' in node;
   if (!isReference) return { node, location };
@@ -64,7 +64,7 @@ export function schemasOf(content: Content | undefined, location: Location): Pla
   );
 }
 
-/** What a client sends: the schemas of an operation's parameters and body. */
+/** The schemas of what a client sends: those of an operation's parameters and body. */
 export function requestSchemas(operation: PlacedOperation, context: Context): Placed<Schema>[] {
   const body = requestBodyOf(operation, context);
   const parameters = operation.parameters.flatMap(({ node, location }) =>
@@ -73,7 +73,7 @@ export function requestSchemas(operation: PlacedOperation, context: Context): Pl
   return [...parameters, ...(body ? schemasOf(body.node.content, body.location) : [])];
 }
 
-/** What a client receives: the schemas of all responses of an operation. */
+/** The schemas of what a client receives: those of all responses of an operation. */
 export function responseSchemas(operation: PlacedOperation, context: Context): Placed<Schema>[] {
   return responsesOf(operation, context).flatMap(({ node, location }) => schemasOf(node.content, location));
 }
@@ -82,7 +82,7 @@ export function responseSchemas(operation: PlacedOperation, context: Context): P
 export type Met = Placed<Schema> & { part: boolean };
 
 /**
- * Visits a schema and all that it is made of, each once for one `seen`. Conditions (`if`, `then`, `else`, `not`) are left out:
+ * Visits a schema and all schemas in it, each once for one `seen`. Conditions (`if`, `then`, `else`, `not`) are left out:
  * they refine what is described elsewhere.
  */
 export function walkSchema(
@@ -109,7 +109,7 @@ export function walkSchema(
   for (const [index, schema] of (node.allOf ?? []).entries()) inner(schema, ['allOf', index], true);
 }
 
-/** Whether a schema lets a value of this type through by its `type`. */
+/** Whether the `type` of a schema allows values of this type. */
 export function allows(schema: Schema, type: string): boolean {
   return [schema.type].flat().includes(type);
 }
@@ -119,7 +119,7 @@ export function kebab(tag: string): string {
   return tag.toLowerCase().replace(/[^a-z0-9]+/g, '-');
 }
 
-/** Where a node's file stands, relative to the folder of the index. */
+/** The path of a node's file, relative to the folder of the index. */
 export function fileOf(location: Location, index: string): string {
   return relative(dirname(index), location.source.absoluteRef).replaceAll('\\', '/');
 }

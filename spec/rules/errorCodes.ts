@@ -6,7 +6,7 @@ import type { Rule } from './types.ts';
 
 /**
  * An operation names its own error codes by status: for each error response that does not carry its codes itself, and only
- * for statuses that it documents. Codes are members of ErrorCode, and each member is somebody's.
+ * for statuses that it documents. Codes are members of ErrorCode, and each member is used.
  * Options: `elsewhere`, codes that no operation names.
  */
 export const errorCodes: Rule<{ elsewhere?: string[] }> = ({ elsewhere = [] }) => {

@@ -30,7 +30,7 @@ export const fileName: Rule = () => {
       seen.add(target);
       const file = relative(folder, target).replaceAll('\\', '/');
       const shape = shapes.find(([start]) => file.startsWith(start))?.[1];
-      if (shape && !shape.test(file)) context.report({ message: `${file} is not named like ${shape.source}.` });
+      if (shape && !shape.test(file)) context.report({ message: `${file} must match ${shape.source}.` });
     },
   };
 };

@@ -1,6 +1,6 @@
 import type { Rule } from './types.ts';
 
-/** An operationId is a verb of a closed list and what it acts on: `createAgent`. Options: `verbs`. */
+/** An operationId is a verb of a closed list, followed by a noun: `createAgent`. Options: `verbs`. */
 export const operationIdVerb: Rule<{ verbs: string[] }> = ({ verbs }) => ({
   Operation({ operationId = '' }, { report, location }) {
     const [, verb, rest] = operationId.match(/^([a-z]+)([A-Z][A-Za-z0-9]*)$/) ?? [];

@@ -13,7 +13,7 @@ const order = [
   'x-error-codes',
 ];
 
-/** An operation's keys stand in one order and its responses by rising status, so that two operations diff cleanly. */
+/** An operation's keys have one order and its responses rising statuses, so that a diff of two operations is short. */
 export const operationKeyOrder: Rule = () => ({
   PathItem(item, context) {
     for (const { node, location } of operationsOf(item, context)) {
@@ -21,7 +21,7 @@ export const operationKeyOrder: Rule = () => ({
       const unknown = keys.find((key) => !order.includes(key));
       if (unknown)
         context.report({
-          message: `\`${unknown}\` is no key of our operations.`,
+          message: `\`${unknown}\` is not a key of our operations.`,
           location: location.child(unknown).key(),
         });
       const known = keys.filter((key) => order.includes(key));

@@ -1,7 +1,7 @@
 import { follow, operationsOf, type Placed, requestSchemas, responseSchemas, walkSchema } from './contract.ts';
 import type { Context, Rule, Schema } from './types.ts';
 
-/** Every property tells what it is: by a description of its own or of the schema that it refers to. */
+/** Every property has a description: its own, or that of the schema that it refers to. */
 export const propertyDescribed: Rule = () => {
   const seen = new Set<Schema>();
   return {

@@ -2,8 +2,8 @@ import { allows, operationsOf, requestSchemas, walkSchema } from './contract.ts'
 import type { Rule, Schema } from './types.ts';
 
 /**
- * Nothing that a client sends is without a bound: not a text, a list or a number. A pattern bounds a text only when it
- * is anchored at both ends and repeats nothing without end.
+ * Every text, list and number that a client sends has a maximum. A pattern limits a text only when it
+ * is anchored at both ends and has no unlimited repetition.
  */
 export const requestBounds: Rule = () => {
   const seen = new Set<Schema>();

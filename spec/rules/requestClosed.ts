@@ -3,7 +3,7 @@ import type { Rule, Schema } from './types.ts';
 
 /**
  * An object in a request refuses unknown fields (`additionalProperties: false` or `unevaluatedProperties: false`), unless it
- * says that it takes them (`additionalProperties: true` or a schema). Parts of an `allOf` are closed by the whole.
+ * says that it accepts them (`additionalProperties: true` or a schema). Parts of an `allOf` are closed by the whole.
  */
 export const requestClosed: Rule = () => {
   const seen = new Set<Schema>();
@@ -24,7 +24,7 @@ export const requestClosed: Rule = () => {
   };
 };
 
-/** Whether a schema puts an object together from parts, rather than narrowing one schema. */
+/** Whether a schema combines the parts of an object, instead of narrowing one schema. */
 function composes(schema: Schema): boolean {
   return (schema.allOf ?? []).filter((part) => part.$ref !== undefined || part.properties !== undefined).length > 1;
 }

@@ -5,8 +5,8 @@ const always = ['400', '401', '429', '500', '503'];
 const withBody = ['413', '415'];
 
 /**
- * Every operation documents what can happen to every request, to one with a body, and to one that names a resource.
- * Options: `closedParameters`, path parameters that take one of a closed set of values and so never miss.
+ * Every operation documents the statuses that any request can get, any request with a body, and any request that names a resource.
+ * Options: `closedParameters`, path parameters with a closed set of values, for which 404 is impossible.
  */
 export const requiredStatuses: Rule<{ closedParameters?: string[] }> = ({ closedParameters = [] }) => ({
   PathItem(item, context) {

@@ -4,8 +4,8 @@ const old: Record<string, string> = { example: '`examples: [...]`', definitions:
 const annotations = ['$ref', 'summary', 'description'];
 
 /**
- * Schemas speak JSON Schema 2020-12, not the dialect of OpenAPI 3.0. `nullable` and boolean bounds are faults of structure,
- * which Redocly's `struct` reports. Nothing but words stands beside a `$ref`: openapi-backend's quick mode drops the rest.
+ * Schemas are written in JSON Schema 2020-12, not in the dialect of OpenAPI 3.0. `nullable` and boolean bounds are faults of structure,
+ * which Redocly's `struct` reports. Only texts may be beside a `$ref`: openapi-backend's quick mode drops the rest.
  */
 export const schemaIdioms: Rule = () => ({
   Schema(schema, { report, location }) {

@@ -61,7 +61,7 @@ export type Document = {
   [key: string]: unknown;
 };
 
-/** Where a node stands: the file and the JSON Pointer inside it. */
+/** The place of a node: its file, and the JSON Pointer in it. */
 export type Location = {
   source: { absoluteRef: string; body: string };
   pointer: string;
@@ -72,7 +72,7 @@ export type Location = {
 
 export type Context = {
   report(problem: { message: string; location?: Location | Location[]; suggest?: string[] }): void;
-  /** Follows a `$ref` (from the file named, else from the file of the present node); a node without one comes back as it is. */
+  /** Follows a `$ref` (from the file named, else from the file of the present node); a node without one is returned as it is. */
   resolve<T>(node: T, from?: string): { node?: T; location?: Location };
   location: Location;
   rawLocation: Location;
@@ -92,5 +92,5 @@ export type Visitor = {
   ref?: Hooks<Ref>;
 };
 
-/** A rule: made anew for each document, with its options from redocly.yaml. */
+/** A rule: created for each document, with its options from redocly.yaml. */
 export type Rule<Options = object> = (options: Options) => Visitor;

@@ -59,7 +59,7 @@ export const validExamples: Rule = () => {
   };
 };
 
-/** Validates values against a schema that stands somewhere in a file; files are read as they are referred to. */
+/** Validates values against a schema at a place in a file. Files are read when a schema refers to them. */
 function fileValidator(): (value: unknown, schema: Location) => string[] {
   const ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false });
   formats.default(ajv);
@@ -68,7 +68,7 @@ function fileValidator(): (value: unknown, schema: Location) => string[] {
     if (loaded.has(file) || !existsSync(file)) return;
     loaded.add(file);
     const content = parse(readFileSync(file, 'utf8'));
-    // With an id of its own, so that references inside are taken from the file's place.
+    // With an id, so that references in the file are resolved from its path.
     ajv.addSchema({ ...content, $id: pathToFileURL(file).href });
     for (const reference of referencesIn(content)) load(resolve(file, '..', reference));
   };

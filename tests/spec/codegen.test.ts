@@ -26,7 +26,7 @@ function put(name: string, text: string): void {
 }
 
 describe('operationRows', () => {
-  test('knows of each operation what the service and the tests ask', () => {
+  test('has the facts of each operation that the service and the tests need', () => {
     expect(rows.find((row) => row.operationId === 'createAgent')).toEqual({
       operationId: 'createAgent',
       method: 'POST',
@@ -82,7 +82,7 @@ describe('surveyHandlers', () => {
   const two = rows.filter((row) => ['getAgent', 'listAgents'].includes(row.operationId));
   const handler = (id: string) => `export const ${id}: Handler<'${id}'> = async () => {};\n`;
 
-  test('is content when each operation has a handler or waits', () => {
+  test('finds no fault when each operation has a handler or is pending', () => {
     put('handlers/agents/getAgent.ts', handler('getAgent'));
     put('domain/agents/config/config.ts', 'export const agentBody = 1;\n');
     const survey = surveyHandlers(folder, two, ['listAgents']);
@@ -116,7 +116,7 @@ describe('surveyHandlers', () => {
 });
 
 describe('staleFiles', () => {
-  test('is content with what was just written, and names what differs, lacks or is left over', () => {
+  test('finds no fault in files just written, and names files that differ, are missing or are left over', () => {
     const files = { 'operations.ts': operationsModule('/api', rows), 'api.ts': 'export {};\n' };
     writeFiles(folder, files);
     expect(staleFiles(folder, files)).toEqual([]);

@@ -35,7 +35,7 @@ const complete = [
 const burnDown: BurnDown = { notImplemented: ['listSkills'], unexercised: { getAgent: ['409 TAKEN'] } };
 
 describe('requiredOutcomes', () => {
-  test('asks for each status, each own code, and of an operation without a handler only for its common statuses', () => {
+  test('requires each status and each own code, but only the common statuses of an operation without a handler', () => {
     const required = requiredOutcomes(document, ['listSkills']);
     expect([...(required.get('getAgent') ?? [])]).toEqual([
       '200',
@@ -50,7 +50,7 @@ describe('requiredOutcomes', () => {
 });
 
 describe('judge', () => {
-  test('finds nothing when every outcome is provoked or listed', () => {
+  test('finds no fault when every outcome is provoked or listed', () => {
     expect(judge(document, burnDown, complete)).toEqual({ missing: [], stale: [], undocumented: [] });
   });
 
@@ -58,7 +58,7 @@ describe('judge', () => {
     expect(judge(document, burnDown, complete.slice(1)).missing).toEqual(['getAgent 200']);
   });
 
-  test('does not take one code of a status for another', () => {
+  test('distinguishes the codes of one status', () => {
     const hits = complete.filter((hit) => hit.code !== 'AI_MODEL_NOT_FOUND');
     expect(judge(document, burnDown, hits).missing).toEqual(['getAgent 404 AI_MODEL_NOT_FOUND']);
   });
@@ -80,7 +80,7 @@ describe('judge', () => {
     ]);
   });
 
-  test('names an answer that the document does not have, but for the 501 of an operation without a handler', () => {
+  test('names a response that the document does not have, except the 501 of an operation without a handler', () => {
     const hits = [...complete, { operationId: 'getAgent', status: 418 }, { operationId: 'listSkills', status: 501 }];
     expect(judge(document, burnDown, hits).undocumented).toEqual(['getAgent 418']);
   });
@@ -131,14 +131,14 @@ export default { ...rest, rootDir: import.meta.dirname };`;
     expect(await run(complete)).toMatchObject({ code: 0 });
   });
 
-  test('fails when an outcome is neither, or the list is stale, and names both', async () => {
+  test('fails when an outcome is neither exercised nor listed, or the list is stale, and names both', async () => {
     const { code, output } = await run([...complete.slice(1), { operationId: 'getAgent', status: 409, code: 'TAKEN' }]);
     expect(code).toBe(1);
     expect(output).toContain('no test provokes getAgent 200');
     expect(output).toContain('stale in tests/spec/burn-down.json: getAgent 409 TAKEN (exercised)');
   });
 
-  test('judges no run of only some tests', async () => {
+  test('does not judge a run of only some tests', async () => {
     expect(await run([], 'tests/one')).toMatchObject({ code: 0 });
     expect(await run([], '--testNamePattern', 'one')).toMatchObject({ code: 0 });
   });

@@ -1,7 +1,7 @@
 import { ERRORS, type ErrorCode } from '../../core/errors.ts';
 import { operations } from '../../generated/operations.ts';
 
-/** Codes that no operation documents, because they answer what the document does not describe. */
+/** Codes that no operation documents, because they belong to requests that the document does not describe. */
 const OUTSIDE_OF_OPERATIONS: ErrorCode[] = ['METHOD_NOT_ALLOWED', 'NOT_FOUND', 'NOT_IMPLEMENTED'];
 
 /** Each code of the document with every status that an operation gives it. */
@@ -23,7 +23,7 @@ test('every code has the one status under which operations document it', () => {
   expect(Object.fromEntries(fromRegistry)).toEqual(Object.fromEntries(fromDocument));
 });
 
-test('every code has a public sentence', () => {
+test('every code has a public message', () => {
   const without = Object.entries(ERRORS).filter(([, { message }]) => !/^[A-Z].*\.$/.test(message));
   expect(without).toEqual([]);
 });

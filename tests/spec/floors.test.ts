@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 
 const root = join(import.meta.dirname, '../..');
 
-/** A house in which each floor imports from all that it may. */
+/** A repository in which each floor imports all floors that it may. */
 const sound: Record<string, string> = {
   'generated/operations.ts': 'export const operations = {};',
   'generated/handlers.ts':
@@ -97,10 +97,10 @@ const unsound: [rule: string, file: string, text: string][] = [
   ],
   ['only-declared-packages', 'server/bad16.ts', "import mime from 'mime-types';\nexport const x = mime;"],
 ];
-/** The other half of the circle. */
+/** The other half of the cycle. */
 const circle = { 'core/worse.ts': "import { x } from './bad13.ts';\nexport const y = () => x;" };
 
-/** The rules that each file of a house breaks, by file. */
+/** The rules that each file of a repository breaks, by file. */
 async function brokenRules(files: Record<string, string>): Promise<Map<string, string[]>> {
   const folder = mkdtempSync(join(tmpdir(), 'guildhall-floors-'));
   try {
@@ -125,7 +125,7 @@ async function brokenRules(files: Record<string, string>): Promise<Map<string, s
   }
 }
 
-/** The broken rules of the sound house with all unsound files in it. */
+/** The broken rules of the sound repository with all unsound files in it. */
 let broken: Map<string, string[]>;
 
 beforeAll(async () => {

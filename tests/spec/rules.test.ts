@@ -6,8 +6,8 @@ import { bundle, redocly } from '../../scripts/bundle.ts';
 import type { Operation } from '../../spec/rules/types.ts';
 
 /*
- * Each folder of rules/ is named after a rule and holds a good and a bad document: what differs from the one in rules/base. An
- * empty file stands for one that is not there.
+ * Each folder of rules/ is named after a rule and holds the files of a good and a bad document that differ from rules/base. An
+ * empty file means that the document lacks it.
  */
 const fixtures = join(import.meta.dirname, 'rules');
 const base = join(fixtures, 'base');
@@ -17,7 +17,7 @@ const builtIn = ['component-name-unique', 'struct'];
 let folder: string;
 let reported: Map<string, Set<string>>;
 
-/** Lays every document out in full and lints them all in one process. */
+/** Writes every document in full and lints all of them in one process. */
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'guildhall-rules-'));
   const documents = ['base', ...rules.flatMap((rule) => [`${rule}/good`, `${rule}/bad`])];
@@ -41,7 +41,7 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test('every rule of the plugin has its two documents', () => {
+test('every rule of the plugin has a good and a bad document', () => {
   const { rules: configured } = parse(readFileSync('spec/redocly.yaml', 'utf8'));
   const own = Object.keys(configured).filter((name) => name.startsWith('guildhall/'));
   expect(rules.toSorted()).toEqual([...own.map((name) => name.replace('guildhall/', '')), ...builtIn].toSorted());
@@ -52,11 +52,11 @@ test('the base of all documents breaks no rule', () => {
 });
 
 describe.each(rules)('%s', (rule) => {
-  test('lets the good document pass', () => {
+  test('accepts the good document', () => {
     expect([...(reported.get(`${rule}/good`) ?? ['not linted'])]).toEqual([]);
   });
 
-  test('reports the bad document, and nothing else does', () => {
+  test('is the only rule that reports the bad document', () => {
     expect([...(reported.get(`${rule}/bad`) ?? [])]).toEqual([builtIn.includes(rule) ? rule : `guildhall/${rule}`]);
   });
 });

@@ -8,7 +8,7 @@ import type { Document, Operation, Schema } from '../../spec/rules/types.ts';
 const paths = ['/agents', '/agents/{agentPublicId}'];
 const text = JSON.stringify(excerpt(JSON.parse(readFileSync('generated/openapi.json', 'utf8')), paths));
 
-/** The real document with some of its paths, what they refer to, and one free-form field: comparing all of it takes seconds. */
+/** Some paths of the real document, all that they refer to, and one free-form field. To compare all of it takes seconds. */
 function excerpt(document: Document, kept: string[]): Document {
   const small = { ...document, paths: Object.fromEntries(kept.map((path) => [path, document.paths?.[path] ?? {}])) };
   for (const item of Object.values(small.paths))
@@ -31,7 +31,7 @@ function excerpt(document: Document, kept: string[]): Document {
   return small;
 }
 
-/** What the comparison says of one change to the real document. */
+/** The findings of the comparison for one change of the real document. */
 function changesOf(change: (document: Document) => void): Change[] {
   const changed: Document = JSON.parse(text);
   change(changed);
@@ -196,7 +196,7 @@ describe('compareDocuments', () => {
     expect(kinds.has('breaking') ? 'breaking' : [...kinds][0]).toBe(kind);
   });
 
-  test('an enum that shrinks breaks who sends, one that grows breaks who reads', () => {
+  test('an enum that shrinks breaks senders, one that grows breaks readers', () => {
     const withEnum = (values: string[]): Document => {
       const document: Document = JSON.parse(text);
       schema(document, 'AgentCreate').properties.kind = { enum: values };
@@ -229,7 +229,7 @@ describe('compareDocuments', () => {
     ).toEqual([]);
   });
 
-  test('says where and what', () => {
+  test('says what changed and where', () => {
     expect(
       changesOf((document) => Object.assign(property(document, 'AgentCreate', 'name'), { maxLength: 20 })),
     ).toEqual([
