@@ -133,7 +133,7 @@ describe('the built-in model says what reached it', () => {
     expect(await say(system, 'Hello!')).toContain('2 passages of knowledge reached me.');
   });
 
-  test('within a second for much knowledge and a long question', async () => {
+  test('within five seconds for much knowledge and a long question', async () => {
     const words = Array.from({ length: 20_000 }, (_, i) => `word${i}`).join(' ');
     const blanks = '\n'.repeat(100_000);
     const started = performance.now();
