@@ -1,4 +1,5 @@
 import { type ResourceLimits, Worker } from 'node:worker_threads';
+import { untilAborted } from './deadline.ts';
 
 /** A thread was ended without an answer: it took too long, used too much memory, or exited. Its work is lost. */
 export class ThreadStopped extends Error {
@@ -107,15 +108,4 @@ function nextMessage(worker: Worker, limitMs: number, signal?: AbortSignal): Pro
     worker.on('message', heard).on('error', failed).on('exit', ended);
     signal?.addEventListener('abort', aborted, { once: true });
   });
-}
-
-async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const stop = () => reject(signal.reason);
-  signal.addEventListener('abort', stop, { once: true });
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    signal.removeEventListener('abort', stop);
-  }
 }

@@ -1,7 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type Kysely, sql, type Transaction } from 'kysely';
+import { backOff, retry } from '../core/retry.ts';
 import { isStaleStatement } from './session.ts';
 
+const MAX_FIRST_PAUSE_MS = 10;
 const LOST_TO_ANOTHER = new Set(['40001', '40P01']);
 
 /**
@@ -14,15 +15,15 @@ export async function inTransaction<Tables, Result>(
   options: { retries?: number } = {},
 ): Promise<Result> {
   const retries = options.retries ?? 3;
-  for (let attempt = 0; ; attempt += 1) {
-    try {
-      return await db.transaction().execute(work);
-    } catch (error) {
+  return retry(
+    () => db.transaction().execute(work),
+    (error, failures) => {
       const code = (error as { code?: string } | null)?.code ?? '';
-      if (attempt >= retries || !(LOST_TO_ANOTHER.has(code) || isStaleStatement(error))) throw error;
-      await sleep(Math.random() * 10 * 2 ** attempt); // so that the two transactions do not collide again
-    }
-  }
+      if (failures > retries || !(LOST_TO_ANOTHER.has(code) || isStaleStatement(error))) return undefined;
+      // At random, so that the two transactions do not collide again.
+      return Math.random() * backOff(MAX_FIRST_PAUSE_MS, failures);
+    },
+  );
 }
 
 /** Runs `work` in a transaction whose statements the database cancels after `timeoutMs`. For figures that nobody should wait for. */

@@ -1,3 +1,4 @@
+import { withDeadline } from '../core/deadline.ts';
 import type { Job, JobContext, JobName } from './jobs.ts';
 
 /** The database has this long to say what is due. */
@@ -50,12 +51,6 @@ export function createLatenessReader(options: LatenessOptions): () => Promise<Jo
 }
 
 /** Also covers the wait for a connection, which no timeout of a statement covers. */
-async function within<T>(work: Promise<T>, ms: number): Promise<T> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error(`There was no answer within ${ms} ms.`)), ms);
-  try {
-    return await Promise.race([work, late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
+function within<T>(work: Promise<T>, ms: number): Promise<T> {
+  return withDeadline(work, ms, () => new Error(`There was no answer within ${ms} ms.`));
 }

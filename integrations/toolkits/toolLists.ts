@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { withDeadline } from '../../core/deadline.ts';
 import { fault } from '../../core/errors.ts';
 import type { ToolkitTool } from './toolkit.ts';
 
@@ -75,18 +76,12 @@ export class ToolLists {
   }
 
   /** Returns the list if it arrives in time. Otherwise reading continues, and a later turn finds it. */
-  async #soon(toolkit: string, reading: Promise<ToolkitTool[]>): Promise<ToolkitTool[]> {
-    const late = Promise.withResolvers<never>();
-    const timer = setTimeout(() => {
+  #soon(toolkit: string, reading: Promise<ToolkitTool[]>): Promise<ToolkitTool[]> {
+    return withDeadline(reading, this.#patienceMs, () => {
       const cause = new Error(`Toolkit registry: no tools of ${toolkit} within ${this.#patienceMs} ms.`);
       const error = fault('TOOLKIT_REGISTRY_UNAVAILABLE', undefined, { cause });
       this.#failed.set(toolkit, { error, at: this.#now() });
-      late.reject(error);
-    }, this.#patienceMs);
-    try {
-      return await Promise.race([reading, late.promise]);
-    } finally {
-      clearTimeout(timer);
-    }
+      return error;
+    });
   }
 }

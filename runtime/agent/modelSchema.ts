@@ -1,3 +1,4 @@
+import { pointerKey } from '../../core/jsonPointer.ts';
 import type { JsonSchema } from '../tools/tool.ts';
 
 /*
@@ -106,7 +107,7 @@ function at(root: JsonSchema, reference: string): unknown {
   if (!reference.startsWith('#/')) return undefined;
   const steps = reference.slice(2).split('/');
   return steps.reduce<unknown>((node, step) => {
-    const key = step.replaceAll('~1', '/').replaceAll('~0', '~');
+    const key = pointerKey(step);
     return isSchema(node) && Object.hasOwn(node, key) ? node[key] : undefined;
   }, root);
 }

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { untilAborted } from '../../core/deadline.ts';
 import { cutText, toStorable } from '../../core/text.ts';
 import type { ModelTool } from '../models/call.ts';
 import { checkInputs } from '../tools/configuration/inputSchema.ts';
@@ -71,7 +72,9 @@ export async function runTool(
   call: ToolCallContext,
 ): Promise<ToolOutput | Suspension> {
   try {
-    const output = await untilAborted(call.signal, async () => await tool.run(checkedInput(tool, modelInput), call));
+    call.signal.throwIfAborted();
+    const running = async () => await tool.run(checkedInput(tool, modelInput), call);
+    const output = await untilAborted(running(), call.signal);
     return 'paused' in output ? output : bounded(output);
   } catch (error) {
     call.signal.throwIfAborted();
@@ -94,19 +97,6 @@ function checkedInput(
   const checked = checkInputs(inputSchema, input);
   if ('problem' in checked) throw new WrongInput(checked.problem);
   return checked.inputs;
-}
-
-/** The result of the work. Rejects with the signal's reason as soon as it is aborted. */
-async function untilAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-  signal.throwIfAborted();
-  const aborted = Promise.withResolvers<never>();
-  const stop = () => aborted.reject(signal.reason);
-  signal.addEventListener('abort', stop, { once: true });
-  try {
-    return await Promise.race([work(), aborted.promise]);
-  } finally {
-    signal.removeEventListener('abort', stop);
-  }
 }
 
 function bounded({ text, isError }: ToolOutput): ToolOutput {

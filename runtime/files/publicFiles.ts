@@ -1,3 +1,5 @@
+import { UUID_PATTERN } from '../../core/ids.ts';
+
 /**
  * A kind of stored file that is public to everybody who has its address. Its keys are made here and have 192 random bits: the address
  * is the permission.
@@ -9,12 +11,10 @@ interface PublicKind {
   mediaTypes: Readonly<Record<string, string>>;
 }
 
-const WORKSPACE = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
-
 /** Every kind of file that is served without an API key. No other file is served. */
 const PUBLIC_KINDS: readonly PublicKind[] = [
   {
-    key: new RegExp(`^${WORKSPACE}/speech/[A-Za-z0-9_-]{32}\\.([a-z0-9]{2,4})$`),
+    key: new RegExp(`^${UUID_PATTERN}/speech/[A-Za-z0-9_-]{32}\\.([a-z0-9]{2,4})$`),
     filename: 'speech',
     mediaTypes: {
       mp3: 'audio/mpeg',

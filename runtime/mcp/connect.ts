@@ -1,6 +1,7 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import type { jsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/types.js';
+import { untilAborted } from '../../core/deadline.ts';
 import { guardedFetchLike, type OutgoingClient } from '../../core/outgoing.ts';
 import { asMcpFailed, McpFailed, tooSlow } from './failures.ts';
 import { sessionFetch, type TransportKind } from './sessionFetch.ts';
@@ -153,17 +154,10 @@ async function openSession(
   /** Waits for `work`, but no longer than the session lasts and until `until` is aborted. */
   async function during<T>(work: Promise<T>, until: AbortSignal): Promise<T> {
     const over = AbortSignal.any([ended.signal, until]);
-    const aborted = Promise.withResolvers<never>();
-    const stop = () => aborted.reject(over.reason);
-    work.catch(() => undefined);
-    over.addEventListener('abort', stop);
     try {
-      over.throwIfAborted();
-      return await Promise.race([work, aborted.promise]);
+      return await untilAborted(work, over);
     } catch (error) {
       throw ended.signal.aborted ? ended.signal.reason : error;
-    } finally {
-      over.removeEventListener('abort', stop);
     }
   }
 

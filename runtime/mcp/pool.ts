@@ -1,3 +1,4 @@
+import { untilAborted } from '../../core/deadline.ts';
 import type { OutgoingClient } from '../../core/outgoing.ts';
 import { callMcpTool, type McpToolResult } from './call.ts';
 import { connectMcp, MAX_STREAM_MS, type McpConnection } from './connect.ts';
@@ -185,13 +186,7 @@ export class McpPool {
 
   /** Waits for the connection until `signal` is aborted; other callers go on waiting. */
   #opened(shared: SharedConnection, signal: AbortSignal | undefined): Promise<McpConnection> {
-    if (!signal) return shared.opening;
-    return new Promise((resolve, reject) => {
-      const stop = () => reject(signal.reason);
-      if (signal.aborted) stop();
-      signal.addEventListener('abort', stop, { once: true });
-      shared.opening.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
-    });
+    return signal ? untilAborted(shared.opening, signal) : shared.opening;
   }
 
   #release(shared: SharedConnection): void {

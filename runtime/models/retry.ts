@@ -1,5 +1,5 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { APICallError } from '@ai-sdk/provider';
+import { backOff, retry } from '../../core/retry.ts';
 import { isTransient } from './errors.ts';
 
 const FIRST_WAIT_MS = 500;
@@ -27,15 +27,11 @@ export async function withRetries<T>(
   attempt: () => Promise<T>,
   options: { retries: number; begun: () => boolean; abortSignal: AbortSignal | undefined },
 ): Promise<T> {
-  for (let tried = 0; ; tried += 1) {
-    try {
-      return await attempt();
-    } catch (error) {
-      if (tried >= options.retries || options.abortSignal?.aborted || options.begun() || !isTransient(error))
-        throw error;
-      const pause = requestedWaitMs(error, Date.now()) ?? FIRST_WAIT_MS * 2 ** tried;
-      if (pause > MAX_WAIT_MS) throw error;
-      await wait(pause, undefined, options.abortSignal === undefined ? {} : { signal: options.abortSignal });
-    }
-  }
+  const { retries, begun, abortSignal } = options;
+  const pauseMs = (error: unknown, failures: number) => {
+    if (failures > retries || abortSignal?.aborted || begun() || !isTransient(error)) return undefined;
+    const pause = requestedWaitMs(error, Date.now()) ?? backOff(FIRST_WAIT_MS, failures);
+    return pause > MAX_WAIT_MS ? undefined : pause;
+  };
+  return retry(attempt, pauseMs, abortSignal);
 }

@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 import { invalid } from '../../core/errors.ts';
+import { isUuid } from '../../core/ids.ts';
 import { pointerStep } from '../../core/jsonPointer.ts';
 import { decideApprovals, findApprovals, selectConversationApprovals } from '../../db/queries/turns/approvals.ts';
 import type { DB } from '../../generated/db.ts';
@@ -23,8 +24,6 @@ export function decisionsOf({ content, metadata }: Pick<TurnRequest, 'content' |
   return { byId, all };
 }
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-
 /**
  * The decisions by approval. A word alone decides the calls that wait now, when the message arrives, and not those that the agent asks
  * for before the message has its turn. Throws VALIDATION_ERROR when an id is no approval of the conversation.
@@ -37,7 +36,7 @@ export async function resolveDecisions(
 ): Promise<Decisions> {
   const { byId, all } = decisions;
   if (byId.size === 0 && (all === null || conversationId === undefined)) return decisions;
-  const ids = [...byId.keys()].filter((id) => UUID.test(id));
+  const ids = [...byId.keys()].filter(isUuid);
   const known =
     conversationId === undefined ? [] : await selectConversationApprovals(db, workspaceId, conversationId, ids);
   const unknown = [...byId.keys()].find((each) => !known.some(({ id }) => id === each));

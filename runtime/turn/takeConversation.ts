@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { untilAborted } from '../../core/deadline.ts';
 import { type ApiError, fault } from '../../core/errors.ts';
 import { findConversation } from '../../db/queries/conversations/conversations.ts';
 import { failTurn } from '../../db/queries/turns/finishTurn.ts';
@@ -10,7 +11,6 @@ import {
   type UserMessage,
 } from '../../db/queries/turns/turns.ts';
 import { returnToQuota, takeFromQuota } from '../../db/queries/workspaces/quota.ts';
-import { abortable } from './turnRegistry.ts';
 import type { Turn } from './types.ts';
 
 const FIRST_WAIT_MS = 25;
@@ -135,6 +135,6 @@ async function claim(turn: Turn, message: UserMessage | null, maxHistoryBytes: n
     // The turn that runs may leave a decision that came meanwhile to this one. Only its end shows whether it does.
     const mayComeDue = kind === 'continuation' && attempt.held;
     if (kind !== 'message' && !mayComeDue) throw new TurnNotDue();
-    await abortable(sleep(waitMs), controller.signal);
+    await untilAborted(sleep(waitMs), controller.signal);
   }
 }

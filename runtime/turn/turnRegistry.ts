@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import { untilAborted } from '../../core/deadline.ts';
 import { fault } from '../../core/errors.ts';
 import { type HeldTurn, renewLeases } from '../../db/queries/turns/turns.ts';
 import type { DB } from '../../generated/db.ts';
@@ -71,7 +72,7 @@ export class TurnRegistry {
     });
     if (before) {
       try {
-        await abortable(before, signal);
+        await untilAborted(before, signal);
       } catch (error) {
         release();
         throw error;
@@ -106,19 +107,4 @@ export class TurnRegistry {
       // The database is out of reach. The next renewal tries again; a lease outlives several of them.
     }
   }
-}
-
-/** The promise, or the signal's reason as soon as it is aborted. */
-export function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason as Error);
-    if (signal.aborted) {
-      // Nobody waits for it any more.
-      promise.catch(() => {});
-      abort();
-      return;
-    }
-    signal.addEventListener('abort', abort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
-  });
 }

@@ -1,4 +1,5 @@
 import { compareOpenApi, type Diff } from 'api-smart-diff';
+import { pointerKey } from '../../core/jsonPointer.ts';
 import type { Document } from '../../spec/rules/types.ts';
 
 /** One difference between two versions of the document. */
@@ -87,10 +88,7 @@ function typesAt(document: Document, path: Path): Set<string> | undefined {
       node = node.$ref
         .slice(2)
         .split('/')
-        .reduce<unknown>(
-          (at, part) => (at as Record<string, unknown>)?.[part.replaceAll('~1', '/').replaceAll('~0', '~')],
-          document,
-        );
+        .reduce<unknown>((at, part) => (at as Record<string, unknown>)?.[pointerKey(part)], document);
   }
   if (typeof node !== 'object' || node === null) return undefined;
   const { type } = node as { type?: string | string[] };

@@ -1,7 +1,8 @@
 import pg from 'pg';
+import { untilAborted } from '../../../core/deadline.ts';
 import { ToolFailure } from '../failure.ts';
 import { type DatabaseTarget, readConnection } from './connection.ts';
-import { DatabaseSession, orStopped } from './session.ts';
+import { DatabaseSession } from './session.ts';
 import { type BindableQuery, bindable, checkQuery } from './sql.ts';
 import { TooMuchData } from './wire.ts';
 
@@ -87,7 +88,7 @@ export async function runDatabaseQuery(run: DatabaseQueryRun): Promise<DatabaseQ
     const { allowPrivateNetwork } = run;
     const session = await DatabaseSession.open(target, { allowPrivateNetwork, maxBytes: MAX_RECEIVED_BYTES, signal });
     try {
-      return await orStopped(signal, readRows(session, query, run, timeoutMs));
+      return await untilAborted(readRows(session, query, run, timeoutMs), signal);
     } catch (error) {
       throw signal.aborted ? signal.reason : queryFailure(error, run.query, query, target);
     } finally {

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { untilAborted } from '../../../core/deadline.ts';
 import { resolveChecked, systemLookup } from '../../../core/outgoing/address.ts';
 import { OutgoingRefused } from '../../../core/outgoing.ts';
 import { ToolFailure } from '../failure.ts';
@@ -43,7 +44,7 @@ export class DatabaseSession {
     let wire: Wire | undefined;
     const giveUp = () => wire?.destroy();
     try {
-      const addresses = await orStopped(signal, resolveChecked(target.host, allowPrivateNetwork, systemLookup));
+      const addresses = await untilAborted(resolveChecked(target.host, allowPrivateNetwork, systemLookup), signal);
       wire = await openWire(target, addresses, signal);
       signal.addEventListener('abort', giveUp);
       const client = driverClient(target, new DriverStream(wire, maxBytes));
@@ -127,19 +128,6 @@ export class DatabaseSession {
     } finally {
       this.#wire.destroy();
     }
-  }
-}
-
-/** Waits for `work`, or throws the signal's reason if it is aborted first. */
-export async function orStopped<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
-  const stopped = Promise.withResolvers<never>();
-  const stop = () => stopped.reject(signal.reason);
-  if (signal.aborted) stop();
-  signal.addEventListener('abort', stop);
-  try {
-    return await Promise.race([stopped.promise, work]);
-  } finally {
-    signal.removeEventListener('abort', stop);
   }
 }
 

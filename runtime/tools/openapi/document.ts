@@ -1,3 +1,4 @@
+import { pointerKey } from '../../../core/jsonPointer.ts';
 import type { DocumentFault } from './importRequest.ts';
 
 /** A JSON object. */
@@ -41,10 +42,7 @@ export function stepsOf(ref: string, at: (string | number)[]): string[] {
       '$ref',
     ]);
   }
-  return pointer
-    .split('/')
-    .slice(1)
-    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
+  return pointer.split('/').slice(1).map(pointerKey);
 }
 
 /** The value at a path of a document; undefined when there is none. */

@@ -1,7 +1,8 @@
 import { jest } from '@jest/globals';
+import { untilAborted } from '../../../core/deadline.ts';
 import { newId } from '../../../core/ids.ts';
 import { beginConversation, LEASE_SECONDS } from '../../../db/queries/turns/turns.ts';
-import { abortable, TurnRegistry } from '../../../runtime/turn/turnRegistry.ts';
+import { TurnRegistry } from '../../../runtime/turn/turnRegistry.ts';
 import { createTestDatabase, type SeededWorkspace, type TestDatabase } from '../../support/db/database.ts';
 import { turnStart } from '../../support/turns/storedTurns.ts';
 
@@ -78,7 +79,7 @@ describe('queue', () => {
 describe('abortAll', () => {
   test('ends running turns with the reason, and those that begin afterwards', async () => {
     const reason = new Error('stopping');
-    const wait = (controller: AbortController) => abortable(new Promise<never>(() => {}), controller.signal);
+    const wait = (controller: AbortController) => untilAborted(new Promise<never>(() => {}), controller.signal);
     const running = run(wait);
     turns.abortAll(reason);
     await expect(running).rejects.toBe(reason);
