@@ -6,7 +6,7 @@ import {
   type KnowledgeSourceRow,
   prepareKnowledgeSource,
   softDeleteKnowledgeSource,
-  updateKnowledgeSource,
+  updateKnowledgeSourceRow,
 } from '../../db/queries/knowledge/knowledgeSources.ts';
 import type { SourceKind } from '../../runtime/files/fileKinds.ts';
 import { NotAccepted, sourceKey, sourceKind } from '../../runtime/knowledge/sourceKind.ts';
@@ -113,7 +113,7 @@ export async function changeSource(
 ): Promise<KnowledgeSourceRow> {
   const changes = name !== undefined || description !== undefined;
   const row = changes
-    ? await updateKnowledgeSource(db, workspaceId, sourceId, { name, description, updated_at: clock.now() })
+    ? await updateKnowledgeSourceRow(db, workspaceId, sourceId, { name, description, updated_at: clock.now() })
     : await findKnowledgeSource(db, workspaceId, sourceId);
   if (!row) throw fault('KNOWLEDGE_SOURCE_NOT_FOUND');
   return row;

@@ -1,5 +1,5 @@
 import { fault } from '../../core/errors.ts';
-import { findCommand, updateAgentCommand } from '../../db/queries/agents/agentCommands.ts';
+import { findCommand, updateCommandRow } from '../../db/queries/agents/agentCommands.ts';
 import { agentExists } from '../../db/queries/agents/agents.ts';
 import type { Handler } from '../handler.ts';
 import { commandBody } from './commandBody.ts';
@@ -12,7 +12,7 @@ export const updateCommand: Handler<'updateCommand'> = async ({ path, body, db, 
   // A name or a word that is taken violates agent_commands_name_key or agent_commands_slug_key (db/errors.ts).
   const command = nothing
     ? await findCommand(db, workspaceId, agentId, id)
-    : await updateAgentCommand(db, workspaceId, agentId, id, { ...body, updated_at: clock.now() });
+    : await updateCommandRow(db, workspaceId, agentId, id, { ...body, updated_at: clock.now() });
   if (!command) throw fault('COMMAND_NOT_FOUND');
   return reply(200, commandBody(command));
 };

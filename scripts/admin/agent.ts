@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely';
-import { lockAgent, updateAgent } from '../../db/queries/agents/agents.ts';
+import { lockAgent, updateAgentRow } from '../../db/queries/agents/agents.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import type { Agents } from '../../generated/db.ts';
 import { type Command, CommandError, uuid } from './command.ts';
@@ -21,7 +21,7 @@ function statusCommand(change: (agent: Agent) => Change): Command {
           const agent = await lockAgent(transaction, workspaceId, id);
           if (!agent) throw new CommandError(`Workspace ${workspaceId} has no agent ${id}`);
           const changed = change(agent);
-          await updateAgent(transaction, workspaceId, id, { ...changed, updated_at: new Date() });
+          await updateAgentRow(transaction, workspaceId, id, { ...changed, updated_at: new Date() });
           return { ...agent, ...changed };
         });
         return {

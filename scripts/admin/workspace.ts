@@ -3,7 +3,7 @@ import { timeZoneName } from '../../core/timeZone.ts';
 import {
   insertWorkspace,
   selectWorkspaces,
-  updateWorkspace,
+  updateWorkspaceRow,
   type Workspace,
   type WorkspaceChange,
 } from '../../db/queries/workspaces/workspaces.ts';
@@ -84,7 +84,7 @@ export const workspaceCommands: Record<string, Command> = {
         throw new UsageError('There is nothing to change');
       return async (database) => {
         const row = await inTransaction(database.system, (transaction) =>
-          updateWorkspace(transaction, id, change, new Date()),
+          updateWorkspaceRow(transaction, id, change, new Date()),
         );
         if (!row) throw new CommandError(`There is no workspace ${id}`);
         return { json: shown(row), text: `workspace ${id} is changed` };

@@ -41,7 +41,7 @@ export function insertCommand(db: Kysely<DB>, row: Insertable<AgentCommands>): P
  * Changes a command of an agent and returns it; undefined when it does not exist. Fails on `agent_commands_name_key` or
  * `agent_commands_slug_key` when the agent has another one of the new name or slash word.
  */
-export function updateAgentCommand(
+export function updateCommandRow(
   db: Kysely<DB>,
   workspaceId: string,
   agentId: string,

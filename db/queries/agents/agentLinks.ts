@@ -113,7 +113,7 @@ export async function insertLinks(trx: Transaction<DB>, rows: Insertable<AgentLi
 }
 
 /** Changes a link. Returns whether it exists. */
-export async function updateLink(
+export async function updateLinkRow(
   trx: Transaction<DB>,
   workspaceId: string,
   agentId: string,

@@ -44,7 +44,7 @@ export async function insertVariables(db: Kysely<DB>, rows: Insertable<AgentVari
 }
 
 /** Changes a variable and returns it. Fails on `agent_variables_name_key` when the agent has one of the new name already. */
-export function updateVariable(
+export function updateVariableRow(
   db: Kysely<DB>,
   workspaceId: string,
   id: string,

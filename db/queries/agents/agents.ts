@@ -145,7 +145,7 @@ export function insertAgent(db: Kysely<DB>, agent: Insertable<Agents>): Promise<
 }
 
 /** Changes columns of an agent and returns it; undefined when there is none. Fails on `agents_name_key` when the name is taken. */
-export function updateAgent(
+export function updateAgentRow(
   db: Kysely<DB>,
   workspaceId: string,
   id: string,

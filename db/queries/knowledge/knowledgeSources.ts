@@ -89,7 +89,7 @@ export function admitKnowledgeSource(db: Kysely<DB>, workspaceId: string, id: st
 }
 
 /** Changes a source that is not deleted and returns it; undefined when there is none. */
-export function updateKnowledgeSource(
+export function updateKnowledgeSourceRow(
   db: Kysely<DB>,
   workspaceId: string,
   id: string,

@@ -46,7 +46,7 @@ export interface WorkspaceChange {
  * Changes a workspace, for the system role. Undefined when there is none. Operations are not counted while they have no limit, so one
  * that is set anew makes the next turn count the month's messages again.
  */
-export async function updateWorkspace(
+export async function updateWorkspaceRow(
   transaction: Transaction<DB>,
   id: string,
   change: WorkspaceChange,

@@ -1,6 +1,6 @@
 import type { Selectable, Updateable } from 'kysely';
 import { fault } from '../../../core/errors.ts';
-import { type AgentRow, findAgent, updateAgent } from '../../../db/queries/agents/agents.ts';
+import { type AgentRow, findAgent, updateAgentRow } from '../../../db/queries/agents/agents.ts';
 import type { AgentConfig } from '../../../db/stored/agentSnapshot.ts';
 import type { Agents } from '../../../generated/db.ts';
 import type { Runtime } from '../../../runtime/runtime.ts';
@@ -76,7 +76,7 @@ async function changeMetadata(
   metadata: AgentMetadata,
 ): Promise<AgentRow> {
   const agent = hasValues(metadata)
-    ? await updateAgent(db, workspaceId, agentId, { ...metadata, updated_at: clock.now() })
+    ? await updateAgentRow(db, workspaceId, agentId, { ...metadata, updated_at: clock.now() })
     : await findAgent(db, workspaceId, agentId);
   if (!agent) throw fault('AGENT_NOT_FOUND');
   return agent;

@@ -1,6 +1,6 @@
 import type { Selectable, Transaction, Updateable } from 'kysely';
 import { fault } from '../../../core/errors.ts';
-import { type AgentRow, lockAgent, updateAgent } from '../../../db/queries/agents/agents.ts';
+import { type AgentRow, lockAgent, updateAgentRow } from '../../../db/queries/agents/agents.ts';
 import { type DraftParts, findDraftParts } from '../../../db/queries/agents/draftParts.ts';
 import { inTransaction } from '../../../db/transaction.ts';
 import type { Agents, DB } from '../../../generated/db.ts';
@@ -29,7 +29,7 @@ export interface ChangedDraft<Result> extends DraftParts {
 
 /** Changes columns of the agent whose draft is being changed. */
 export async function changeColumns(draft: DraftChange, columns: Updateable<Agents>): Promise<void> {
-  const agent = await updateAgent(draft.trx, draft.workspaceId, draft.agent.id, columns);
+  const agent = await updateAgentRow(draft.trx, draft.workspaceId, draft.agent.id, columns);
   if (!agent) throw fault('AGENT_NOT_FOUND');
   draft.agent = agent;
 }
@@ -45,7 +45,7 @@ export async function storeDigest(
   const parts = await findDraftParts(trx, workspaceId, agent.id);
   const digest = digestOf(configOf(agent), parts);
   const digests = published ? { draft_digest: digest, published_digest: digest } : { draft_digest: digest };
-  const stored = await updateAgent(trx, workspaceId, agent.id, { ...columns, ...digests, updated_at: now });
+  const stored = await updateAgentRow(trx, workspaceId, agent.id, { ...columns, ...digests, updated_at: now });
   if (!stored) throw fault('AGENT_NOT_FOUND');
   return { ...parts, agent: stored };
 }

@@ -11,7 +11,7 @@ import {
   removeLink,
   removeLinksTo,
   selectLinks,
-  updateLink,
+  updateLinkRow,
 } from '../../../db/queries/agents/agentLinks.ts';
 import { type AgentRow, findAgent, lockAgent } from '../../../db/queries/agents/agents.ts';
 import { lockSubAgentLinks } from '../../../db/queries/agents/subAgents.ts';
@@ -140,7 +140,7 @@ export async function changeLink(
     const settings = await newSettings(draft);
     const exists =
       Object.keys(settings).length > 0
-        ? await updateLink(trx, workspaceId, agentId, kind, targetId, settings)
+        ? await updateLinkRow(trx, workspaceId, agentId, kind, targetId, settings)
         : (await selectLinks(trx, workspaceId, agentId, kind)).some((link) => isTo(link, kind, targetId));
     if (!exists) throw await notLinkedFault(draft, kind, targetId);
   });

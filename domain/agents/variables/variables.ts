@@ -4,7 +4,7 @@ import {
   findVariable,
   insertVariable,
   removeVariable,
-  updateVariable,
+  updateVariableRow,
   type VariableRow,
 } from '../../../db/queries/agents/agentVariables.ts';
 import { forgetVariableValues } from '../../../db/queries/conversations/conversations.ts';
@@ -70,7 +70,7 @@ export async function changeVariable(
     const present = await findVariable(trx, workspaceId, agent.id, variableId);
     if (!present) throw fault('VARIABLE_NOT_FOUND');
     const columns = checkedColumns(changed(storedVariable(present), change));
-    return updateVariable(trx, workspaceId, present.id, { ...columns, updated_at: now });
+    return updateVariableRow(trx, workspaceId, present.id, { ...columns, updated_at: now });
   });
   return result;
 }
