@@ -3,8 +3,8 @@ import { createReadStream, createWriteStream, openAsBlob } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { setTimeout } from 'node:timers/promises';
 import { AwsClient } from 'aws4fetch';
+import { backOff, retry } from '../../core/retry.ts';
 import { checkKey, FileMissing, type FileStore, StorageError } from './storage.ts';
 
 /** The address of a bucket, and the credentials for it. */
@@ -87,22 +87,26 @@ export function s3Store(settings: S3Settings): FileStore {
   /** Sends the request, with retries while the failure is transient. Returns what `read` reads from the response. */
   async function send<T>(method: string, key: string, init: RequestInit, read: (answer: Response) => Promise<T>) {
     checkKey(key);
-    for (let tries = 1; ; tries += 1) {
-      try {
-        const signal = AbortSignal.timeout(ATTEMPT_TIMEOUT_MS);
-        // Each attempt is signed again, because a signature expires after minutes.
-        const request = await client.sign(`${base}/${key}`, { ...init, method });
-        // The signature is only valid for this address, so a redirect cannot be followed.
-        const answer = await fetch(request, { signal, redirect: 'manual' });
-        if (answer.ok) return await read(answer);
-        const error = await errorOf(answer, method, key);
-        if (!(answer.status >= 500 || answer.status === 429) || tries === MAX_ATTEMPTS) throw error;
-      } catch (error) {
-        if (error instanceof StorageError || error instanceof FileMissing || isLocal(error)) throw error;
-        if (tries === MAX_ATTEMPTS)
-          throw new StorageError(`The storage did not answer to ${method} ${key}.`, { cause: error });
-      }
-      await setTimeout((settings.retryMs ?? RETRY_MS) * 2 ** (tries - 1) * (0.5 + Math.random()));
+    const firstMs = settings.retryMs ?? RETRY_MS;
+    try {
+      return await retry(
+        async () => {
+          const signal = AbortSignal.timeout(ATTEMPT_TIMEOUT_MS);
+          // Each attempt is signed again, because a signature expires after minutes.
+          const request = await client.sign(`${base}/${key}`, { ...init, method });
+          // The signature is only valid for this address, so a redirect cannot be followed.
+          const answer = await fetch(request, { signal, redirect: 'manual' });
+          if (answer.ok) return await read(answer);
+          const error = await errorOf(answer, method, key);
+          throw answer.status >= 500 || answer.status === 429 ? new TransientError(error) : error;
+        },
+        (error, failures) =>
+          isFinal(error) || failures === MAX_ATTEMPTS ? undefined : backOff(firstMs, failures) * (0.5 + Math.random()),
+      );
+    } catch (error) {
+      if (error instanceof TransientError) throw error.cause;
+      if (isFinal(error)) throw error;
+      throw new StorageError(`The storage did not answer to ${method} ${key}.`, { cause: error });
     }
   }
 
@@ -148,7 +152,19 @@ async function drain(answer: Response): Promise<void> {
   await answer.arrayBuffer();
 }
 
-/** Whether reading the local file failed. A retry does not help then. */
+/** The storage refused a request that it may take later; `cause` is the error to throw when it does not. */
+class TransientError extends Error {
+  constructor(cause: Error) {
+    super(cause.message, { cause });
+  }
+}
+
+/** Whether a retry does not help. */
+function isFinal(error: unknown): boolean {
+  return error instanceof StorageError || error instanceof FileMissing || isLocal(error);
+}
+
+/** Whether reading the local file failed. */
 function isLocal(error: unknown): boolean {
   const { path, name } = error as NodeJS.ErrnoException;
   return path !== undefined || name === 'NotReadableError';
