@@ -1,3 +1,4 @@
+import { softDeleteHttpTool } from '../../../db/queries/tools/httpTools.ts';
 import { sealSecrets } from '../../../runtime/tools/secrets/secrets.ts';
 import { untilOneWaits } from '../../support/db/database.ts';
 import { tableContents } from '../../support/db/tableContents.ts';
@@ -164,6 +165,22 @@ describe('404 HTTP_TOOL_NOT_FOUND', () => {
   test("a deleted tool and another workspace's answer as one that does not exist", async () => {
     expect(await answersForMissing(app, (id) => update(id, { description: 'x' }))).toEqual(allNotFound);
     expect(await answersForMissing(app, (id) => update(id, { configuration: { url: 'x' } }))).toEqual(allNotFound);
+  });
+
+  test.each([
+    ['the configuration', { configuration: { url: 'https://other.example.com' } }],
+    ['another field', { description: 'x' }],
+  ])('a tool that is deleted while %s is changed does not exist', async (_what, body) => {
+    const { publicId } = await makeTool(app);
+    const { db, workspaceId } = app.workspace;
+    const changing = await db.transaction().execute(async (trx) => {
+      await softDeleteHttpTool(trx, workspaceId, publicId, clock.now());
+      const response = update(publicId, body).then((answer) => answer);
+      await untilOneWaits(app.database.name);
+      return { response };
+    });
+    const { status, body: refusal } = await changing.response;
+    expect([status, refusal.code]).toEqual([404, 'HTTP_TOOL_NOT_FOUND']);
   });
 });
 
