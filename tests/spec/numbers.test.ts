@@ -20,3 +20,11 @@ test('README.md says how many operations are described, and how many are served'
   expect(read('README.md')).toContain(`OpenAPI document of ${all.length} operations`);
   expect(read('README.md')).toContain(`\n${all.length - notImplemented.length} operations are served by this release`);
 });
+
+test('each decision has a number of its own, which its title repeats', () => {
+  const files = globSync('docs/decisions/*.md', { cwd: root }).sort();
+  expect(files.map((file) => /^# (\d+)\. /.exec(read(file))?.[1])).toEqual(files.map((_, index) => String(index + 1)));
+  expect(files.map((file) => /(\d{4})-[^/]+$/.exec(file)?.[1])).toEqual(
+    files.map((_, index) => String(index + 1).padStart(4, '0')),
+  );
+});
