@@ -2,11 +2,9 @@ import type { Kysely } from 'kysely';
 import type { Clock } from '../core/clock.ts';
 import type { operations } from '../generated/api.ts';
 import type { DB } from '../generated/db.ts';
+import type { OperationId } from '../generated/operations.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { Runtime } from '../runtime/runtime.ts';
-
-/** Every operation of the contract. */
-export type OperationId = keyof operations;
 
 type Parameters<Id extends OperationId> = operations[Id]['parameters'];
 type PartOf<Id extends OperationId, Part extends 'path' | 'query'> = NonNullable<Parameters<Id>[Part]>;

@@ -6,7 +6,7 @@ import { PLACEHOLDER } from '../spec/rules/noPlaceholder.ts';
 import type { Content, Document, Operation, PathItem, RequestBody, Response } from '../spec/rules/types.ts';
 import { bundle } from './bundle.ts';
 import { operationRows } from './codegen/operations.ts';
-import { sample, scaffold } from './newOperation/scaffold.ts';
+import { exampleOf, scaffold } from './newOperation/scaffold.ts';
 
 const root = join(import.meta.dirname, '..');
 const SUMMARY = `${PLACEHOLDER}: say what it shows`;
@@ -75,7 +75,7 @@ function exampleValue(document: Document, operation: Operation, file: string): u
   const media = contents
     .flatMap((content) => Object.values(content))
     .find(({ examples }) => examples && name in examples);
-  return media?.schema ? sample(document, media.schema) : {};
+  return media?.schema ? exampleOf(document, media.schema) : {};
 }
 
 await main().catch((error) => {

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { type ApiError, type ErrorCode, fault } from '../core/errors.ts';
 import { API_PREFIX, type OperationId } from '../generated/operations.ts';
 import type { Authenticator, Principal } from './api/auth.ts';
-import { readBody, readQuery } from './api/body.ts';
+import { readQuery, readRequestBody } from './api/body.ts';
 import type { DocumentedOperation } from './api/contract/document.ts';
 import { errorBody, sendError, toApiError } from './api/errors.ts';
 import { contextOf, type HandlerParts } from './api/exchange.ts';
@@ -70,7 +70,7 @@ export function createApp(parts: AppParts): Express {
       await parts.rateLimiter.take(principal.apiKeyId, request, response);
       checkStorable(match.params, '/path');
       const query = readQuery(search);
-      const body = await readBody(request, operation, parts.uploadDir);
+      const body = await readRequestBody(request, operation, parts.uploadDir);
       const exchange = { principal, requestId, response, operation, failed };
       const unchecked = { match, query, headers: request.headers, body: body.json, form: body.form };
       await contract

@@ -1,3 +1,4 @@
+import { kebab } from '../../spec/rules/contract.ts';
 import type { Document, Operation, RequestBody, Response } from '../../spec/rules/types.ts';
 
 const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
@@ -16,11 +17,6 @@ export type OperationRow = {
   requestBody: 'json' | 'multipart' | 'json-or-multipart' | 'none';
   bodyRequired: boolean;
 };
-
-/** The folder of a tag: its name in kebab case. */
-export function kebab(tag: string): string {
-  return tag.toLowerCase().replace(/[^a-z0-9]+/g, '-');
-}
 
 /**
  * Every operation of a bundled document, in the document's order.

@@ -79,26 +79,26 @@ const texts: Record<string, string> = {
  * A value that fits a schema of a bundled document: the schema's own example if it has one, else one of its type. A text is a
  * placeholder, and may not match the pattern of its schema.
  */
-export function sample(document: Document, schema: Schema, depth = 0): unknown {
+export function exampleOf(document: Document, schema: Schema, depth = 0): unknown {
   const node = deref(document, schema);
   const known = [node.const, node.examples, node.default, node.enum].find((each) => each !== undefined);
   if (known !== undefined) return Array.isArray(known) ? known[0] : known;
   const parts = node.allOf ?? [];
   const choice = node.anyOf?.[0] ?? node.oneOf?.[0];
-  if (choice) return sample(document, choice, depth);
+  if (choice) return exampleOf(document, choice, depth);
   const type = [node.type].flat()[0];
   if (type === 'object' || node.properties || parts.length > 0) {
     const own = Object.entries(node.properties ?? {}).map(([name, property]) => [
       name,
-      sample(document, property, depth + 1),
+      exampleOf(document, property, depth + 1),
     ]);
     return Object.assign(
       {},
-      ...parts.map((part) => sample(document, part, depth)),
+      ...parts.map((part) => exampleOf(document, part, depth)),
       Object.fromEntries(depth > 6 ? [] : own),
     );
   }
-  if (type === 'array') return node.items && depth < 6 ? [sample(document, node.items, depth + 1)] : [];
+  if (type === 'array') return node.items && depth < 6 ? [exampleOf(document, node.items, depth + 1)] : [];
   if (type === 'integer' || type === 'number') return node.minimum ?? 1;
   if (type === 'boolean') return true;
   if (type === 'null') return null;

@@ -77,7 +77,7 @@ export interface Body {
  * Throws PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE (type, charset or encoding) or VALIDATION_ERROR (not what it says it
  * is, not storable, too deep).
  */
-export async function readBody(
+export async function readRequestBody(
   request: IncomingMessage,
   operation: DocumentedOperation,
   uploadDir: string,

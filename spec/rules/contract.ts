@@ -1,13 +1,13 @@
 import { dirname, relative } from 'node:path';
 import type {
   Content,
-  Context,
   Location,
   Operation,
   Parameter,
   PathItem,
   RequestBody,
   Response,
+  RuleContext,
   Schema,
 } from './types.ts';
 
@@ -19,7 +19,7 @@ export type Placed<T> = { node: T; location: Location };
 export type PlacedOperation = Placed<Operation> & { method: string; parameters: Placed<Parameter>[] };
 
 /** The operations of a Path Item, each with the parameters of its own and of the path. */
-export function operationsOf(item: PathItem, context: Context): PlacedOperation[] {
+export function operationsOf(item: PathItem, context: RuleContext): PlacedOperation[] {
   const { location } = context;
   return methods
     .filter((method) => item[method])
@@ -37,20 +37,23 @@ function list<T>(nodes: T[] | undefined, location: Location): Placed<T>[] {
 }
 
 /** Follows a node's `$ref`; a node without one, or with one that does not resolve, is returned as it is. */
-export function follow<T>({ node, location }: Placed<T>, context: Context): Placed<T> {
+export function follow<T>({ node, location }: Placed<T>, context: RuleContext): Placed<T> {
   const isReference = typeof node === 'object' && node !== null && '$ref' in node;
   if (!isReference) return { node, location };
   const target = context.resolve(node, location.source.absoluteRef);
   return target.node && target.location ? { node: target.node, location: target.location } : { node, location };
 }
 
-export function requestBodyOf({ node, location }: PlacedOperation, context: Context): Placed<RequestBody> | undefined {
+export function requestBodyOf(
+  { node, location }: PlacedOperation,
+  context: RuleContext,
+): Placed<RequestBody> | undefined {
   return node.requestBody && follow({ node: node.requestBody, location: location.child('requestBody') }, context);
 }
 
 export function responsesOf(
   { node, location }: PlacedOperation,
-  context: Context,
+  context: RuleContext,
 ): (Placed<Response> & { status: string })[] {
   return Object.entries(node.responses ?? {}).map(([status, response]) => ({
     status,
@@ -65,7 +68,7 @@ export function schemasOf(content: Content | undefined, location: Location): Pla
 }
 
 /** The schemas of what a client sends: those of an operation's parameters and body. */
-export function requestSchemas(operation: PlacedOperation, context: Context): Placed<Schema>[] {
+export function requestSchemas(operation: PlacedOperation, context: RuleContext): Placed<Schema>[] {
   const body = requestBodyOf(operation, context);
   const parameters = operation.parameters.flatMap(({ node, location }) =>
     node.schema ? [{ node: node.schema, location: location.child('schema') }] : [],
@@ -74,7 +77,7 @@ export function requestSchemas(operation: PlacedOperation, context: Context): Pl
 }
 
 /** The schemas of what a client receives: those of all responses of an operation. */
-export function responseSchemas(operation: PlacedOperation, context: Context): Placed<Schema>[] {
+export function responseSchemas(operation: PlacedOperation, context: RuleContext): Placed<Schema>[] {
   return responsesOf(operation, context).flatMap(({ node, location }) => schemasOf(node.content, location));
 }
 
@@ -87,7 +90,7 @@ export type Met = Placed<Schema> & { part: boolean };
  */
 export function walkSchema(
   start: Placed<Schema>,
-  context: Context,
+  context: RuleContext,
   seen: Set<Schema>,
   visit: (met: Met) => void,
   part = false,

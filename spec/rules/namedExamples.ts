@@ -1,5 +1,5 @@
 import { follow, operationsOf, requestBodyOf, responsesOf } from './contract.ts';
-import type { Content, Context, Location, Rule } from './types.ts';
+import type { Content, Location, Rule, RuleContext } from './types.ts';
 
 /** Every body and every success response with content has at least one example, in a file named after operation and example. */
 export const namedExamples: Rule = () => ({
@@ -14,7 +14,7 @@ export const namedExamples: Rule = () => ({
   },
 });
 
-function check(operationId: string, content: Content | undefined, location: Location, context: Context): void {
+function check(operationId: string, content: Content | undefined, location: Location, context: RuleContext): void {
   for (const [type, media] of Object.entries(content ?? {})) {
     const place = location.child(['content', type]);
     const examples = Object.entries(media.examples ?? {});

@@ -1,4 +1,4 @@
-import type { Context, Location, Rule } from './types.ts';
+import type { Location, Rule, RuleContext } from './types.ts';
 
 /** How each text begins that `npm run new:operation` leaves for its author to write. */
 export const PLACEHOLDER = 'TODO';
@@ -10,7 +10,7 @@ export const noPlaceholder: Rule = () => ({
   Example: (node, context) => check(node, context),
 });
 
-function check(node: object, context: Context): void {
+function check(node: object, context: RuleContext): void {
   for (const location of placeholders(node, context.location))
     context.report({ message: `Write this text: it still begins with ${PLACEHOLDER}.`, location });
 }

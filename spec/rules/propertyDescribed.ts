@@ -1,5 +1,5 @@
 import { follow, operationsOf, type Placed, requestSchemas, responseSchemas, walkSchema } from './contract.ts';
-import type { Context, Rule, Schema } from './types.ts';
+import type { Rule, RuleContext, Schema } from './types.ts';
 
 /** Every property has a description: its own, or that of the schema that it refers to. */
 export const propertyDescribed: Rule = () => {
@@ -19,7 +19,7 @@ export const propertyDescribed: Rule = () => {
   };
 };
 
-function described(schema: Placed<Schema>, context: Context): boolean {
+function described(schema: Placed<Schema>, context: RuleContext): boolean {
   if (schema.node.description) return true;
   const { node, location } = follow(schema, context);
   if (node.description) return true;

@@ -70,7 +70,7 @@ export type Location = {
   key(): Location;
 };
 
-export type Context = {
+export type RuleContext = {
   report(problem: { message: string; location?: Location | Location[]; suggest?: string[] }): void;
   /** Follows a `$ref` (from the file named, else from the file of the present node); a node without one is returned as it is. */
   resolve<T>(node: T, from?: string): { node?: T; location?: Location };
@@ -80,7 +80,7 @@ export type Context = {
   parent: unknown;
 };
 
-type Visit<T> = (node: T, context: Context) => void;
+type Visit<T> = (node: T, context: RuleContext) => void;
 type Hooks<T> = Visit<T> | { enter?: Visit<T>; leave?: Visit<T> };
 
 export type Visitor = {

@@ -14,7 +14,7 @@ import {
   responsesOf,
   walkSchema,
 } from './contract.ts';
-import type { Content, Context, Example, Location, Rule, Schema } from './types.ts';
+import type { Content, Example, Location, Rule, RuleContext, Schema } from './types.ts';
 
 /**
  * Every example is valid: named ones against the schema of their media type or parameter, and a schema's own `examples` and
@@ -23,18 +23,18 @@ import type { Content, Context, Example, Location, Rule, Schema } from './types.
 export const validExamples: Rule = () => {
   const validator = fileValidator();
   const seen = new Set<Schema>();
-  const check = (value: unknown, schema: Location, at: Location, what: string, context: Context) => {
+  const check = (value: unknown, schema: Location, at: Location, what: string, context: RuleContext) => {
     for (const fault of validator(value, schema))
       context.report({ message: `${what} is not valid: ${fault}.`, location: at });
   };
-  const checkNamed = (examples: Record<string, Example> = {}, schema: Location, at: Location, context: Context) => {
+  const checkNamed = (examples: Record<string, Example> = {}, schema: Location, at: Location, context: RuleContext) => {
     for (const [name, example] of Object.entries(examples)) {
       const target: Placed<Example> = follow({ node: example, location: at.child(['examples', name]) }, context);
       if ('value' in target.node)
         check(target.node.value, schema, target.location.child('value'), `Example ${name}`, context);
     }
   };
-  const checkContent = (content: Content | undefined, at: Location, context: Context) => {
+  const checkContent = (content: Content | undefined, at: Location, context: RuleContext) => {
     for (const [type, media] of Object.entries(content ?? {})) {
       const place = at.child(['content', type]);
       if (media.schema) checkNamed(media.examples, place.child('schema'), place, context);

@@ -7,7 +7,7 @@ import { type BindableQuery, bindable, checkQuery } from './sql.ts';
 import { TooMuchData } from './wire.ts';
 
 export { checkConnection } from './connection.ts';
-export { checkQuery, parametersOf } from './sql.ts';
+export { checkQuery, parameterNames } from './sql.ts';
 
 /** One run of a DATABASE_QUERY tool. */
 export interface DatabaseQueryRun {

@@ -127,7 +127,7 @@ function* tokensOf(sql: string): Generator<Token> {
 }
 
 /** The distinct names of the parameters `:x` of a query, in the order of their first use. */
-export function parametersOf(query: string): string[] {
+export function parameterNames(query: string): string[] {
   const names = new Set<string>();
   for (const { kind, start, end } of tokensOf(query)) {
     if (kind === 'parameter') names.add(query.slice(start + 1, end));

@@ -1,7 +1,7 @@
 import type { ErrorDetail } from '../../../core/errors.ts';
 import { below, checkShape, faultAt } from '../configuration/faults.ts';
 import { declaredInputs, fitInputs, inputSchemaFaults } from '../configuration/inputSchema.ts';
-import { checkConnection, checkQuery, parametersOf, runDatabaseQuery } from '../databaseQuery/databaseQuery.ts';
+import { checkConnection, checkQuery, parameterNames, runDatabaseQuery } from '../databaseQuery/databaseQuery.ts';
 import { HIDDEN } from '../secrets/secrets.ts';
 import { DEFAULT_TIMEOUT_SECONDS, type JsonSchema, TIMEOUT_SHAPE, type ToolOutcome } from '../tool.ts';
 import { NO_INPUTS, type ToolKind, type ToolRun } from './kind.ts';
@@ -40,7 +40,7 @@ function faultsOf(configuration: Record<string, unknown>, path: string): ErrorDe
   const queryFault = checkQuery(query);
   if (queryFault !== undefined) return [...faults, faultAt(below(path, 'query'), queryFault, 'format')];
   const declared = declaredInputs(inputSchema);
-  for (const name of parametersOf(query).filter((each) => declared?.has(each) === false)) {
+  for (const name of parameterNames(query).filter((each) => declared?.has(each) === false)) {
     faults.push(faultAt(below(path, 'query'), `:${name} is not a property of the inputSchema`, 'placeholder'));
   }
   return faults;

@@ -4,7 +4,7 @@ import { inputSchemaFaults, MAX_SCHEMA_CHARS } from '../configuration/inputSchem
 import type { JsonSchema } from '../tool.ts';
 import { BadDocument, type Fields, isFields, type Located, objectAt } from './document.ts';
 import type { DocumentFault, ImportRequest, ImportResult } from './importRequest.ts';
-import { type DocumentParameter, MAX_DESCRIPTION, parametersOf } from './parameters.ts';
+import { type DocumentParameter, MAX_DESCRIPTION, readParameters } from './parameters.ts';
 import { SchemaCollector } from './schemas.ts';
 import { serverOf } from './servers.ts';
 
@@ -93,7 +93,7 @@ function importEndpoint(
     }
   }
   const body = jsonContent(document, candidate);
-  const parameters = nameInputs(parametersOf(document, path, item, operation, request.authHeader), body !== null);
+  const parameters = nameInputs(readParameters(document, path, item, operation, request.authHeader), body !== null);
   const inputSchema = inputsOf(document, operation, parameters, body);
   return {
     operationId: String(operation.value.operationId),

@@ -58,7 +58,7 @@ function readParameter(document: Fields, located: Located<Fields>): DocumentPara
  * The parameters of an operation, those of its path included where it does not replace them. Throws BadDocument when one
  * cannot be sent, or when a placeholder of the path has no parameter.
  */
-export function parametersOf(
+export function readParameters(
   document: Fields,
   path: string,
   item: Located<Fields>,

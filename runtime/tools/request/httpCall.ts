@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { guardedFetch, OutgoingFailed, OutgoingRefused, type OutgoingRequest } from '../../../core/outgoing.ts';
 import { ToolFailure } from '../failure.ts';
 import type { ToolOutcome } from '../tool.ts';
-import { MAX_RESPONSE_BYTES, readBody } from './response.ts';
+import { MAX_RESPONSE_BYTES, readResponseBody } from './response.ts';
 
 /** One request of a tool. */
 export type ToolRequest = Pick<
@@ -27,7 +27,7 @@ export async function callHttp({ url, timeoutSeconds, signal, ...request }: Tool
     const name = STATUS_CODES[status];
     return {
       statusCode: status,
-      responseData: readBody(response),
+      responseData: readResponseBody(response),
       errorMessage: status >= 200 && status < 300 ? null : `The server answered ${status}${name ? ` ${name}` : ''}.`,
     };
   } catch (error) {

@@ -33,7 +33,7 @@ function decode(bytes: Buffer, charset: string | undefined): string | undefined 
  * when it is empty. The charset is that of a byte order mark, else the declared one, else UTF-8, else Windows-1252 where the
  * Content-Type is text. Of binary data the result has the size and the type.
  */
-export function readBody({
+export function readResponseBody({
   body,
   headers,
 }: Pick<OutgoingResponse, 'body' | 'headers'>): Record<string, unknown> | null {

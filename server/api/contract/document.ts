@@ -8,14 +8,14 @@ export interface DocumentedOperation {
   method: string;
   path: string;
   parameters?: { name: string; in: string; schema?: { type?: unknown } }[];
-  requestBody?: { required?: boolean; content: Record<string, MediaType> };
+  requestBody?: { required?: boolean; content: Record<string, DocumentedMediaType> };
   responses: Record<string, { content?: Record<string, { schema?: object }> }>;
   /** The parts of its form, if it takes one; read from `requestBody`. */
   form?: FormShape | undefined;
 }
 
 /** One content type of a request body. */
-export interface MediaType {
+export interface DocumentedMediaType {
   schema?: { properties?: Record<string, { 'x-max-bytes'?: number }> };
   encoding?: Record<string, { contentType?: string }>;
 }

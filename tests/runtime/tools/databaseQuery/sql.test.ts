@@ -1,7 +1,7 @@
-import { checkQuery, parametersOf } from '../../../../runtime/tools/databaseQuery/databaseQuery.ts';
+import { checkQuery, parameterNames } from '../../../../runtime/tools/databaseQuery/databaseQuery.ts';
 import { bindable } from '../../../../runtime/tools/databaseQuery/sql.ts';
 
-describe('parametersOf', () => {
+describe('parameterNames', () => {
   test.each([
     ['select :a', ['a']],
     ['select :b, :a, :b', ['b', 'a']],
@@ -32,13 +32,13 @@ describe('parametersOf', () => {
     ['select : x, :1', []],
     ['', []],
   ])('%s', (query, names) => {
-    expect(parametersOf(query)).toEqual(names);
+    expect(parameterNames(query)).toEqual(names);
   });
 
   test('takes time in proportion to the text', () => {
     const started = performance.now();
     for (const part of ['-', '/*', "'", '$a', '$', ':', '[', "e'\n", '--\n', "'a'\n"])
-      parametersOf(part.repeat(40_000 / part.length));
+      parameterNames(part.repeat(40_000 / part.length));
     expect(performance.now() - started).toBeLessThan(5000);
   });
 });

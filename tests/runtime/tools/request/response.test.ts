@@ -1,8 +1,8 @@
-import { readBody } from '../../../../runtime/tools/request/response.ts';
+import { readResponseBody } from '../../../../runtime/tools/request/response.ts';
 import { redactor } from '../../../../runtime/tools/secrets/redact.ts';
 
 const read = (body: string | Buffer, contentType?: string) =>
-  readBody({
+  readResponseBody({
     body: Buffer.from(body as string),
     headers: contentType === undefined ? {} : { 'content-type': contentType },
   });
@@ -88,7 +88,7 @@ describe('secrets in a result', () => {
 
   test('characters that cannot be stored are replaced', () => {
     const { body } = { body: Buffer.from('{"a\\u0000":"\\ud800"}') };
-    expect(redactor([]).data(readBody({ body, headers: {} }))).toEqual({ 'a\uFFFD': '\uFFFD' });
+    expect(redactor([]).data(readResponseBody({ body, headers: {} }))).toEqual({ 'a\uFFFD': '\uFFFD' });
     expect(redactor([]).message('\0 and \ud800')).toBe('\uFFFD and \uFFFD');
   });
 

@@ -1,0 +1,44 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import ts from 'typescript';
+
+const root = join(import.meta.dirname, '../..');
+const FOLDERS = 'core,db,integrations,runtime,domain,jobs,handlers,server,scripts,spec';
+
+/** The names that a module declares and exports. A name that it passes on from another module is not declared there. */
+function exportedNames(file: string, text: string): string[] {
+  const { statements } = ts.createSourceFile(file, text, ts.ScriptTarget.Latest);
+  const names = statements.flatMap((statement): ts.Node[] => {
+    const modifiers = ts.canHaveModifiers(statement) ? (ts.getModifiers(statement) ?? []) : [];
+    if (!modifiers.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword)) return [];
+    if (ts.isVariableStatement(statement)) return statement.declarationList.declarations.map(({ name }) => name);
+    return [(statement as ts.DeclarationStatement).name].filter((name) => name !== undefined);
+  });
+  return names.filter(ts.isIdentifier).map(({ text: name }) => name);
+}
+
+/** The names that more than one file declares and exports, each with its files. */
+function sharedNames(files: ReadonlyMap<string, string>): string[] {
+  const places = new Map<string, Set<string>>();
+  for (const [file, text] of files)
+    for (const name of exportedNames(file, text)) places.set(name, (places.get(name) ?? new Set()).add(file));
+  return [...places].filter(([, found]) => found.size > 1).map(([name, found]) => `${name}: ${[...found].join(', ')}`);
+}
+
+test('a name that two files export is found, whatever it names', () => {
+  const files = new Map([
+    ['db/a.ts', 'export function one() {}\nexport const two = 1, three = 2;\nfunction four() {}'],
+    ['server/b.ts', 'export interface three {}\nexport type Five = 5;\nexport class four {}'],
+    [
+      'core/c.ts',
+      "export async function one() {}\nexport { two } from '../db/a.ts';\nconst text = `\nexport type Five = 5;`;",
+    ],
+  ]);
+  expect(sharedNames(files)).toEqual(['one: db/a.ts, core/c.ts', 'three: db/a.ts, server/b.ts']);
+});
+
+test('no two source files export one name', () => {
+  const files = globSync(`{${FOLDERS}}/**/*.ts`, { cwd: root }).sort();
+  expect(files.length).toBeGreaterThan(400);
+  expect(sharedNames(new Map(files.map((file) => [file, readFileSync(join(root, file), 'utf8')])))).toEqual([]);
+});
