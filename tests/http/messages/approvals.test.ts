@@ -58,7 +58,7 @@ describe.each([
   ['Anthropic', HAIKU],
   ['chat completions', LOCAL],
 ])('%s', (_wire, model) => {
-  test('a call that needs approval is not made; it waits, and the reply says so', async () => {
+  test('a call that needs approval is not made but listed in the response as pending', async () => {
     const agentId = await payer(model);
     const body = await waiting(agentId, call('pay', 'Oslo'), call('look', 'Rome'));
     expect(paths()).toEqual(['/look Rome']);
@@ -81,7 +81,7 @@ describe.each([
     ]);
   });
 
-  test('“approve” makes the call once, and the model goes on with all results', async () => {
+  test('“approve” makes the call once, and the model continues with all results', async () => {
     const agentId = await payer(model);
     const { conversationId } = await waiting(agentId, call('pay', 'Oslo'), call('look', 'Rome'));
     here.server.script({ reply: 'Paid.' });
@@ -101,7 +101,7 @@ describe.each([
       'user',
       'assistant',
     ]);
-    // Nothing waits any more: the same word is a message like any other.
+    // No call waits any more, so the same word is an ordinary message.
     await decide(agentId, conversationId, 'approve');
     expect(paths()).toHaveLength(2);
   });
@@ -118,7 +118,7 @@ describe.each([
 });
 
 describe('decisions one by one', () => {
-  test('metadata.approvals decides each; what it does not name goes on waiting', async () => {
+  test('metadata.approvals decides the calls that it names; the others keep waiting', async () => {
     const agentId = await payer();
     const { conversationId, pendingApprovals } = await waiting(agentId, call('pay', 'Oslo'), call('pay', 'Rome'));
     const [oslo, rome] = pendingApprovals.map(({ publicId }: { publicId: string }) => publicId);
@@ -135,14 +135,14 @@ describe('decisions one by one', () => {
     expect(seen).toContain('A person rejected this call.');
   });
 
-  test('the word decides what the map leaves open', async () => {
+  test('the word “approve” decides the calls that metadata.approvals does not name', async () => {
     const agentId = await payer();
     const { conversationId, pendingApprovals } = await waiting(agentId, call('pay', 'Oslo'), call('pay', 'Rome'));
     await decide(agentId, conversationId, 'approve', { [pendingApprovals[0].publicId]: 'reject' });
     expect(paths()).toEqual(['/pay Rome']);
   });
 
-  test('a message about something else withdraws what waits, and the model is told to act on it', async () => {
+  test('a message about something else withdraws the waiting calls, and the model must respond to that message', async () => {
     const agentId = await payer();
     const { conversationId, pendingApprovals } = await waiting(agentId, call('pay', 'Oslo'));
     here.server.script({ reply: 'Bergen, then.', toolCalls: [call('pay', 'Bergen')] });
@@ -154,7 +154,7 @@ describe('decisions one by one', () => {
     expect(paths()).toEqual([]);
   });
 
-  test('an approval that is not of this conversation is 400 with its place, and nothing happens', async () => {
+  test('an approval of another conversation is refused with 400 and its path, and changes nothing', async () => {
     const agentId = await payer();
     const { conversationId } = await waiting(agentId, call('pay', 'Oslo'));
     const elsewhere = await waiting(agentId, call('pay', 'Rome'));
@@ -173,7 +173,7 @@ describe('who decides whether a call waits', () => {
     ['the tool', true, false, true],
     ['the link', false, true, true],
     ['neither', false, false, false],
-  ])('%s: the stricter of tool and link wins', async (_who, onTool, onLink, waits) => {
+  ])('a requirement set on %s: the stricter setting of tool and link counts', async (_who, onTool, onLink, waits) => {
     const { publicId: id } = await postTool(here.app, here.tools, '/pay', {
       name: `pay_${randomUUID()}`,
       requiresApproval: onTool,
@@ -186,7 +186,7 @@ describe('who decides whether a call waits', () => {
     expect(paths()).toHaveLength(waits ? 0 : 1);
   });
 
-  test('a tool that was unlinked meanwhile is not called: the model is told', async () => {
+  test('a tool that was unlinked meanwhile is not called, and the model gets an error', async () => {
     const agentId = await payer();
     const { conversationId } = await waiting(agentId, call('pay', 'Oslo'));
     await here.app.api('delete', `/agents/${agentId}/http-tools/${pay}`).expect(204);
@@ -217,7 +217,7 @@ describe('exactly once', () => {
     }
   });
 
-  test('when the turn that was to go on fails after the call: the next message goes on with its result', async () => {
+  test('when the resumed turn fails after the call, the next message continues with the result of the call', async () => {
     const agentId = await payer();
     const { conversationId } = await waiting(agentId, call('pay', 'Oslo'));
     here.server.script({ status: 500 });
@@ -230,14 +230,14 @@ describe('exactly once', () => {
     expect(JSON.stringify(here.server.requests[2]?.body)).toContain('paid');
   });
 
-  test('an approved call that another process has begun just now is not made a second time', async () => {
+  test('an approved call that another process has just started is not made a second time', async () => {
     const agentId = await payer();
     const { conversationId, pendingApprovals } = await waiting(agentId, call('pay', 'Oslo'));
     const { db, workspaceId } = here.app.workspace;
     const id = pendingApprovals[0].publicId;
     await decideApprovals(db, workspaceId, { approved: [id], rejected: [] }, 'operator', new Date());
     here.server.script({ reply: 'I do not know.' });
-    // The turn still reads the call as approved, and then waits for the process that begins it.
+    // The turn still reads the call as approved, and then waits for the process that starts it.
     const sent = await db.transaction().execute(async (trx) => {
       expect(await takeApproved(trx, workspaceId, id)).toBe(true);
       const answer = decide(agentId, conversationId, 'Well?').then(({ body }) => body);
@@ -249,7 +249,7 @@ describe('exactly once', () => {
     expect(JSON.stringify(here.server.requests[1]?.body)).toContain('Whether it was made is not known.');
   });
 
-  test('a call that was begun when its process died is not made again: the model is told that its outcome is not known', async () => {
+  test('a call that was running when its process died is not made again, and the model learns that its outcome is unknown', async () => {
     const agentId = await payer();
     const { conversationId, pendingApprovals } = await waiting(agentId, call('pay', 'Oslo'));
     await here.app.workspace.db
@@ -264,7 +264,7 @@ describe('exactly once', () => {
   });
 });
 
-test('a sub-agent’s call waits for the same approval, and both go on when it is given', async () => {
+test('a sub-agent’s call waits for the same approval, and both agents continue when it is granted', async () => {
   const worker = await payer();
   const boss = await draftAgent(here.app);
   await link(here.app, boss, 'sub_agent', worker, { description: 'Pays.' });

@@ -8,9 +8,9 @@ import { conversationsOf, customModel, GPT, HAIKU, LOCAL, publishedAgent, said, 
 let server: ModelServer;
 let files: Server;
 let address: string;
-/** May fetch from 127.0.0.1. */
+/** An app that may fetch from 127.0.0.1. */
 let open: TestApp;
-/** May not, as by default. */
+/** An app that may not: the default. */
 let guarded: TestApp;
 let seer: string;
 
@@ -78,7 +78,7 @@ describe('200', () => {
     ]);
   });
 
-  test('an attachment needs no text; later turns get a note instead of the file', async () => {
+  test('a message may be an attachment without text; later turns get a note instead of the file', async () => {
     const attachments = [inline(PNG, { filename: 'cat.png' })];
     const { body } = await send(open, seer, { attachments }).expect(200);
     expect(parts(0)).toMatchObject([{ type: 'input_image' }]);
@@ -107,7 +107,7 @@ async function refusal(app: TestApp, agent: string, attachments: object[]) {
 }
 
 describe('422 ATTACHMENT_TOO_LARGE', () => {
-  test('inline beyond 1 MiB, and by address beyond 10 MiB', async () => {
+  test('an inline file over 1 MiB, and a fetched file over 10 MiB', async () => {
     const tooLarge = Buffer.concat([PNG, Buffer.alloc(1_048_577 - PNG.length)]);
     expect(await refusal(open, seer, [inline(tooLarge)])).toEqual([422, 'ATTACHMENT_TOO_LARGE']);
     expect(await refusal(open, seer, [{ url: `${address}/large.txt` }])).toEqual([422, 'ATTACHMENT_TOO_LARGE']);
@@ -115,7 +115,7 @@ describe('422 ATTACHMENT_TOO_LARGE', () => {
 });
 
 describe('422 UNSUPPORTED_ATTACHMENT', () => {
-  test('a kind that is not accepted, told by its bytes', async () => {
+  test('a file whose bytes are of a kind that is not accepted', async () => {
     const program = Buffer.from('7f454c4602010100000000000000000002003e00', 'hex');
     const unsupported = [422, 'UNSUPPORTED_ATTACHMENT'];
     expect(await refusal(open, seer, [inline(program, { filename: 'cat.png' })])).toEqual(unsupported);
@@ -124,7 +124,7 @@ describe('422 UNSUPPORTED_ATTACHMENT', () => {
     expect(await refusal(open, seer, [{ url: `${address}/nothing-here.png` }])).toEqual(unsupported);
   });
 
-  test('a model that takes no such kind', async () => {
+  test('a kind that the model does not accept', async () => {
     const blind = await publishedAgent(open, { aiModelPublicId: LOCAL });
     const reader = await publishedAgent(open, {
       aiModelPublicId: await customModel(open.workspace, { document: true }),

@@ -49,14 +49,14 @@ const MODEL = { aiModelPublicId: BUILTIN_MODEL.publicId };
 const agent = (setup: AgentSetup = {}) => agentWith(app, links, { ...MODEL, systemPrompt: 'You sell tea.', ...setup });
 const called = () => tools.received.map(({ url, body }) => `${url} ${JSON.parse(body).city}`);
 
-/** Says something; answers with the result of the turn. */
+/** Sends a message. Returns the response. */
 async function say(agentId: string, content: string, more: object = {}) {
   const { body } = await send(app, agentId, { content, ...more }).expect(200);
   expect(body.message.model).toBe('guildhall-builtin');
   return body;
 }
 
-test('asked something that the linked knowledge answers, it answers from it with the source', async () => {
+test('a question that the linked knowledge answers gets its answer from there, with the source', async () => {
   const agentId = await agent();
   const { message, usage } = await say(agentId, 'When can orders be sent back?');
   expect(message.content).toMatch(/^Orders can be sent back within 30 days\.\n\nSource: Refund policy\n\n/);
@@ -65,7 +65,7 @@ test('asked something that the linked knowledge answers, it answers from it with
   expect(usage.inputTokens).toBeGreaterThan(0);
 });
 
-test('asked something else, it tells what reached it, and that it is no LLM', async () => {
+test('for any other message it lists its input and says that it is no LLM', async () => {
   const agentId = await agent();
   const { message, conversationId } = await say(agentId, 'Zugzwang?');
   expect(message.content).toContain('I am not an LLM');
@@ -76,7 +76,7 @@ test('asked something else, it tells what reached it, and that it is no LLM', as
   expect(second.content).toContain('2 earlier messages');
 });
 
-test('asked to call a tool by name with JSON, it does', async () => {
+test('it calls a tool that the message names, with the JSON of the message', async () => {
   const { message, conversationId } = await say(await agent(), 'Please call look {"city":"Oslo"}.');
   expect(called()).toEqual(['/look Oslo']);
   expect(message.content).toContain('look answered: “{"sky":"clear"}”');
@@ -87,7 +87,7 @@ test('asked to call a tool by name with JSON, it does', async () => {
   ]);
 });
 
-test('it makes several calls at once, and one after the other', async () => {
+test('it makes several calls in parallel, and in sequence', async () => {
   const agentId = await agent();
   const plan = 'call look {"city":"Oslo"} and look {"city":"Rome"}, then call calculate {"expression":"6 * 7"}';
   const { message, conversationId } = await say(agentId, plan);
@@ -103,20 +103,20 @@ test('it makes several calls at once, and one after the other', async () => {
   ]);
 });
 
-test('a call that fails ends the chain, and it says so', async () => {
+test('a failed call ends the sequence, and the reply says so', async () => {
   const { message } = await say(await agent(), 'call broken {"city":"Oslo"} then call look {"city":"Oslo"}');
   expect(called()).toEqual(['/broken Oslo']);
   expect(message.content).toMatch(/broken failed: .*503.*So I did not go on to call look\./s);
 });
 
-test('a tool that is not there is named, with those that are', async () => {
+test('for an unknown tool it names that tool and the available ones', async () => {
   const { message } = await say(await agent(), 'call fly_away {"city":"Oslo"}');
   expect(message.content).toContain('There is no tool fly_away.');
   expect(message.content).toContain('look, broken, pay');
 });
 
 describe('approvals by words', () => {
-  test('the call waits; “approve” makes it, and the plan goes on', async () => {
+  test('the call waits; “approve” makes it, and the sequence continues', async () => {
     const agentId = await agent();
     const plan = 'call pay {"city":"Oslo"} then call look {"city":"Oslo"}';
     const { conversationId, pendingApprovals, message } = await say(agentId, plan);
@@ -130,7 +130,7 @@ describe('approvals by words', () => {
     expect((await turnsOf(app, conversationId)).map(({ status }) => status)).toEqual(['done', 'done']);
   });
 
-  test('“reject” does not, and ends the plan', async () => {
+  test('“reject” makes no call and ends the sequence', async () => {
     const agentId = await agent();
     const { conversationId } = await say(agentId, 'call pay {"city":"Oslo"} then call look {"city":"Oslo"}');
     const { message } = await say(agentId, 'reject', { conversationId });
@@ -139,7 +139,7 @@ describe('approvals by words', () => {
   });
 });
 
-describe('every capability can be tried with it', () => {
+describe('it can try every capability', () => {
   test('memory', async () => {
     const agentId = await agent({ longTermMemoryEnabled: true });
     const externalUserId = randomUUID();
@@ -166,12 +166,12 @@ describe('every capability can be tried with it', () => {
     expect(message.ui).toEqual({ type: 'text', text: 'Hi' });
   });
 
-  test('web search, which says that nothing is configured', async () => {
+  test('web search, which reports that no service is configured', async () => {
     const { message } = await say(await agent({ webSearchEnabled: true }), 'call web_search {"query":"tea"}');
     expect(message.content).toContain('Web search is not configured');
   });
 
-  test('sub-agents, which work on their task alike', async () => {
+  test('sub-agents, which carry out their tasks in the same way', async () => {
     const subId = await agent({ name: 'Looker' });
     const boss = await agentWith(app, [{ kind: 'sub_agent', id: subId }], MODEL);
     const task = 'call look {\\"city\\":\\"Oslo\\"}';
@@ -195,14 +195,14 @@ describe('every capability can be tried with it', () => {
   });
 });
 
-test('a stream is what is stored, with the calls in its last event', async () => {
+test('a stream has the text that is stored, and the calls in its last event', async () => {
   const { text, debug, conversationId } = await streamed(app, await agent(), { content: 'call look {"city":"Oslo"}' });
   expect(text).toContain('look answered: “{"sky":"clear"}”');
   expect(debug).toMatchObject({ model: 'guildhall-builtin', totalCost: 0, toolCalls: [{ name: 'look', ok: true }] });
   expect((await stored(app, conversationId)).at(-1)?.content).toBe(text);
 });
 
-test('the same message gets the same answer', async () => {
+test('the same message gets the same reply', async () => {
   const agentId = await agent();
   const [one, two] = [await say(agentId, 'When is the shop closed?'), await say(agentId, 'When is the shop closed?')];
   expect(one.message.content).toBe(two.message.content);

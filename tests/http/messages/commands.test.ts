@@ -26,7 +26,7 @@ async function seenOf(agentId: string, content: string): Promise<string> {
 }
 
 describe.each(WIRES)('%s', (_wire, model) => {
-  test('a command stands for its prompt, followed by what was typed after it; later turns see that too', async () => {
+  test('a command is replaced by its prompt, followed by the text typed after it; later turns see the same', async () => {
     const { agentId } = await summarizer(model);
     const { body } = await send(here.app, agentId, { content: '/sum-up  Oslo is in Norway. ' }).expect(200);
     const { conversationId } = body;
@@ -34,33 +34,33 @@ describe.each(WIRES)('%s', (_wire, model) => {
     const expanded = `user: ${PROMPT}\n\nOslo is in Norway.`;
     expect(said(here.server.requests[0])).toEqual([expanded]);
     expect(said(here.server.requests[1])).toEqual([expanded, 'assistant: Hello from the model.', 'user: Shorter.']);
-    // Stored is what the user typed.
+    // The stored message is the one that the user typed.
     expect((await transcript(here.app, conversationId))[0]).toBe('user: /sum-up  Oslo is in Norway. ');
   });
 });
 
-test('a command alone is its prompt alone, and what follows may begin on a new line', async () => {
+test('a command without further text is replaced by its prompt alone; further text may begin on a new line', async () => {
   const { agentId } = await summarizer();
   expect(await seenOf(agentId, '/sum-up')).toBe(`user: ${PROMPT}`);
   expect(await seenOf(agentId, '/sum-up\nOne.\n\n  Two.')).toBe(`user: ${PROMPT}\n\nOne.\n\n  Two.`);
   expect(await seenOf(agentId, '\n /sum-up\tOne.')).toBe(`user: ${PROMPT}\n\nOne.`);
 });
 
-test('in the middle of a conversation it works as at its beginning', async () => {
+test('a command works in a later message as in the first', async () => {
   const { agentId } = await summarizer();
   const conversationId = await begun(here.app, agentId);
   await send(here.app, agentId, { content: '/sum-up All of it.', conversationId }).expect(200);
   expect(said(here.server.requests[1]).at(-1)).toBe(`user: ${PROMPT}\n\nAll of it.`);
 });
 
-test('what is typed is never expanded again: neither another command in it, nor variables', async () => {
+test('the text after a command is not expanded: neither other commands nor variables in it', async () => {
   const { agentId } = await summarizer();
   await makeCommand(here.app, agentId, { command: 'other', prompt: 'Other.' });
   expect(await seenOf(agentId, '/sum-up /other $& {{city}}')).toBe(`user: ${PROMPT}\n\n/other $& {{city}}`);
 });
 
 describe('the use of a command is counted', () => {
-  test('with the time, once for each message, also when the model fails', async () => {
+  test('once for each message, with the time, also when the model fails', async () => {
     const { agentId, commandId } = await summarizer();
     expect(await used(agentId, commandId)).toEqual({ usageCount: 0, lastUsedAt: null });
     const conversationId = await begun(here.app, agentId, '/sum-up One.');
@@ -73,7 +73,7 @@ describe('the use of a command is counted', () => {
     expect(await used(agentId, commandId)).toEqual({ usageCount: 2, lastUsedAt: here.app.clock.now().toISOString() });
   });
 
-  test('exactly when many use it at once, in new conversations and in one', async () => {
+  test('exactly, when many messages use it at the same time, in new conversations and in one', async () => {
     const { agentId, commandId } = await summarizer();
     const conversationId = await begun(here.app, agentId);
     const sent = Array.from({ length: 30 }, (_, place) =>
@@ -83,7 +83,7 @@ describe('the use of a command is counted', () => {
     expect((await used(agentId, commandId)).usageCount).toBe(30);
   });
 
-  test('not for a message that is refused', async () => {
+  test('not when the message is refused', async () => {
     const { agentId, commandId } = await summarizer();
     const conversationId = await begun(here.app, agentId);
     await here.app.workspace.db
@@ -96,7 +96,7 @@ describe('the use of a command is counted', () => {
   });
 });
 
-describe('plain text, as it is typed, is what', () => {
+describe('text stays as typed when it', () => {
   test.each([
     '/',
     '//sum-up It.',
@@ -118,7 +118,7 @@ describe('plain text, as it is typed, is what', () => {
     expect((await used(agentId, commandId)).usageCount).toBe(0);
   });
 
-  test('was a command until it was switched off or deleted', async () => {
+  test('names a command that was switched off or deleted', async () => {
     const { agentId, commandId } = await summarizer();
     const path = `/agents/${agentId}/commands/${commandId}`;
     await here.app.api('patch', path).send({ status: 'inactive' }).expect(200);
@@ -129,7 +129,7 @@ describe('plain text, as it is typed, is what', () => {
     expect(await seenOf(agentId, '/sum-up It.')).toBe('user: /sum-up It.');
   });
 
-  test('is a command of another agent, or of another workspace', async () => {
+  test('names a command of another agent, or of another workspace', async () => {
     await summarizer();
     const theirs = await publishedAgent(here.app, {}, here.app.stranger.apiKey);
     await makeCommand(here.app, theirs, { command: 'sum-up', prompt: PROMPT }, here.app.stranger.apiKey);
@@ -138,7 +138,7 @@ describe('plain text, as it is typed, is what', () => {
   });
 });
 
-test('commands are no part of a version: a new one counts at once, and publishing changes none', async () => {
+test('commands do not belong to versions: a new one works at once, and publishing changes none', async () => {
   const { agentId, commandId } = await summarizer();
   expect(await seenOf(agentId, '/sum-up It.')).toBe(`user: ${PROMPT}\n\nIt.`);
   await publish(here.app, agentId);

@@ -24,10 +24,10 @@ afterAll(async () => {
 });
 
 const say = (replica: TestApp, body: object) => send(replica, agentId, body, app.workspace.apiKey);
-/** supertest sends on `then`. */
+/** supertest sends the request only when `then` is called. */
 const sent = (request: ReturnType<typeof say>) => request.then((answer) => answer);
 
-/** A turn that holds its conversation until `gate` lets the model's answer go; the model answers later turns with `next`. */
+/** A turn that holds its conversation until `gate` releases the model's reply. Later turns get the replies `next`. */
 async function heldTurn(content: string, conversationId: string, ...next: string[]) {
   server.reset();
   const gate = gatedReply();
@@ -39,7 +39,7 @@ async function heldTurn(content: string, conversationId: string, ...next: string
 
 const times = (count: number) => Array.from({ length: count }, (_, i) => i);
 
-/** Whether the model was ever asked for this conversation again before it had answered: each prompt must hold every earlier turn whole. */
+/** Asserts that no turn began before the one before it had ended: each prompt must hold all earlier turns with their replies. */
 function expectOneAfterTheOther(count: number): void {
   const prompts = server.requests.map(said);
   expect(prompts).toHaveLength(count);
@@ -64,7 +64,7 @@ describe('messages sent to one conversation at once', () => {
     expect((await conversation(app, conversationId)).messageCount).toBe(26);
   });
 
-  test('over two replicas too', async () => {
+  test('also when two replicas receive them', async () => {
     const conversationId = await begun(app, agentId);
     server.reset();
     server.fallback = { echo: true };
@@ -79,7 +79,7 @@ describe('messages sent to one conversation at once', () => {
     for (const i of times(12)) expect(lines[2 * i + 1]).toBe(lines[2 * i]?.replace('user', 'assistant'));
   });
 
-  test('do not hold up other conversations', async () => {
+  test('do not delay other conversations', async () => {
     const [busy, free] = [await begun(app, agentId), await begun(app, agentId)];
     const { gate, answer: slow } = await heldTurn('Slow', busy);
     await say(app, { content: 'Quick', conversationId: free }).expect(200);
@@ -88,7 +88,7 @@ describe('messages sent to one conversation at once', () => {
     expect((await slow).body.messages[0].content).toBe('Done.');
   });
 
-  test('waiting counts to the timeout, and keeps what the user wrote', async () => {
+  test('time spent waiting counts towards the timeout, and the user’s message is kept', async () => {
     const conversationId = await begun(app, agentId);
     const { gate, answer: slow } = await heldTurn('Slow', conversationId);
     const waiters = [app, other].map((replica) =>
@@ -119,7 +119,7 @@ describe('messages sent to one conversation at once', () => {
     ]);
   });
 
-  test('one that gives up waiting lets the next one have its turn, but not before the running one is over', async () => {
+  test('after a message has stopped waiting the next one is answered, but not before the running turn has ended', async () => {
     const conversationId = await begun(app, agentId);
     const { gate, answer: running } = await heldTurn('First', conversationId);
     const impatient = sent(say(app, { content: 'Second', conversationId, timeoutSeconds: 1 }));
@@ -132,7 +132,7 @@ describe('messages sent to one conversation at once', () => {
     expect(said(server.requests[1]).at(-1)).toBe('user: Third');
   });
 
-  test('a conversation that is paused while they wait is 422, one that is deleted 404', async () => {
+  test('waiting messages get 422 when the conversation is paused, and 404 when it is deleted', async () => {
     for (const [change, status, code] of [
       [{ is_paused: true }, 422, 'CONVERSATION_PAUSED'],
       [{ is_ended: true }, 422, 'CONVERSATION_ENDED'],
@@ -154,7 +154,7 @@ describe('messages sent to one conversation at once', () => {
 });
 
 describe('a conversation that is deleted while its turn runs', () => {
-  test('is 404 CONVERSATION_NOT_FOUND, and nothing is stored any more', async () => {
+  test('gives 404 CONVERSATION_NOT_FOUND, and nothing more is stored', async () => {
     const conversationId = await begun(app, agentId);
     const { gate, answer: running } = await heldTurn('Forget me', conversationId);
     await app.api('delete', `/conversations/${conversationId}`).expect(204);
@@ -185,7 +185,7 @@ describe('the lease of a turn', () => {
       .where('id', '=', conversationId)
       .execute();
 
-  test('of a replica that died is taken over once it has run out', async () => {
+  test('of a replica that died is taken over once it has expired', async () => {
     const conversationId = await begun(app, agentId);
     expect(await claim(conversationId)).toBeDefined();
     await expire(conversationId);
@@ -195,7 +195,7 @@ describe('the lease of a turn', () => {
     expect(said(server.requests[0]).slice(2)).toEqual(['user: From the dead.', 'user: Anybody?']);
   });
 
-  test('that has not run out is respected; whoever waits goes on as soon as it has', async () => {
+  test('that has not expired is respected; a waiting message continues as soon as it has', async () => {
     const conversationId = await begun(app, agentId);
     await claim(conversationId);
     expect(await claim(conversationId)).toBeUndefined();
@@ -207,7 +207,7 @@ describe('the lease of a turn', () => {
     expect((await waiting).status).toBe(200);
   });
 
-  test('makes a message wait until its time is over: it is kept, and the follow-up that would come now is not due any more', async () => {
+  test('makes a message wait until its own timeout: the message is kept, and a follow-up that was due is no longer due', async () => {
     const conversationId = await begun(app, agentId);
     await claim(conversationId);
     const followUp = () =>
@@ -222,7 +222,7 @@ describe('the lease of a turn', () => {
     expect(await followUp().executeTakeFirst()).toEqual({ follow_up_at: null });
   });
 
-  test('that was lost is not written over: the late reply is dropped with 503, the new turn’s stays', async () => {
+  test('that was lost protects the new turn: the late reply is dropped with 503, and the reply of the new turn stays', async () => {
     const conversationId = await begun(app, agentId);
     const { gate, answer: late } = await heldTurn('First', conversationId, 'In time.');
     await expire(conversationId);
@@ -241,7 +241,7 @@ describe('the lease of a turn', () => {
 });
 
 describe('while models are silent', () => {
-  test('no database connection is held: 30 turns wait, and others go on', async () => {
+  test('no database connection is held: other requests are served while 30 turns wait', async () => {
     server.fallback = { silence: true };
     const waiting = times(30).map((i) => sent(say(app, { content: `m${i}`, timeoutSeconds: 3 })));
     await server.received(30);

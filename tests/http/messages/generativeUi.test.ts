@@ -18,7 +18,7 @@ const shower = (setup: AgentSetup = {}) =>
   publishedAgent(here.app, { aiModelPublicId: GPT, genuiEnabled: true, systemPrompt: 'You help.', ...setup });
 
 describe.each(WIRES)('%s', (_wire, model) => {
-  test('components that the model shows are with the reply, and stay with it', async () => {
+  test('components that the model shows are returned with the reply and stored with it', async () => {
     const agentId = await shower({ aiModelPublicId: model });
     here.server.script(show(UI), { reply: 'Here is Monday.' });
     const { body } = await send(here.app, agentId, { content: 'How is Oslo?' }).expect(200);
@@ -30,7 +30,7 @@ describe.each(WIRES)('%s', (_wire, model) => {
     expect([question?.ui, reply?.ui]).toEqual([null, UI]);
   });
 
-  test('a tree with mistakes is told to the model, which may mend it', async () => {
+  test('the model gets the errors of an invalid tree and may send a corrected one', async () => {
     const agentId = await shower({ aiModelPublicId: model });
     const wrong = {
       type: 'stack',
@@ -49,7 +49,7 @@ describe.each(WIRES)('%s', (_wire, model) => {
   });
 });
 
-test('a reply after mistakes alone has no components, and so has the next reply of the conversation', async () => {
+test('a reply after invalid trees only has no components, and neither has the next reply of the conversation', async () => {
   const agentId = await shower();
   here.server.script(show({ type: 'nothing' }), { reply: 'Only words.' });
   const { body } = await send(here.app, agentId, { content: 'How is Oslo?' }).expect(200);
@@ -62,7 +62,7 @@ test('a reply after mistakes alone has no components, and so has the next reply 
   expect((await stored(here.app, conversationId)).map(({ ui }) => ui)).toEqual([null, null, null, UI, null, null]);
 });
 
-test('what is shown last counts', async () => {
+test('only the tree that was shown last is kept', async () => {
   const agentId = await shower();
   const second = { type: 'text', text: 'Better.' };
   here.server.script(show(UI, 'c1'), show(second, 'c2'), { reply: 'So.' });
@@ -70,7 +70,7 @@ test('what is shown last counts', async () => {
   expect(body.message.ui).toEqual(second);
 });
 
-test('what PostgreSQL cannot store does not stay in the components', async () => {
+test('characters that PostgreSQL cannot store are removed from the components', async () => {
   const agentId = await shower();
   here.server.script(show({ type: 'text', text: 'a\0b \ud83e' }), { reply: 'So.' });
   const { body } = await send(here.app, agentId, { content: 'How is Oslo?' }).expect(200);
@@ -86,7 +86,7 @@ test('of several messages the last has the components', async () => {
   expect((await stored(here.app, body.conversationId)).map(({ ui }) => ui)).toEqual([null, null, UI]);
 });
 
-test('a stream has the components in the stored message, and nothing of them in its text', async () => {
+test('a stream has the components in its stored message, and not in its text', async () => {
   const agentId = await shower();
   here.server.script(show(UI), { reply: ['Here ', 'it is.'] });
   const { text, debug, conversationId } = await streamed(here.app, agentId, { content: 'How is Oslo?' });
@@ -94,18 +94,18 @@ test('a stream has the components in the stored message, and nothing of them in 
   expect((await stored(here.app, conversationId)).at(-1)).toMatchObject({ publicId: debug.messagePublicId, ui: UI });
 });
 
-test('what a button says comes as the user’s next message', async () => {
+test('the message of a button comes back as the user’s next message', async () => {
   const agentId = await shower();
   here.server.script(show(UI), { reply: 'Here is Monday.' });
   const { body } = await send(here.app, agentId, { content: 'How is Oslo?' }).expect(200);
   const { conversationId } = body;
   await send(here.app, agentId, { content: 'Show the week.', conversationId }).expect(200);
   expect(said(here.server.requests[2]).at(-1)).toBe('user: Show the week.');
-  // The model still knows what it showed.
+  // The history still has the components that the model showed.
   expect(JSON.stringify(here.server.requests[2]?.body)).toContain('Monday');
 });
 
-test('a sub-agent talks to its parent and shows nothing', async () => {
+test('a sub-agent cannot show components: it replies to its parent only', async () => {
   const subId = await shower({ name: 'Shower' });
   const agentId = await agentWith(here.app, [{ kind: 'sub_agent', id: subId }], { aiModelPublicId: GPT });
   here.server.script({ reply: '', toolCalls: [toolCall('delegate_to_Shower', { task: 'Show it.' })] });
@@ -114,7 +114,7 @@ test('a sub-agent talks to its parent and shows nothing', async () => {
   expect(systemOf(here.server.requests[1])).toBe('You help.');
 });
 
-test('with the feature off there is neither section nor tool', async () => {
+test('with the feature off there is neither a section in the prompt nor a tool', async () => {
   const agentId = await shower({ genuiEnabled: false });
   await send(here.app, agentId, { content: 'Go.' }).expect(200);
   expect(systemOf(here.server.requests[0])).toBe('You help.');

@@ -30,7 +30,7 @@ const newStart = (more: Partial<TurnStart> = {}) => ({
   ...more,
 });
 
-/** What a turn finds at first, and then, whose replica finds the lease of the one before run out just as its end is being stored. */
+/** Claims the conversation for `next` while the end of the turn before is being stored and its lease has expired: the first claim, and the last. */
 async function besideTheEnd(end: TurnEnd, next: TurnStart) {
   const before = newStart();
   await claim(before);
@@ -50,7 +50,7 @@ async function besideTheEnd(end: TurnEnd, next: TurnStart) {
   return { before, first, last: first.conversation ? first : await claim(next) };
 }
 
-test('a message that comes while the turn before is stored finds what it said', async () => {
+test('a message that arrives while the previous turn is being stored sees the reply of that turn', async () => {
   const { last } = await besideTheEnd(turnEnd('The very last.'), newStart());
   expect(last.conversation).toBeDefined();
   expect(last.history.map(({ content }) => content)).toEqual([
@@ -61,12 +61,12 @@ test('a message that comes while the turn before is stored finds what it said', 
   ]);
 });
 
-test('and what it waits for', async () => {
+test('a message that arrives while the previous turn is being stored sees the calls that wait for approval', async () => {
   const { before, last } = await besideTheEnd(waitingEnd(), newStart());
   expect(last.waiting).toMatchObject({ id: before.turnId });
 });
 
-test('and nothing that waits, when it went on with that', async () => {
+test('a message that arrives while the previous turn is being stored sees no waiting call that this turn resumed', async () => {
   const waiting = newStart();
   await claim(waiting);
   await finishTurn(app.workspace.db, waiting, waitingEnd());
@@ -77,7 +77,7 @@ test('and nothing that waits, when it went on with that', async () => {
   expect([last.conversation?.id, last.waiting]).toEqual([conversationId, null]);
 });
 
-test('a continuation does not take up again what the turn before went on with', async () => {
+test('a continuation does not resume again the calls that the previous turn has resumed', async () => {
   const waiting = newStart();
   await claim(waiting);
   await finishTurn(app.workspace.db, waiting, waitingEnd());

@@ -20,7 +20,7 @@ afterAll(async () => {
 
 const words = (count: number) => Array(count).fill('lorem').join(' ');
 
-test('a small context window drops the oldest turns first, question and answer together, and never the instructions', async () => {
+test('a small context window drops whole turns, the oldest first, and never the instructions', async () => {
   const agentId = await publishedAgent(app, {
     aiModelPublicId: await customModel(app.workspace, { contextWindow: 300 }),
     systemPrompt: 'Stay the same.',
@@ -40,7 +40,7 @@ test('a small context window drops the oldest turns first, question and answer t
   const history = last.slice(1, -1);
   expect(history.length).toBeGreaterThan(0);
   expect(history.length).toBeLessThan(10);
-  // What is left are the newest turns, each whole.
+  // Only the newest turns are left, each of them whole.
   const first = 6 - history.length / 2;
   const whole = Array.from({ length: history.length / 2 }, (_, i) => [
     `user: Question ${first + i}`,
@@ -49,7 +49,7 @@ test('a small context window drops the oldest turns first, question and answer t
   expect(history).toEqual(whole.flat());
 });
 
-test('a message that fills the window alone goes out without any history', async () => {
+test('a message that fills the window is sent without any history', async () => {
   const agentId = await publishedAgent(app, {
     aiModelPublicId: await customModel(app.workspace, { contextWindow: 100 }),
   });
@@ -59,7 +59,7 @@ test('a message that fills the window alone goes out without any history', async
   expect(said(server.requests[1])).toEqual([`user: ${long}`]);
 });
 
-test('a conversation far longer than the window is not read as a whole', async () => {
+test('of a conversation far longer than the window only a part is read', async () => {
   const agentId = await publishedAgent(app, {
     aiModelPublicId: await customModel(app.workspace, { contextWindow: 1000 }),
   });
@@ -73,7 +73,7 @@ test('a conversation far longer than the window is not read as a whole', async (
   expect(seen.join('\n').length).toBeLessThan(8000);
 });
 
-test('a long conversation makes room for the results of tools, and keeps the message that is answered', async () => {
+test('a long history is shortened for the results of tools, and the message of this turn is kept', async () => {
   const tools = await startToolServer();
   tools.on('/look', answering(JSON.stringify({ seen: 'y'.repeat(5_000) })));
   const { publicId } = await postTool(app, tools, '/look');

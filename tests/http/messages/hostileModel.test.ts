@@ -25,11 +25,11 @@ const agent = (aiModelPublicId = LOCAL) =>
     { aiModelPublicId },
   );
 
-/** Arguments that are JSON and that PostgreSQL does not store as they are, and the city that the tool gets. */
+/** Arguments that are valid JSON but that PostgreSQL cannot store unchanged, and the city that the tool gets. */
 const ARGUMENTS: [string, string, string][] = [
   ['a NUL', '{"city":"Os\\u0000lo"}', 'Os\ufffdlo'],
   ['half of a surrogate pair', '{"city":"Oslo\\ud83d"}', 'Oslo\ufffd'],
-  ['a number beyond all', '{"city":"Oslo","far":1e999}', 'Oslo'],
+  ['a number out of range', '{"city":"Oslo","far":1e999}', 'Oslo'],
   ['a NUL in a name', '{"city":"Oslo","a\\u0000":1}', 'Oslo'],
 ];
 
@@ -44,7 +44,7 @@ describe.each([...WIRES, ['chat completions', LOCAL]] as const)('arguments over 
     await send(here.app, agentId, { content: 'And?', conversationId: body.conversationId }).expect(200);
   });
 
-  test.each(ARGUMENTS)('with %s wait for their approval, and are approved', async (_what, args, city) => {
+  test.each(ARGUMENTS)('with %s wait for approval, and can be approved', async (_what, args, city) => {
     const agentId = await agent(model);
     here.server.script({ reply: '', toolCalls: [{ id: 'call_1', name: 'pay', arguments: args }] }, { reply: 'Paid.' });
     const { body } = await send(here.app, agentId, { content: 'Pay.' }).expect(200);
@@ -54,7 +54,7 @@ describe.each([...WIRES, ['chat completions', LOCAL]] as const)('arguments over 
   });
 });
 
-test.each([200, 20_000])('arguments that nest %d deep are an error that the model is told of', async (depth) => {
+test.each([200, 20_000])('the model gets an error for arguments that nest %d levels deep', async (depth) => {
   for (const name of ['look', 'pay']) {
     const agentId = await agent();
     const args = `{"city":"Oslo","deep":${'['.repeat(depth)}${']'.repeat(depth)}}`;
@@ -67,7 +67,7 @@ test.each([200, 20_000])('arguments that nest %d deep are an error that the mode
   }
 });
 
-test('a text and ids that PostgreSQL does not store are stored all the same, and the pieces of a stream are the reply', async () => {
+test('a reply and ids with characters that PostgreSQL cannot store are cleaned and stored, and the stream has the same text', async () => {
   const agentId = await agent();
   const toolCalls = [{ id: 'call\u0000\ud83d', name: 'l\u0000ook', arguments: '{}' }];
   here.server.script(
@@ -81,7 +81,7 @@ test('a text and ids that PostgreSQL does not store are stored all the same, and
   expect(await stepsOf(here.app, conversationId)).toHaveLength(3);
 });
 
-test('500 calls in one step: the first 32 are made, and the model is told of the others', async () => {
+test('of 500 calls in one step the first 32 are made, and the model gets an error for each of the others', async () => {
   const agentId = await agent();
   const toolCalls = Array.from({ length: 500 }, (_, i) => ({
     id: `call_${i}`,

@@ -28,7 +28,7 @@ async function workspaceWith(operationLimit?: number): Promise<SeededWorkspace &
   return { ...workspace, agentId: await publishedAgent(app, {}, workspace.apiKey) };
 }
 
-/** Sends messages to new conversations, all at once; answers with how often each outcome came. */
+/** Sends messages to new conversations, all at once. Returns how often each status came. */
 async function outcomes(
   workspace: SeededWorkspace & { agentId: string },
   count: number,
@@ -60,7 +60,7 @@ describe('429 OPERATION_LIMIT_REACHED', () => {
     expect(body.total).toBe(20);
   });
 
-  test('a refused message to a conversation leaves it as it is', async () => {
+  test('a refused message does not change its conversation', async () => {
     const workspace = await workspaceWith(1);
     const conversationId = await begun(app, workspace.agentId, 'Hello.', workspace.apiKey);
     const { status } = await send(app, workspace.agentId, { content: 'More', conversationId }, workspace.apiKey);
@@ -79,7 +79,7 @@ describe('429 OPERATION_LIMIT_REACHED', () => {
     expect(await outcomes(workspace, 3)).toEqual({ '200': 2, '429 OPERATION_LIMIT_REACHED': 1 });
   });
 
-  test('a turn that is stored keeps its operation, though the answer of the database that stored it was lost', async () => {
+  test('a stored turn keeps its operation, also when the response to its commit was lost', async () => {
     const { workspaceId, db, agentId } = await workspaceWith(1);
     const now = clock.now();
     const start = turnStart({ workspaceId, conversationId: newId(), agentId, now, usesQuota: true });
@@ -91,7 +91,7 @@ describe('429 OPERATION_LIMIT_REACHED', () => {
     expect(await takeFromQuota(db, workspaceId, now)).toBe(true);
   });
 
-  test('a limit of 0 takes nothing; a new month starts at nothing', async () => {
+  test('a limit of 0 refuses every message; the count of a new month starts at 0', async () => {
     expect(await outcomes(await workspaceWith(0), 1)).toEqual({ '429 OPERATION_LIMIT_REACHED': 1 });
     const workspace = await workspaceWith(1);
     expect(await outcomes(workspace, 2)).toEqual({ '200': 1, '429 OPERATION_LIMIT_REACHED': 1 });
@@ -99,7 +99,7 @@ describe('429 OPERATION_LIMIT_REACHED', () => {
     expect(await outcomes(workspace, 2)).toEqual({ '200': 1, '429 OPERATION_LIMIT_REACHED': 1 });
   });
 
-  test('a limit that is set later counts what was used since the month began, and only by this workspace', async () => {
+  test('a limit that is set later counts the operations since the month began, those of this workspace only', async () => {
     const workspace = await workspaceWith();
     const other = await workspaceWith();
     expect(await outcomes(other, 5)).toEqual({ '200': 5 });
@@ -114,7 +114,7 @@ describe('429 OPERATION_LIMIT_REACHED', () => {
     expect(await outcomes(workspace, 4)).toEqual({ '200': 4 });
   });
 
-  test('is told before a queue is joined: a conversation in use makes nobody wait for a refusal', async () => {
+  test('is returned before the message queues: a refusal does not wait for a conversation that is in use', async () => {
     const workspace = await workspaceWith(2);
     const { agentId, apiKey } = workspace;
     const conversationId = await begun(app, agentId, 'Hello.', apiKey);

@@ -10,7 +10,7 @@ import { begun, customModel, publishedAgent, send, stored } from './turns.ts';
 let server: ModelServer;
 let tools: ToolServer;
 let app: TestApp;
-/** Another replica. */
+/** A second replica of the service. */
 let other: TestApp;
 let look: string;
 let pay: string;
@@ -60,7 +60,7 @@ const actor = (aiModelPublicId: string) =>
   );
 
 describe('operations', () => {
-  test('200 messages at once against a limit of 120, at two replicas, some to conversations that go on: exact', async () => {
+  test('of 200 concurrent messages at two replicas exactly 120 are answered at a limit of 120, some in existing conversations', async () => {
     const workspace = await app.database.seedWorkspace({ operationLimit: 124 });
     const { apiKey, db } = workspace;
     const agentId = await publishedAgent(app, {}, apiKey);
@@ -92,7 +92,7 @@ describe('operations', () => {
     expect(roles).toBe(124);
   });
 
-  test.each(WIRES)('%s: a turn with tools is one, whatever it takes', async (_wire, model) => {
+  test.each(WIRES)('%s: a turn with tools is one operation, however many steps it has', async (_wire, model) => {
     const agentId = await actor(model);
     await setLimit(1);
     server.script({ reply: '', toolCalls: [act('Oslo'), act('Rome')] }, { reply: '', toolCalls: [act('Bonn')] });
@@ -102,7 +102,7 @@ describe('operations', () => {
     await send(app, agentId, { content: 'Look.' }).expect(429);
   });
 
-  test('a message that decides on approvals is one like any other', async () => {
+  test('a message that decides on approvals is one operation', async () => {
     const agentId = await actor(await customModel(app.workspace));
     await setLimit(2);
     server.script({ reply: '', toolCalls: [act('Oslo', 'pay')] });
@@ -113,7 +113,7 @@ describe('operations', () => {
     expect((await stored(app, conversationId)).map(({ costOps }) => costOps)).toEqual([0, 1, 0, 1]);
   });
 
-  test('at the limit a decision is refused too, and the call goes on waiting', async () => {
+  test('at the limit a decision is refused too, and the call keeps waiting', async () => {
     const agentId = await actor(await customModel(app.workspace));
     await setLimit(1);
     server.script({ reply: '', toolCalls: [act('Oslo', 'pay')] });
@@ -129,7 +129,7 @@ describe('operations', () => {
 });
 
 describe('tokens and USD', () => {
-  test('of the steps add up to the messages, the turns, the conversation and the month', async () => {
+  test('of the steps add up to those of the messages, the turns, the conversation and the month', async () => {
     const agentId = await actor(await customModel(app.workspace, { price: 2.5 }));
     const before = await thisMonth();
     const usage = (input: number, output: number) => ({ usage: { input, output } });
@@ -169,7 +169,7 @@ describe('tokens and USD', () => {
     expect(after.operations - before.operations).toBe(3);
   });
 
-  test('of a turn that fails on the way count to the turn and the conversation; its operation is given back', async () => {
+  test('of a turn that fails midway count for the turn and the conversation; its operation is given back', async () => {
     const agentId = await actor(await customModel(app.workspace, { price: 2.5 }));
     const conversationId = await begun(app, agentId);
     const [inputs = 0, outputs = 0] = await totalsOf(conversationId);
@@ -189,13 +189,13 @@ describe('tokens and USD', () => {
       ['tool', 'done', null],
       ['model', 'failed', null],
     ]);
-    // No reply was stored, and the operation is there again.
+    // No reply was stored, and the operation is available again.
     expect(await stored(app, conversationId)).toHaveLength(3);
     await send(app, agentId, { content: 'Again.', conversationId }).expect(200);
     await send(app, agentId, { content: 'More.', conversationId }).expect(429);
   });
 
-  test('of a turn that runs out of time in a tool count as well', async () => {
+  test('of a turn that times out in a tool count as well', async () => {
     const agentId = await actor(await customModel(app.workspace, { price: 2.5 }));
     const conversationId = await begun(app, agentId);
     const [inputs = 0] = await totalsOf(conversationId);

@@ -26,7 +26,7 @@ afterAll(async () => {
   await server.close();
 });
 
-/** An agent that is linked to new registrations of the server, each with `change` on its link. */
+/** An agent that is linked to newly registered servers, each link with the fields `change`. */
 async function agentOn(changes: readonly object[], aiModelPublicId = GPT): Promise<string> {
   const links = [];
   for (const change of changes) {
@@ -40,7 +40,7 @@ const say = (agentId: string, content = 'Go.', more: object = {}) =>
   send(app, agentId, { content, ...more }).expect(200);
 
 describe.each(WIRES)('%s', (_wire, model) => {
-  test('tools of an external server are described, called, and their results go back', async () => {
+  test('the model gets the descriptions of an external server’s tools, calls them, and gets the results', async () => {
     const agentId = await agentOn([{}], model);
     server.script({ reply: '', toolCalls: [echo('Oslo'), toolCall('fail', { text: 'it' })] }, { reply: 'Done.' });
     const { body } = await say(agentId);
@@ -60,7 +60,7 @@ describe.each(WIRES)('%s', (_wire, model) => {
     ]);
   });
 
-  test('tools of built-in toolkits work', async () => {
+  test('the model can call tools of built-in toolkits', async () => {
     const [time, calculator] = [await builtin('time'), await builtin('calculator')];
     const links = [time, calculator].map((id) => ({ kind: 'native_mcp' as const, id }));
     const agentId = await agentWith(app, links, { aiModelPublicId: model });
@@ -76,7 +76,7 @@ describe.each(WIRES)('%s', (_wire, model) => {
 });
 
 const connections = new Map<string, Promise<string>>();
-/** A workspace has one connection to each. */
+/** A workspace can have one connection to each built-in toolkit. */
 function builtin(toolkit: string): Promise<string> {
   const made = connections.get(toolkit) ?? connectBuiltin(app.workspace, toolkit);
   connections.set(toolkit, made);
@@ -118,7 +118,7 @@ describe('instance mode', () => {
   });
 });
 
-test('a link that requires approval pauses the turn before the call, and the decision goes on with it', async () => {
+test('a link that requires approval pauses the turn before the call, and the decision resumes it', async () => {
   const agentId = await agentOn([{ requiresApproval: true }]);
   const calls = () => mcp.seen.length;
   server.script({ reply: 'May I?', toolCalls: [echo('Oslo')] });
@@ -134,7 +134,7 @@ test('a link that requires approval pauses the turn before the call, and the dec
   expect(end).toMatchObject({ pendingApprovals: [], messages: [{ content: 'It said Oslo.' }] });
 });
 
-test('two servers with a tool of one name: both can be called, by names that differ', async () => {
+test('when two servers have a tool of the same name, the model can call both by different names', async () => {
   const second = await startMcpServer(certificate, { tools: { echo: 'Of the second' } });
   const one = await registerMcp(app, { url: mcp.url, name: 'First desk' });
   const two = await registerMcp(app, { url: second.url, name: 'Second desk' });
@@ -158,7 +158,7 @@ test('two servers with a tool of one name: both can be called, by names that dif
   await second.close();
 });
 
-test('a server that cannot be reached is told to the model, and costs nothing else', async () => {
+test('the model learns which server cannot be reached, and everything else works', async () => {
   const down = await startMcpServer(certificate, { tools: { other: 'Is down' } });
   const { publicId } = await registerMcp(app, { url: down.url, name: 'Down' });
   const up = await registerMcp(app, { url: mcp.url });
@@ -174,7 +174,7 @@ test('a server that cannot be reached is told to the model, and costs nothing el
   expect(body.messages[0].content).toBe('One is down.');
 });
 
-test('the credential goes to the server and nowhere else', async () => {
+test('the credential is sent to the server and nowhere else', async () => {
   const secret = 'mcp-secret-0123456789';
   const guarded = await startMcpServer(certificate, {
     authorize: ({ authorization }) => authorization === `Bearer ${secret}`,
@@ -191,7 +191,7 @@ test('the credential goes to the server and nowhere else', async () => {
   await guarded.close();
 });
 
-test('a server whose link is switched off, and one that was deleted, offer nothing', async () => {
+test('a server that was deleted or whose link is inactive offers no tools', async () => {
   const [off, gone] = [await registerMcp(app, { url: mcp.url }), await registerMcp(app, { url: mcp.url })];
   const agentId = await agentWith(
     app,

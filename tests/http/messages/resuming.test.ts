@@ -30,7 +30,7 @@ const pendingIn = async (conversationId: string) => {
 };
 
 test.each(['approve', 'reject'])(
-  '“%s”, sent twice, does not decide what the agent asks for in between',
+  '“%s”, sent twice, does not decide the call that the agent asks for in between',
   async (word) => {
     const agentId = await payer();
     const { conversationId } = await conversationThatWaits(here.app, here.server, agentId, 'Oslo');
@@ -50,7 +50,7 @@ test.each(['approve', 'reject'])(
   },
 );
 
-test('what a sub-agent asked for that is gone can no longer be decided, and holds up nothing', async () => {
+test('the call of a deleted sub-agent can no longer be decided, and blocks nothing', async () => {
   const worker = await payer({ name: 'Worker' });
   const boss = await agentWith(here.app, [
     { kind: 'sub_agent', id: worker },
@@ -74,12 +74,12 @@ test('what a sub-agent asked for that is gone can no longer be decided, and hold
   expect(await pendingIn(conversationId)).toEqual([]);
 });
 
-describe('a model that thinks, and has no thoughts of its own to be shown', () => {
+describe('a thinking model whose history has no thinking blocks of its own', () => {
   const thinking = () => here.server.requests.map(({ body }) => (body.thinking as { type?: string } | undefined)?.type);
   test.each([
-    ['because another model wrote the calls', { aiModelPublicId: GPT }],
-    ['because it did not think then', { aiModelPublicId: HAIKU, thinkingEnabled: false }],
-  ])('%s, goes on without, also when it is paused again on the way', async (_why, before) => {
+    ['another model wrote the calls', { aiModelPublicId: GPT }],
+    ['thinking was off then', { aiModelPublicId: HAIKU, thinkingEnabled: false }],
+  ])('continues without thinking when %s, also after a second pause', async (_why, before) => {
     const agentId = await payer(before);
     const { conversationId, approvals } = await conversationThatWaits(here.app, here.server, agentId, 'Oslo', 'Rome');
     await here.app

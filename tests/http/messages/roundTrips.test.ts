@@ -11,15 +11,15 @@ import { type ModelServer, startModelServer } from '../../support/servers/modelS
 import { makeTool } from '../../support/tools/httpTools.ts';
 import { send } from './turns.ts';
 
-/** A turn may wait for the database so often before its model is called. */
-const MOST = 4;
+/** The maximum of round trips to the database before the model is called. */
+const MAX_ROUND_TRIPS = 4;
 
 let server: ModelServer;
 let base: TestDatabase;
 let tap: Wiretap;
-/** Makes the agent and reads its knowledge. */
+/** The app that makes the agent and processes its knowledge. */
 let maker: TestApp;
-/** Its way to the database is listened to, and it does no work of its own. */
+/** The app whose round trips are counted. It runs no jobs. */
 let app: TestApp;
 let agentId: string;
 
@@ -62,7 +62,7 @@ afterAll(async () => {
 
 const key = () => maker.workspace.apiKey;
 
-/** Round trips until the model is called, when everything that can be in memory is. */
+/** Round trips until the model is called, with warm caches. */
 async function counted(body: () => object): Promise<number> {
   let before = 0;
   for (let i = 0; ; i += 1) {
@@ -82,13 +82,13 @@ test('a new conversation of an agent with everything: at most four before the mo
   expect(JSON.stringify(server.requests[0]?.body)).toContain('thirty days');
   expect(JSON.stringify(server.requests[0]?.body)).toContain('Likes blue.');
   expect(before).toBeGreaterThan(1);
-  expect(before).toBeLessThanOrEqual(MOST);
+  expect(before).toBeLessThanOrEqual(MAX_ROUND_TRIPS);
 });
 
-test('a conversation that is continued: no more', async () => {
+test('a continued conversation: also at most four', async () => {
   const { body } = await send(app, agentId, { content: 'Hello.', externalUserId: 'ada' }, key()).expect(200);
   const { conversationId } = body;
   const before = await counted(() => ({ content: 'Are returns taken?', conversationId }));
   expect(before).toBeGreaterThan(1);
-  expect(before).toBeLessThanOrEqual(MOST);
+  expect(before).toBeLessThanOrEqual(MAX_ROUND_TRIPS);
 });

@@ -10,7 +10,7 @@ const coder = (aiModelPublicId = GPT, sandboxEnabled = true) =>
 const run = (code: string, id?: string) => toolCall('run_javascript', { code }, id);
 
 describe.each(WIRES)('%s', (_wire, model) => {
-  test('code that the model writes is run, and its result goes back', async () => {
+  test('code that the model writes is run, and the model gets the result', async () => {
     const agentId = await coder(model);
     here.server.script(
       { reply: '', toolCalls: [run('console.log("adding"); [1, 2, 3].reduce((a, b) => a + b)')] },
@@ -28,7 +28,7 @@ describe.each(WIRES)('%s', (_wire, model) => {
   });
 });
 
-test('errors are told to the model, and nothing is kept from one call to the next', async () => {
+test('the model gets the errors, and no state is kept between calls', async () => {
   const agentId = await coder();
   here.server.script(
     { reply: '', toolCalls: [run('globalThis.kept = 1; oops()', 'c1')] },
@@ -50,7 +50,7 @@ test('code reaches neither the network, nor files, nor the process', async () =>
   expect(lastResult(here.server.requests[1]).text).toContain('undefined,undefined,undefined,undefined,undefined');
 });
 
-test('code that never ends is stopped, while other turns go on', async () => {
+test('code that never ends is stopped, and other turns run meanwhile', async () => {
   const agentId = await coder();
   here.server.script({ reply: '', toolCalls: [run('for (;;);')] });
   const endless = send(here.app, agentId, { content: 'Loop.' }).then((each) => each);
@@ -64,7 +64,7 @@ test('code that never ends is stopped, while other turns go on', async () => {
   expect(lastResult(stopped)).toMatchObject({ text: expect.stringMatching(/longer than \d+ s/), isError: true });
 });
 
-test('with the feature off there is neither section nor tool', async () => {
+test('with the feature off there is neither a section in the prompt nor a tool', async () => {
   await send(here.app, await coder(GPT, false), { content: 'Go.' }).expect(200);
   expect(systemOf(here.server.requests[0])).toBe('You help.');
   expect(toolNames(here.server.requests[0])).toEqual([]);

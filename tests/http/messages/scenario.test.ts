@@ -16,7 +16,10 @@ import { conversation, said, send, stored } from './turns.ts';
 
 const here = useShop();
 
-/** What providers refuse: calls without results, results without calls, and with Anthropic two messages of one role in a row. */
+/**
+ * Asserts that a request has nothing that providers refuse: calls without results, results without calls, and for Anthropic two
+ * consecutive messages of one role.
+ */
 function expectSound(request: RecordedRequest): void {
   const body = JSON.stringify(request.body);
   const ids = (pattern: RegExp) => Array.from(body.matchAll(pattern), ([, id]) => id);
@@ -42,7 +45,7 @@ test.each(WIRES)('%s: six turns, with everything that an agent can use', async (
   const expert = `delegate_to_Shop_${wire}_expert`;
   const last = () => here.server.requests.at(-1);
 
-  // 1: answered from the knowledge in the prompt, and something is remembered.
+  // 1: the model replies from the knowledge in the prompt, and remembers a fact.
   here.server.script(ask(toolCall('remember', { fact: 'Drinks green tea only.' })), {
     reply: 'Within 30 days (Handbook & FAQ).',
   });
@@ -78,10 +81,10 @@ test.each(WIRES)('%s: six turns, with everything that an agent can use', async (
   expect(said(here.server.requests[2]).at(-1)).toBe('user: Tell where this order is:\n\n4711');
   expect(paths()).toEqual(['/track_order 4711']);
   expect(tracked.messages.map(({ content }: { content: string }) => content)).toEqual(PARTS);
-  // What was remembered a turn ago is in the prompt by now.
+  // The fact of the turn before is in the prompt.
   expect(systemOf(last())).toContain('] Drinks green tea only.');
 
-  // 3: side by side a sub-agent, an external server, a toolkit and the sandbox.
+  // 3: in parallel a sub-agent, an external server, a toolkit and the sandbox.
   here.server.script(
     ask(
       toolCall(expert, { task: 'Which tea is green?' }),
@@ -102,7 +105,7 @@ test.each(WIRES)('%s: six turns, with everything that an agent can use', async (
   expect(four.map(({ text }) => text)).toEqual(['Sencha.', 'echo: hello', expect.stringContaining('12'), 'Result: 7']);
   expect(several.message.content).toBe('Sencha, 12 and 7.');
 
-  // 4: a skill says how; what it leads to waits for a person.
+  // 4: the model reads a skill, and makes a call that waits for approval.
   here.server.script(ask(toolCall('read_skill', { skill: 'complaints' })), {
     reply: 'I am sorry.',
     toolCalls: [toolCall('refund_order', { order: '4711' })],
@@ -113,13 +116,13 @@ test.each(WIRES)('%s: six turns, with everything that an agent can use', async (
   expect(waiting.message.content).toMatch(/^I am sorry\.\n\nBefore I go on, a person has to approve:\n- refund_order /);
   expect(paths()).toHaveLength(1);
 
-  // 5: the person approves, once; components come with the reply.
+  // 5: the user approves the call; the reply has components.
   here.server.script(ask(toolCall('show_ui', { ui: UI })), { reply: 'It is paid back.' });
   const paid = await say('approve');
   expect(paths()).toEqual(['/track_order 4711', '/refund_order 4711']);
   expect(paid).toMatchObject({ pendingApprovals: [], message: { content: 'It is paid back.', ui: UI } });
 
-  // 6: streamed, with all of it in view.
+  // 6: a stream, whose prompt has all earlier turns.
   here.server.script({ reply: ['All ', 'is ', 'well.'] });
   const bye = await streamed(here.app, agentId, { content: 'Sum it up.', conversationId });
   expect(bye.text).toBe('All is well.');
@@ -128,10 +131,10 @@ test.each(WIRES)('%s: six turns, with everything that an agent can use', async (
   expect(seen).toEqual(expect.arrayContaining(['{"track_order":"done"}', 'Sencha.', '{"refund_order":"done"}']));
   expect(said(last())).toContain(`assistant: ${PARTS.join('\n\n')}`);
 
-  // Every request was one that the provider takes.
+  // Every request was one that the provider accepts.
   for (const request of here.server.requests) expectSound(request);
 
-  // What is stored is what was said, and adds up.
+  // The stored messages and their costs match the responses.
   const all = await stored(here.app, conversationId);
   expect(all.map(({ role }) => role)).toEqual([
     'user',
@@ -165,7 +168,7 @@ test.each(WIRES)('%s: six turns, with everything that an agent can use', async (
     ['refund_order', 'waiting'],
   ]);
 
-  // Another conversation of the same user begins with what is known of her.
+  // Another conversation of the same user begins with her facts.
   await send(here.app, agentId, { content: 'Hello.', externalUserId, metadata }).expect(200);
   expect(systemOf(last())).toContain('] Drinks green tea only.');
   expect(said(last()).filter((each) => each.startsWith('assistant'))).toEqual([]);

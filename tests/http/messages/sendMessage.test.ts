@@ -1,4 +1,4 @@
-// Long because the operation has fourteen own outcomes, each with the state that it leaves behind.
+// Long because the operation has fourteen outcomes, and each is tested with the state that it leaves behind.
 import { randomUUID } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -40,7 +40,7 @@ const pause = (id: string, paused: boolean) =>
   app.workspace.db.updateTable('conversations').set({ is_paused: paused }).where('id', '=', id).execute();
 
 describe('200', () => {
-  test('answers with the reply, its usage and cost, the conversation and the stored message, and nothing else', async () => {
+  test('returns the reply, its usage and cost, the conversation and the stored message, and no other fields', async () => {
     const priced = await publishedAgent(app, { aiModelPublicId: GPT });
     server.script({ reply: ['Good ', 'day.'], usage: { input: 1000, output: 50 } });
     const { body } = await send(app, priced, { content: 'Hello?', externalUserId: 'user-1' }).expect(200);
@@ -80,7 +80,7 @@ describe('200', () => {
     });
   });
 
-  test('what it answers is what is stored: the conversation, the user message and the reply', async () => {
+  test('the response equals what is stored: the conversation, the user message and the reply', async () => {
     const { body } = await send(app, agentId, { content: 'Read me back.' }).expect(200);
     expect(await conversation(app, body.conversationId)).toEqual(body.conversation);
     const [question, reply, ...more] = await stored(app, body.conversationId);
@@ -107,7 +107,7 @@ describe('200', () => {
     });
   });
 
-  test('a new conversation keeps isTest and metadata, and gets a UUID as its user when none is named', async () => {
+  test('a new conversation stores isTest and metadata, and gets a UUID as its user when the request names none', async () => {
     const metadata = { source: { page: '/prices' }, tags: ['a', null, 1.5], variables: { unknown: 'kept' } };
     const { body } = await send(app, agentId, { content: 'Hi', isTest: true, metadata }).expect(200);
     expect(body.conversation).toMatchObject({ isTest: true, metadata });
@@ -115,7 +115,7 @@ describe('200', () => {
     expect((await conversation(app, body.conversationId)).metadata).toEqual(metadata);
   });
 
-  test('a continued conversation is shown to the model in order, and keeps user, test flag and metadata of its beginning', async () => {
+  test('the model gets a continued conversation in order; user, test flag and metadata stay those of the first message', async () => {
     server.script({ reply: 'One.' }, { reply: 'Two.' }, { reply: 'Three.' });
     const first = await send(app, agentId, { content: '1?', externalUserId: 'first', metadata: { a: 1 } }).expect(200);
     const conversationId = first.body.conversationId;
@@ -147,7 +147,7 @@ describe('200', () => {
     ]);
   });
 
-  test('sums tokens and costs up in the conversation', async () => {
+  test('adds tokens and costs to the totals of the conversation', async () => {
     const priced = await publishedAgent(app, { aiModelPublicId: await customModel(app.workspace, { price: 1 }) });
     server.script({ reply: 'a', usage: { input: 100, output: 10 } }, { reply: 'b', usage: { input: 200, output: 20 } });
     const conversationId = await begun(app, priced);
@@ -162,7 +162,7 @@ describe('200', () => {
     expect(row).toEqual({ input_tokens: 300, output_tokens: 30, cost_usd: 0.00033, message_count: 4, turn_id: null });
   });
 
-  test('runs the published version until the next is published, also in a running conversation', async () => {
+  test('runs the version that is published at the time of each message, also within one conversation', async () => {
     const id = await publishedAgent(app, { systemPrompt: 'Version one.', aiModelPublicId: GPT, temperature: 0.5 });
     const conversationId = await begun(app, id);
     await app
@@ -181,7 +181,7 @@ describe('200', () => {
     expect(said(server.requests[2])[0]).toBe('system: Version two.');
   });
 
-  test('thinking reaches the provider in its own form', async () => {
+  test('thinking is sent to each provider in the form of its API', async () => {
     const claude = await publishedAgent(app, { aiModelPublicId: HAIKU, thinkingEnabled: true, thinkingEffort: 'high' });
     await send(app, claude, { content: 'Think.' }).expect(200);
     expect(server.requests[0]).toMatchObject({ wire: 'anthropic', body: { thinking: { type: 'enabled' } } });
@@ -191,7 +191,7 @@ describe('200', () => {
     expect(server.requests[1]?.body.thinking).not.toMatchObject({ type: 'enabled' });
   });
 
-  test('an empty reply is stored, and does not break the conversation', async () => {
+  test('an empty reply is stored, and the conversation can be continued', async () => {
     server.script({ reply: '' });
     const conversationId = await begun(app, agentId);
     await send(app, agentId, { content: 'Go on', conversationId }).expect(200);
@@ -204,7 +204,7 @@ describe('200', () => {
     expect(said(server.requests[1])).toEqual(['system: Be brief.', 'user: Hello.', 'user: Go on']);
   });
 
-  test('characters that the database cannot keep are taken out of a reply', async () => {
+  test('characters that the database cannot store are removed from a reply', async () => {
     server.script({ reply: 'nul \u0000 and half \ud83d.' });
     const { body } = await send(app, agentId, { content: 'Hm' }).expect(200);
     expect(body.message.content).toBe('nul  and half \ufffd.');
@@ -227,7 +227,7 @@ describe('variables', () => {
     });
   });
 
-  test('values of the first message hold for the conversation, those of a later one for its own turn', async () => {
+  test('values of the first message hold for the whole conversation, those of a later message for its own turn only', async () => {
     const variables = { customer: 'ACME', vip: true, extra: 'ignored' };
     const { body } = await send(app, id, { content: 'a', metadata: { variables } }).expect(200);
     const { conversationId } = body;
@@ -247,7 +247,7 @@ describe('variables', () => {
     expect((await conversation(app, conversationId)).metadata).toEqual({ variables });
   });
 
-  test('a kept value that a later version no longer takes is as if there were none', async () => {
+  test('a stored value that a later version does not accept is ignored', async () => {
     const variable = { name: 'level', label: 'Level', type: 'text_short', defaultValue: 'low' } as const;
     const changing = await publishedAgent(app, {
       systemPrompt: 'Level {{level}}.',
@@ -284,7 +284,7 @@ describe('variables', () => {
     expect(await conversationsOf(app, 'wrong-type')).toEqual([]);
   });
 
-  test('while dynamic prompts are off the prompt stays as it is written', async () => {
+  test('while dynamic prompts are off references stay in the prompt unchanged', async () => {
     const fixed = await publishedAgent(app, { systemPrompt: 'Serve {{customer}}.' });
     await send(app, fixed, { content: 'a', metadata: { variables: { customer: 7 } } }).expect(200);
     expect(system(0)).toBe('system: Serve {{customer}}.');
@@ -318,14 +318,14 @@ describe('400 VALIDATION_ERROR', () => {
     [{}, '/body/content', 'required'],
     [{ content: '', attachments: [] }, '/body/content', 'minLength'],
     [{ content: 'a'.repeat(32_001) }, '/body/content', 'maxLength'],
-  ])('of text and attachments (%#) names in one detail what is wrong', async (message, path, keyword) => {
+  ])('of text and attachments (%#) has one detail, which names the field', async (message, path, keyword) => {
     const { body } = await send(app, agentId, message).expect(400);
     expect(body.details).toEqual([{ path, message: expect.any(String), keyword }]);
   });
 });
 
 describe('404 AGENT_NOT_FOUND', () => {
-  test('for an agent that never was, was deleted, or is another workspace’s: the same answer', async () => {
+  test('an unknown agent, a deleted one and another workspace’s get the same response', async () => {
     const deleted = await publishedAgent(app);
     await app.api('delete', `/agents/${deleted}`).expect(204);
     const foreign = await publishedAgent(app, {}, app.stranger.apiKey);
@@ -343,7 +343,7 @@ describe('404 AGENT_NOT_FOUND', () => {
 });
 
 describe('404 CONVERSATION_NOT_FOUND', () => {
-  test('for one that never was, was deleted, is another agent’s or another workspace’s: the same answer', async () => {
+  test('an unknown conversation, a deleted one, another agent’s and another workspace’s get the same response', async () => {
     const deleted = await begun(app, agentId);
     await app.api('delete', `/conversations/${deleted}`).expect(204);
     const otherAgents = await begun(app, await publishedAgent(app));
@@ -380,7 +380,7 @@ describe('408 AGENT_TIMEOUT', () => {
     expect(said(server.requests[1])).toEqual(['system: Be brief.', 'user: Anybody?', 'user: Again']);
   });
 
-  test('counts the time that an attachment takes, and keeps the text then too', async () => {
+  test('includes the time to fetch an attachment; the text is kept then too', async () => {
     const slow = await listening(createServer(() => {}));
     const local = await startTestApp({ models: server.settings(), database: app.database, allowPrivateNetwork: true });
     try {
@@ -408,7 +408,7 @@ describe('408 AGENT_TIMEOUT', () => {
 });
 
 describe('422 AGENT_NOT_PUBLISHED', () => {
-  test('for a draft, and for one that was taken out of service', async () => {
+  test('for an agent that was never published, and for one that was deactivated', async () => {
     const draft = await draftAgent(app);
     const inactive = await publishedAgent(app);
     const archived = await publishedAgent(app);
@@ -431,7 +431,7 @@ describe.each([
   ['CONVERSATION_PAUSED', { is_paused: true }],
   ['CONVERSATION_ENDED', { is_ended: true }],
 ])('422 %s', (code, state) => {
-  test('takes no message and asks no model', async () => {
+  test('stores no message and calls no model', async () => {
     const conversationId = await begun(app, agentId);
     await app.workspace.db.updateTable('conversations').set(state).where('id', '=', conversationId).execute();
     const { status, body } = await send(app, agentId, { content: 'Hello?', conversationId });
@@ -462,25 +462,28 @@ describe('502 MODEL_PROVIDER_ERROR', () => {
     ['nonsense', { reply: 'x', ending: 'garbage' }],
   ] as const;
 
-  test.each(failures)('%s: the message is kept, the conversation goes on, no secret is told', async (_what, step) => {
-    const agent = await publishedAgent(app, { aiModelPublicId: GPT, systemPrompt: 'Keep SESAME to yourself.' });
-    server.script(step);
-    const { status, body, text } = await send(app, agent, { content: 'Open up.', externalUserId: agent });
-    expect([status, body.code]).toEqual([502, 'MODEL_PROVIDER_ERROR']);
-    expect(text).not.toMatch(/sk-proj|SESAME|Open up/);
-    const [left] = await conversationsOf(app, agent);
-    expect(left).toMatchObject({ messageCount: 1, lastMessageSnippet: 'Open up.' });
-    const conversationId = left?.publicId ?? '';
-    expect(await transcript(app, conversationId)).toEqual(['user: Open up.']);
-    await send(app, agent, { content: 'And now?', conversationId, timeoutSeconds: 2 }).expect(200);
-    expect(await transcript(app, conversationId)).toEqual([
-      'user: Open up.',
-      'user: And now?',
-      'assistant: Hello from the model.',
-    ]);
-  });
+  test.each(failures)(
+    '%s: the message is kept, the conversation can be continued, and no secret is shown',
+    async (_what, step) => {
+      const agent = await publishedAgent(app, { aiModelPublicId: GPT, systemPrompt: 'Keep SESAME to yourself.' });
+      server.script(step);
+      const { status, body, text } = await send(app, agent, { content: 'Open up.', externalUserId: agent });
+      expect([status, body.code]).toEqual([502, 'MODEL_PROVIDER_ERROR']);
+      expect(text).not.toMatch(/sk-proj|SESAME|Open up/);
+      const [left] = await conversationsOf(app, agent);
+      expect(left).toMatchObject({ messageCount: 1, lastMessageSnippet: 'Open up.' });
+      const conversationId = left?.publicId ?? '';
+      expect(await transcript(app, conversationId)).toEqual(['user: Open up.']);
+      await send(app, agent, { content: 'And now?', conversationId, timeoutSeconds: 2 }).expect(200);
+      expect(await transcript(app, conversationId)).toEqual([
+        'user: Open up.',
+        'user: And now?',
+        'assistant: Hello from the model.',
+      ]);
+    },
+  );
 
-  test('a provider that nobody answers for, one without a key, and a model that is gone', async () => {
+  test('a provider that is not configured, one without a key, and a model that was removed', async () => {
     const down = await listening(createServer());
     down.close();
     const local = await startTestApp({

@@ -39,7 +39,7 @@ const skilled = (ids: readonly { id: string }[], aiModelPublicId = GPT) =>
 const read = (skill: string, more: object = {}, id?: string) => toolCall('read_skill', { skill, ...more }, id);
 
 describe.each(WIRES)('%s', (_wire, model) => {
-  test('skills are known by name and description, and read with their files when the model wants to', async () => {
+  test('the prompt has the names and descriptions of skills, and the model can read their text and files', async () => {
     const agentId = await skilled([{ id: refunds }], model);
     here.server.script(
       { reply: '', toolCalls: [read('refunds')] },
@@ -74,7 +74,7 @@ describe.each(WIRES)('%s', (_wire, model) => {
   });
 });
 
-test('what is not there is told to the model with what is', async () => {
+test('for an unknown skill or file the model gets an error that lists the existing ones', async () => {
   const agentId = await skilled([{ id: refunds }]);
   here.server.script({
     reply: '',
@@ -91,14 +91,14 @@ test('what is not there is told to the model with what is', async () => {
   ]);
 });
 
-test('without skills there is neither section nor tool', async () => {
+test('without skills there is neither a section in the prompt nor a tool', async () => {
   const agentId = await publishedAgent(here.app, { aiModelPublicId: GPT });
   await send(here.app, agentId, { content: 'Hello?' }).expect(200);
   expect(systemOf(here.server.requests[0])).toBe('');
   expect(toolNames(here.server.requests[0])).toEqual([]);
 });
 
-test('a skill that is switched off on its link, deleted or another workspace’s can neither be seen nor read', async () => {
+test('a skill that is inactive on its link, deleted or another workspace’s can be neither seen nor read', async () => {
   const off = await makeSkill(here.app, { fields: 'name: off\ndescription: Is off.' });
   const gone = await makeSkill(here.app, { fields: 'name: gone\ndescription: Is gone.' });
   await makeSkill(here.app, { fields: 'name: theirs\ndescription: Is theirs.', key: here.app.stranger.apiKey });
@@ -119,7 +119,7 @@ test('a skill that is switched off on its link, deleted or another workspace’s
   for (const { text } of results) expect(text).toMatch(/^There is no skill .*These are there:\n- refunds$/);
 });
 
-test('a skill that was renamed is known by its new name from the next message on', async () => {
+test('a renamed skill has its new name from the next message on', async () => {
   const skill = await makeSkill(here.app, { fields: 'name: before\ndescription: Does it.' });
   const agentId = await skilled([{ id: skill.publicId }]);
   await send(here.app, agentId, { content: 'Hello?' }).expect(200);

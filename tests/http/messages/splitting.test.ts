@@ -28,7 +28,7 @@ const splitter = (setup: AgentSetup = {}) =>
 const contents = (messages: { content: string }[]) => messages.map(({ content }) => content);
 
 describe.each(WIRES)('%s', (_wire, model) => {
-  test('a reply in paragraphs is several messages, each stored; the last is `message` and carries the usage', async () => {
+  test('a reply of several paragraphs becomes several stored messages; the last one is `message` and has the usage', async () => {
     const agentId = await splitter({ aiModelPublicId: model });
     here.server.script({ reply: WHOLE, usage: { input: 100, output: 50 } });
     const { body } = await send(here.app, agentId, { content: 'Hello.' }).expect(200);
@@ -41,7 +41,7 @@ describe.each(WIRES)('%s', (_wire, model) => {
     expect(body.message.tokenUsage).toEqual({ inputTokens: 100, outputTokens: 50, totalTokens: 150 });
     expect(body.message.costUsd).toBe(body.usage.totalCost);
     expect(body.message.costUsd).toBeGreaterThan(0);
-    // Summed over the messages nothing counts twice.
+    // The sum over the messages counts nothing twice.
     expect(all.map(({ costOps }) => costOps)).toEqual([0, 0, 0, 1]);
     expect(all.slice(1, 3).map(({ tokenUsage, costUsd }) => [tokenUsage?.totalTokens, costUsd])).toEqual([
       [0, 0],
@@ -51,7 +51,7 @@ describe.each(WIRES)('%s', (_wire, model) => {
     expect((await conversation(here.app, body.conversationId)).messageCount).toBe(4);
   });
 
-  test('later turns show the model one reply, as it was', async () => {
+  test('later turns show the model the reply in one piece', async () => {
     const agentId = await splitter({ aiModelPublicId: model });
     here.server.script({ reply: WHOLE });
     const { body } = await send(here.app, agentId, { content: 'Hello.' }).expect(200);
@@ -71,7 +71,7 @@ test('a stream carries the whole text, and the messages are stored apart', async
   expect(debug.messagePublicId).toBe(all.at(-1)?.publicId);
 });
 
-test('the list of conversations shows the last of the messages', async () => {
+test('the list of conversations has the last message as its snippet', async () => {
   const agentId = await splitter();
   here.server.script({ reply: WHOLE });
   await send(here.app, agentId, { content: 'Hello.', externalUserId: 'reader' }).expect(200);
@@ -79,7 +79,7 @@ test('the list of conversations shows the last of the messages', async () => {
   expect(body.items[0]).toMatchObject({ lastMessageSnippet: PARTS[2], messageCount: 4 });
 });
 
-test('what is said before and after a call are messages too, and the call is shown to later turns before all of them', async () => {
+test('text before and after a call becomes messages of its own, and later turns see the call before all of them', async () => {
   const shop = (await postTool(here.app, here.tools, '/shop')).publicId;
   here.tools.on('/shop', answering('{"tea":"green"}'));
   const setup = { aiModelPublicId: GPT, messageSplittingEnabled: true };
@@ -98,7 +98,7 @@ test('what is said before and after a call are messages too, and the call is sho
   for (const part of PARTS) expect(whole.split(part)).toHaveLength(2);
 });
 
-test('a short reply, and one without paragraphs, is one message', async () => {
+test('a short reply and a reply of one paragraph are one message each', async () => {
   const agentId = await splitter();
   for (const reply of ['Yes.', 'One.\n\nTwo.', PARTS.join(' ')]) {
     here.server.script({ reply });
@@ -115,7 +115,7 @@ test('a reply that waits for approval stays whole', async () => {
   expect(body.message.content).toMatch(/^Good morning.*guest\?\n\nBefore I go on, a person has to approve:\n- pay /s);
 });
 
-test('with the feature off a reply is one message, and the prompt says nothing of it', async () => {
+test('with the feature off a reply is one message, and the prompt does not mention splitting', async () => {
   const agentId = await splitter({ messageSplittingEnabled: false });
   here.server.script({ reply: WHOLE });
   const { body } = await send(here.app, agentId, { content: 'Hello.' }).expect(200);
@@ -124,7 +124,7 @@ test('with the feature off a reply is one message, and the prompt says nothing o
   expect(await transcript(here.app, body.conversationId)).toHaveLength(2);
 });
 
-test('a turn that decides on approvals splits its reply as any other', async () => {
+test('the reply of a turn that decides on approvals is split too', async () => {
   const agentId = await agentWith(here.app, [{ kind: 'http_tool', id: pay }], { messageSplittingEnabled: true });
   here.server.script({ reply: '', toolCalls: [toolCall('pay', { city: 'Oslo' })] });
   const { body } = await send(here.app, agentId, { content: 'Pay.' }).expect(200);

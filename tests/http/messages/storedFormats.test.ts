@@ -16,7 +16,7 @@ beforeAll(async () => {
   look = (await postTool(here.app, here.tools, '/look')).publicId;
 });
 
-/** Puts JSON in the place of what the only turn of a conversation has stored. */
+/** Replaces the stored JSON in a column of the conversation's only turn. */
 async function store(conversationId: string, column: 'paused' | 'transcript', json: object): Promise<void> {
   await here.app.workspace.db
     .updateTable('turns')
@@ -25,7 +25,7 @@ async function store(conversationId: string, column: 'paused' | 'transcript', js
     .execute();
 }
 
-test('a turn that paused before paused runs had a format number continues', async () => {
+test('a paused turn that was stored without a format number continues', async () => {
   const agentId = await agentWith(here.app, [{ kind: 'http_tool', id: pay }]);
   const { conversationId, approvals } = await conversationThatWaits(here.app, here.server, agentId, 'Oslo');
   const call = { toolCallId: 'call_old', toolName: 'pay' };

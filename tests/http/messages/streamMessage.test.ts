@@ -1,4 +1,4 @@
-// Long because it holds the events of a stream that went well, and of every one that fails.
+// Long because it tests the events of a successful stream and of every kind of failure.
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { jest } from '@jest/globals';
@@ -85,7 +85,7 @@ function post(
 const open = async (body: object, agent = agentId, options = {}) => new Stream(await post(agent, body, options));
 
 describe('200', () => {
-  test('the events in their order, each with exactly its fields, and the reply stored as it was sent', async () => {
+  test('has the events in order, each with exactly its fields, and stores the reply as it was sent', async () => {
     const agent = await publishedAgent(app, { aiModelPublicId: GPT });
     server.script({ reply: ['Good ', 'day', ', Ä 🙂.'], usage: { input: 1000, output: 50 } });
     const stream = await open({ content: 'Hello?', externalUserId: 'streamer', timeoutSeconds: 1 }, agent);
@@ -143,7 +143,7 @@ describe('200', () => {
     expect(said(server.requests[1])).toEqual(['user: Hello.', 'assistant: Hello from the model.', 'user: More']);
   });
 
-  test('a client that goes away does not stop the turn: it is completed and stored', async () => {
+  test('a client that disconnects does not stop the turn: it is completed and stored', async () => {
     const gate = gatedReply();
     server.script({ reply: gate.chunks });
     const leaving = new AbortController();
@@ -161,7 +161,7 @@ describe('200', () => {
     expect(await transcript(app, left?.publicId ?? '')).toEqual(['user: Bye', 'assistant: Still here.']);
   });
 
-  test('a client that reads late does not hold the turn up, and gets everything in the end', async () => {
+  test('a slow client does not delay the turn, and gets all events in the end', async () => {
     const piece = 'x'.repeat(10_000);
     const pieces = Array<string>(80).fill(piece);
     server.script({ reply: pieces });
@@ -279,7 +279,7 @@ describe('one error event, and nothing after it', () => {
     expect(outcome(await failed({ content: 'a' }, agent, { key: apiKey }))).toEqual(['429 OPERATION_LIMIT_REACHED']);
   });
 
-  test('502 MODEL_PROVIDER_ERROR, before and within the reply: the message is kept, the conversation goes on', async () => {
+  test('502 MODEL_PROVIDER_ERROR, before and within the reply: the message is kept, and the conversation can be continued', async () => {
     server.script({ status: 500 });
     expect(outcome(await failed({ content: 'a' }))).toEqual(['conversation-id', '502 MODEL_PROVIDER_ERROR']);
     for (const ending of ['cut', 'eof', 'error-event', 'garbage'] as const) {
@@ -294,7 +294,7 @@ describe('one error event, and nothing after it', () => {
     }
   });
 
-  test('408 AGENT_TIMEOUT after five minutes, whatever timeoutSeconds says; what was said so far is not stored', async () => {
+  test('408 AGENT_TIMEOUT after five minutes, whatever timeoutSeconds is; the partial reply is not stored', async () => {
     const gate = gatedReply();
     server.script({ reply: gate.chunks });
     jest.useFakeTimers({
@@ -316,7 +316,7 @@ describe('one error event, and nothing after it', () => {
     }
   });
 
-  test('503 UNAVAILABLE when the process stops before the reply is complete; another replica goes on at once', async () => {
+  test('503 UNAVAILABLE when the process stops before the reply is complete; another replica can continue at once', async () => {
     const stopping = await startTestApp({ models: server.settings(), database: app.database, clock: app.clock });
     const conversationId = await begun(app, await publishedAgent(app));
     server.script({ silence: true }, { silence: true });

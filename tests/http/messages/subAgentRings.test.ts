@@ -8,7 +8,7 @@ import { draftAgent, GPT, LOCAL, publishedAgent, send } from './turns.ts';
 
 let server: ModelServer;
 let app: TestApp;
-/** Names are one agent's alone. */
+/** Part of each name, since the names of agents are unique in the workspace. */
 let round = 0;
 
 beforeAll(async () => {
@@ -39,7 +39,7 @@ async function chain(names: readonly string[], aiModelPublicId: string): Promise
   return ids;
 }
 
-test('versions that were published one after the other may form a ring; no agent is delegated to that is above in the turn', async () => {
+test('versions that were published one after the other may form a cycle; an agent cannot delegate to one that called it', async () => {
   const [a = '', b = ''] = await chain(['A', 'B'], GPT);
   await app.api('delete', `/agents/${a}/sub-agents/${b}`).expect(204);
   await link(app, b, 'sub_agent', a);
@@ -55,7 +55,7 @@ test('versions that were published one after the other may form a ring; no agent
   }
 });
 
-test('four agents stand above one another, the agent of the conversation included', async () => {
+test('delegation is at most four agents deep, counting the agent of the conversation', async () => {
   const [first = ''] = await chain(['A', 'B', 'C', 'D', 'E'], GPT);
   server.script(
     ...['B', 'C', 'D'].map((name) => ({ reply: '', toolCalls: [delegate(name)] })),
@@ -70,9 +70,9 @@ test('four agents stand above one another, the agent of the conversation include
   expect(Math.max(...(await stepsOf(app, body.conversationId)).map(({ depth }) => depth))).toBe(3);
 });
 
-test('agents that delegate without end end: a turn makes at most 100 calls of models, also side by side', async () => {
+test('endless delegation is stopped: a turn makes at most 100 model calls, parallel ones included', async () => {
   const [first = ''] = await chain(['A', 'B', 'C', 'D'], LOCAL);
-  // Each finds its own sub-agent among them.
+  // Each agent has its own sub-agent among these calls.
   const calls = Array.from({ length: 10 }, (_, place) =>
     ['B', 'C', 'D'].map((name) => delegate(name, `${name}_${place}`)),
   );
@@ -89,7 +89,7 @@ test('agents that delegate without end end: a turn makes at most 100 calls of mo
 test('an agent of another workspace cannot be reached by a link in a snapshot', async () => {
   const theirs = await publishedAgent(app, {}, app.stranger.apiKey);
   const [agentId = ''] = await chain(['A', 'B'], GPT);
-  // Nobody can write this: the service itself may not change a version.
+  // Only the superuser can write this: the service may not change a version.
   const rows = await adminQuery(
     `update agent_versions set snapshot = jsonb_set(snapshot, '{subAgents,0,subAgentPublicId}', '"${theirs}"')
      where agent_id = '${agentId}' returning 1`,

@@ -22,7 +22,7 @@ let server: ModelServer;
 let tools: ToolServer;
 let app: TestApp;
 let weather: string;
-/** Names are one agent's alone. */
+/** Part of each name, since the names of agents are unique in the workspace. */
 let round = 0;
 
 beforeAll(async () => {
@@ -60,7 +60,7 @@ const boss = (ids: readonly string[], setup: AgentSetup = {}, change?: object) =
 const delegate = (task: string, id?: string) => toolCall(`delegate_to_${named('Desk')}`, { task }, id);
 
 describe.each(WIRES)('%s', (_wire, model) => {
-  test('a sub-agent gets the task alone, works with its own prompt and tools, and its answer goes back', async () => {
+  test('a sub-agent gets only the task, runs with its own prompt and tools, and its reply goes to its parent', async () => {
     const subId = await desk({ aiModelPublicId: model });
     const agentId = await boss([subId], { aiModelPublicId: model, systemPrompt: 'You delegate.' });
     server.script({ reply: 'Hello.' });
@@ -79,7 +79,7 @@ describe.each(WIRES)('%s', (_wire, model) => {
     expect(said(sub).slice(1)).toEqual(['user: How is Oslo?']);
     expect(toolNames(sub)).toEqual(['weather']);
     expect(lastResult(subAgain).text).toBe('{"sky":"clear"}');
-    // What it said on its way belongs to its answer, as everywhere.
+    // Its text before a call is part of its reply, as in every turn.
     expect(lastResult(last)).toEqual({ text: 'Looking.\n\nClear in Oslo.', isError: false });
     expect(systemOf(last)).toBe('You delegate.');
     expect(body.messages).toEqual([{ role: 'assistant', content: 'I will ask.\n\nIt is clear.' }]);
@@ -95,7 +95,7 @@ describe.each(WIRES)('%s', (_wire, model) => {
   });
 });
 
-test('tokens and cost of sub-agents, at the prices of their models, count to the reply, the turn and the conversation', async () => {
+test('tokens and cost of sub-agents, at the prices of their models, count for the reply, the turn and the conversation', async () => {
   const dear = await customModel(app.workspace, { price: 1_000 });
   const cheap = await customModel(app.workspace, { price: 10 });
   const subId = await desk({ aiModelPublicId: dear });
@@ -138,7 +138,7 @@ async function totalsOf(conversationId: string) {
 }
 
 describe('which agent runs', () => {
-  test('the published version, whatever its draft says; and the new one once it is published', async () => {
+  test('the published version and not the draft; and the new version once it is published', async () => {
     const subId = await desk();
     const agentId = await boss([subId]);
     const promptOfSub = async () => {
@@ -162,7 +162,7 @@ describe('which agent runs', () => {
     const systemPrompt = 'In {{city}}, {{tone}}, {{days}} days.';
     const subId = await desk({ dynamicPromptEnabled: true, systemPrompt, variables });
     const agentId = await boss([subId]);
-    // Values are checked against the variables of the agent that the message is for, which has none.
+    // Values are checked against the variables of the agent of the conversation, which has none.
     const metadata = { variables: { city: 'Oslo', days: 'many' } };
     server.script({ reply: '', toolCalls: [delegate('Go.')] });
     const { body } = await send(app, agentId, { content: 'Go.', metadata }).expect(200);
@@ -175,7 +175,7 @@ describe('which agent runs', () => {
     expect(systemOf(server.requests[1])).toBe('In Oslo, loud, 3 days.');
   });
 
-  test('on the model of the link, if that names one', async () => {
+  test('on the model of the link, if the link names one', async () => {
     const subId = await desk({ aiModelPublicId: LOCAL });
     const agentId = await boss([subId], { aiModelPublicId: GPT }, { aiModelPublicId: HAIKU });
     server.script({ reply: '', toolCalls: [delegate('Go.')] });
@@ -192,7 +192,7 @@ describe('which agent runs', () => {
     expect(Number(steps[2]?.cost_usd)).not.toBe(Number(steps[0]?.cost_usd));
   });
 
-  test('is told to the model by the description of the link, or else of the agent', async () => {
+  test('is described to the model by the description of the link, or else of the agent', async () => {
     const own = await desk({ name: named('One'), description: 'Knows all of one.' });
     const linked = await desk({ name: named('Two'), description: 'Knows all of two.' });
     const agentId = await agentWith(app, [
@@ -206,7 +206,7 @@ describe('which agent runs', () => {
     expect(toolOf(request, `delegate_to_${named('Two')}`).description).not.toContain('Knows all of two.');
   });
 
-  test('none that is not published, inactive, archived or deleted', async () => {
+  test('none that is unpublished, inactive, archived or deleted', async () => {
     const ids = [
       await desk({ name: named('A') }),
       await desk({ name: named('B') }),
@@ -226,8 +226,8 @@ describe('which agent runs', () => {
   });
 });
 
-describe('a sub-agent that cannot do it', () => {
-  test('because of its model: its parent is told, and answers', async () => {
+describe('a sub-agent that fails', () => {
+  test('because of its model: its parent gets the error, and replies', async () => {
     const agentId = await boss([await desk()]);
     server.script({ reply: '', toolCalls: [delegate('Go.')] }, { status: 500 }, { reply: 'It did not work.' });
     const { body } = await send(app, agentId, { content: 'Go.' }).expect(200);
@@ -244,7 +244,7 @@ describe('a sub-agent that cannot do it', () => {
     ]);
   });
 
-  test('because a variable has no value: likewise, and its model is not asked', async () => {
+  test('because a variable has no value: its parent gets the error, and its model is not called', async () => {
     const variables = [{ name: 'city', label: 'City', type: 'text_short' as const, required: true }];
     const subId = await desk({ dynamicPromptEnabled: true, systemPrompt: 'In {{city}}.', variables });
     const agentId = await boss([subId], { aiModelPublicId: GPT });
@@ -255,7 +255,7 @@ describe('a sub-agent that cannot do it', () => {
   });
 });
 
-test('delegations of one step run side by side, each for its own task', async () => {
+test('delegations of one step run in parallel, each with its own task', async () => {
   const agentId = await boss([await desk()], { aiModelPublicId: GPT });
   const [one, two] = [gatedReply(), gatedReply()];
   server.script(
@@ -280,7 +280,7 @@ test('delegations of one step run side by side, each for its own task', async ()
   expect(last.indexOf('About user: How is Oslo?')).toBeLessThan(last.indexOf('About user: And Rome?'));
 });
 
-test('a stream carries what the parent says, and nothing of its sub-agents', async () => {
+test('a stream has the text of the parent, and none of its sub-agents', async () => {
   const agentId = await boss([await desk()]);
   server.script(
     { reply: ['I will ', 'ask.'], toolCalls: [delegate('How is Oslo?')] },

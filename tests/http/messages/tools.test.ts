@@ -30,7 +30,7 @@ describe.each([
   ['Anthropic', HAIKU],
   ['chat completions', LOCAL],
 ])('%s', (_wire, model) => {
-  test('a call that the model asks for is made, its result goes back, and the answer is the reply', async () => {
+  test('a call that the model asks for is made, the model gets the result, and its text is the reply', async () => {
     const agentId = await reporter(model);
     here.server.script(
       { reply: 'Let me look.', toolCalls: [call('weather', { city: 'Oslo' })], usage: { input: 100, output: 10 } },
@@ -58,7 +58,7 @@ describe.each([
     ]);
   });
 
-  test('calls of one step are made side by side, and a failure is told to the model', async () => {
+  test('calls of one step are made in parallel, and the model gets their failures', async () => {
     const agentId = await reporter(model);
     let arrived = 0;
     let go = () => {};
@@ -92,7 +92,7 @@ describe.each([
     here.tools.on('/weather', answering('{"sky":"clear"}'));
   });
 
-  test('a later turn of the conversation still sees what the tools answered', async () => {
+  test('a later turn of the conversation still sees the results of the tools', async () => {
     const agentId = await reporter(model);
     here.server.script(
       { reply: '', toolCalls: [call('weather', { city: 'Oslo' })] },
@@ -108,8 +108,8 @@ describe.each([
   });
 });
 
-describe('what a model does wrong', () => {
-  test('is told to it, with what there is, and nothing is called', async () => {
+describe('a mistake of the model', () => {
+  test('gives it an error with the existing tools, and nothing is called', async () => {
     const agentId = await reporter(LOCAL);
     here.server.script(
       { reply: '', toolCalls: [call('forecast', {}), { id: 'call_2', name: 'weather', arguments: '{"city":' }] },
@@ -122,7 +122,7 @@ describe('what a model does wrong', () => {
     expect(back).toContain('There is no tool forecast. There are: weather, news.');
   });
 
-  test('calling without end ends: the last step is told to answer', async () => {
+  test('endless calling is stopped: in the last step the model must reply', async () => {
     const agentId = await reporter(LOCAL);
     here.server.fallback = { reply: '', toolCalls: [call('weather', { city: 'Oslo' })] };
     await send(here.app, agentId, { content: 'And?' }).expect(200);
@@ -133,7 +133,7 @@ describe('what a model does wrong', () => {
   });
 });
 
-test('a stream tells of the calls in debug-info, and its pieces joined are the reply', async () => {
+test('a stream has the calls in debug-info, and its joined pieces are the reply', async () => {
   const agentId = await reporter(GPT);
   here.server.script(
     { reply: ['Let me ', 'look.'], toolCalls: [call('weather', { city: 'Oslo' }), call('news', { city: 'Oslo' })] },
@@ -157,7 +157,7 @@ test('a stream tells of the calls in debug-info, and its pieces joined are the r
   expect(reply).toMatchObject({ publicId: info.messagePublicId, content: joined });
 });
 
-test('a timeout ends the calls too; the turn says so, and the conversation takes further messages', async () => {
+test('a timeout ends the calls too; the turn records it, and the conversation accepts further messages', async () => {
   const agentId = await reporter(LOCAL);
   here.tools.on('/weather', () => {});
   here.server.script({ reply: '', toolCalls: [call('weather', { city: 'Oslo' })] });

@@ -10,7 +10,7 @@ type Schemas = components['schemas'];
 
 export const GPT = globalModelId('openai', 'gpt-4.1');
 export const HAIKU = globalModelId('anthropic', 'claude-haiku-4-5');
-/** Speaks chat completions, takes no files, costs nothing. */
+/** A model that speaks chat completions, accepts no files and costs nothing. */
 export const LOCAL = globalModelId('openai-compatible', 'local-model');
 
 export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -18,10 +18,10 @@ export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{1
 type NewVariable = Pick<Schemas['AgentVariableCreate'], 'name' | 'label' | 'type'> &
   Partial<Schemas['AgentVariableCreate']>;
 
-/** What an agent is published with. */
+/** The fields with which an agent is published. */
 export type AgentSetup = Partial<Schemas['AgentUpdate']> & { variables?: NewVariable[] };
 
-/** An agent on `local-model` unless told otherwise, made and published through the API. Answers with its id. */
+/** Makes and publishes an agent through the API, on `local-model` by default. Returns its id. */
 export async function publishedAgent(
   app: TestApp,
   setup: AgentSetup = {},
@@ -32,7 +32,7 @@ export async function publishedAgent(
   return id;
 }
 
-/** The same before publication. */
+/** As `publishedAgent`, without publishing it. */
 export async function draftAgent(app: TestApp, setup: AgentSetup = {}, key = app.workspace.apiKey): Promise<string> {
   const { variables = [], ...config } = setup;
   const { publicId } = await makeAgent(app, { aiModelPublicId: LOCAL, ...config }, key);
@@ -43,7 +43,7 @@ export async function draftAgent(app: TestApp, setup: AgentSetup = {}, key = app
 export const send = (app: TestApp, agentId: string, body: object, key?: string) =>
   app.api('post', `/agents/${agentId}/messages`, key).send(body);
 
-/** A new conversation's id, after one exchange. */
+/** Begins a conversation with one message. Returns its id. */
 export async function begun(app: TestApp, agentId: string, content = 'Hello.', key?: string): Promise<string> {
   const { body } = await send(app, agentId, { content }, key).expect(200);
   return body.conversationId;
@@ -58,7 +58,7 @@ export async function stored(app: TestApp, conversationId: string, key?: string)
   return body.items;
 }
 
-/** Stored messages as `user: Hello.` */
+/** The stored messages as `user: Hello.` */
 export async function transcript(app: TestApp, conversationId: string, key?: string): Promise<string[]> {
   return (await stored(app, conversationId, key)).map(({ role, content }) => `${role}: ${content}`);
 }
@@ -72,7 +72,7 @@ export async function conversationsOf(
   return body.items;
 }
 
-/** What a provider was sent, in any of the wire formats, as `user: Hello.` */
+/** The messages of a request to a provider, in any of the wire formats, as `user: Hello.` */
 export function said(request: RecordedRequest | undefined): string[] {
   const body = request?.body ?? {};
   const system = typeof body.system === 'string' ? body.system : textOf(body.system);
@@ -85,7 +85,7 @@ function textOf(content: unknown): string {
   return Array.isArray(content) ? content.map((part: { text?: string }) => part.text ?? '').join('') : '';
 }
 
-/** A model that the workspace added itself, on the OpenAI-compatible server. Answers with its id. */
+/** Adds a custom model of the workspace on the OpenAI-compatible server. Returns its id. */
 export function customModel(
   workspace: SeededWorkspace,
   options: { contextWindow?: number; image?: boolean; document?: boolean; price?: number } = {},

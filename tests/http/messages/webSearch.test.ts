@@ -8,7 +8,7 @@ import { GPT, publishedAgent, send } from './turns.ts';
 let server: ModelServer;
 let services: SearchServers;
 let app: TestApp;
-/** Nobody configured a service. */
+/** An app without a search service. */
 let without: TestApp;
 
 beforeAll(async () => {
@@ -38,7 +38,7 @@ const searcher = (on: TestApp, aiModelPublicId = GPT) =>
 const search = (query: string) => ({ reply: '', toolCalls: [toolCall('web_search', { query })] });
 
 describe.each(WIRES)('%s', (_wire, model) => {
-  test('the model searches the web, and answers from what was found', async () => {
+  test('the model searches the web and replies from the results', async () => {
     services.searxng.pages.push(PAGE);
     const agentId = await searcher(app, model);
     server.script(search('oslo news'), { reply: 'It snows: https://news.example.com/oslo' });
@@ -54,7 +54,7 @@ describe.each(WIRES)('%s', (_wire, model) => {
   });
 });
 
-test('when one service fails the next is asked; keys are in nothing that is sent or stored', async () => {
+test('when one service fails the next is asked; no prompt, response or stored row contains a key', async () => {
   services.searxng.fault = { status: 500 };
   services.tavily.pages.push(PAGE);
   const agentId = await searcher(app);
@@ -66,7 +66,7 @@ test('when one service fails the next is asked; keys are in nothing that is sent
   for (const secret of services.secrets) expect(seen).not.toContain(secret);
 });
 
-test('without a service the prompt says plainly that there is none, and so does the tool', async () => {
+test('without a service the prompt and the tool both say that web search is not configured', async () => {
   const agentId = await searcher(without);
   server.script(search('oslo'), { reply: 'I cannot search.' });
   await send(without, agentId, { content: 'Oslo?' }).expect(200);
@@ -79,7 +79,7 @@ test('without a service the prompt says plainly that there is none, and so does 
   });
 });
 
-test('with the feature off there is neither section nor tool', async () => {
+test('with the feature off there is neither a section in the prompt nor a tool', async () => {
   const agentId = await publishedAgent(app, { aiModelPublicId: GPT });
   await send(app, agentId, { content: 'Oslo?' }).expect(200);
   expect(systemOf(server.requests[0])).toBe('');
