@@ -5,8 +5,8 @@ import { makeAgent } from '../../support/agents/agents.ts';
 import type { TestApp } from '../../support/http/app.ts';
 
 /**
- * The answers of one request for a command that never was, one that is deleted, one of another agent and one of another
- * workspace, less their request ids, and the two that exist.
+ * The responses to one request for an unknown command, a deleted one, one of another agent and one of another
+ * workspace, without their request ids. `stay` asserts that the two that exist are unchanged.
  */
 export async function answersForMissing(
   app: TestApp,
@@ -38,7 +38,7 @@ export async function answersForMissing(
   };
 }
 
-/** What all four of them are. */
+/** The expected `answers`. */
 export const allNotFound = Array.from({ length: 4 }, () => [
   404,
   { code: 'COMMAND_NOT_FOUND', status: 404, message: 'The agent has no command with this id.', details: [] },

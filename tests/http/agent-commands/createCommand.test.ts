@@ -18,7 +18,7 @@ function create(agentId: string, body: object, key?: string) {
 }
 
 describe('201', () => {
-  test('is active, not used yet, and read back as it was answered', async () => {
+  test('the command is active and unused, and reads the same as in the response', async () => {
     const { publicId } = await makeAgent(app);
     const { status, body } = await create(publicId, { ...COMMAND, description: 'For a colleague.' });
     const now = clock.now().toISOString();
@@ -45,25 +45,25 @@ describe('201', () => {
     { name: 'é'.repeat(150), command: 'a'.repeat(100), description: '🦊'.repeat(500), prompt: '🦊'.repeat(10_000) },
     { name: '/', command: '0', description: '', prompt: ' ' },
     { name: 'a', command: 'a--b-1', prompt: '{{city}} $1 <script>' },
-  ])('takes values up to their bounds as they are', async (fields) => {
+  ])('values at their bounds are stored unchanged', async (fields) => {
     const { publicId } = await makeAgent(app);
     expect((await create(publicId, fields)).body).toMatchObject(fields);
   });
 
-  test('is no part of a version: nothing is to be published', async () => {
+  test('a command does not belong to versions: there is nothing to publish', async () => {
     const agent = await makeReadyAgent(app);
     const before = await publish(app, agent.publicId);
     await create(agent.publicId, COMMAND).expect(201);
     expect(await readAgent(app, agent.publicId)).toEqual(before);
   });
 
-  test('a name and a word are taken in one agent only, and told from one another by their letters', async () => {
+  test('name and slash word are unique within one agent, and case-sensitive', async () => {
     const [one, two] = [await makeAgent(app), await makeAgent(app)];
     for (const { publicId } of [one, two]) expect((await create(publicId, COMMAND)).status).toBe(201);
     expect((await create(one.publicId, { ...COMMAND, name: 'SUMMARIZE', command: 'summarise' })).status).toBe(201);
   });
 
-  test('a name and a word that a deleted command had are free', async () => {
+  test('the name and the slash word of a deleted command are free', async () => {
     const { publicId } = await makeAgent(app);
     const first = await makeCommand(app, publicId, COMMAND);
     await app.api('delete', `/agents/${publicId}/commands/${first.publicId}`).expect(204);
@@ -89,7 +89,7 @@ describe('400', () => {
 });
 
 describe('404 AGENT_NOT_FOUND', () => {
-  test('for one that never was, one that is deleted and one of another workspace alike, which gets none', async () => {
+  test('an unknown agent, a deleted one and another workspace’s get the same response, and the latter gets none', async () => {
     const { answers, foreign } = await answersForMissing(app, (id) => create(id, COMMAND));
     expect(answers).toEqual(allNotFound);
     expect(await listCommands(app, foreign.publicId, app.stranger.apiKey)).toEqual([]);
@@ -100,7 +100,7 @@ describe.each([
   ['COMMAND_NAME_TAKEN', { command: 'other' }],
   ['COMMAND_SLUG_TAKEN', { name: 'Other' }],
 ])('409 %s', (code, fields) => {
-  test('of another command of the agent, also of one that is not active', async () => {
+  test('the value of another command of the agent, active or not', async () => {
     const { publicId } = await makeAgent(app);
     const first = await makeCommand(app, publicId, COMMAND);
     const refused = await create(publicId, { ...COMMAND, ...fields });
@@ -110,7 +110,7 @@ describe.each([
     expect(await listCommands(app, publicId)).toHaveLength(1);
   });
 
-  test('of many at once one gets it', async () => {
+  test('of concurrent requests exactly one gets it', async () => {
     const { publicId } = await makeAgent(app);
     const answers = await Promise.all(
       ['a', 'b', 'c', 'd'].map((own) =>

@@ -14,7 +14,7 @@ afterAll(() => app.close());
 const remove = (agentId: string, id: string) => app.api('delete', `/agents/${agentId}/commands/${id}`);
 
 describe('204', () => {
-  test('the command is gone, the others stay, its name and its word are free', async () => {
+  test('deletes this command only, and frees its name and slash word', async () => {
     const { publicId } = await makeAgent(app);
     const [kept, gone] = [await makeCommand(app, publicId), await makeCommand(app, publicId)];
     const { status, text } = await remove(publicId, gone.publicId);
@@ -24,7 +24,7 @@ describe('204', () => {
     await makeCommand(app, publicId, { name: gone.name, command: gone.command });
   });
 
-  test('of many at once one deletes it', async () => {
+  test('of concurrent requests exactly one deletes it', async () => {
     const { publicId } = await makeAgent(app);
     const command = await makeCommand(app, publicId);
     const answers = await Promise.all([1, 2, 3].map(() => remove(publicId, command.publicId)));
@@ -33,12 +33,12 @@ describe('204', () => {
 });
 
 describe('404', () => {
-  test('AGENT_NOT_FOUND: for one that never was, one that is deleted and one of another workspace alike', async () => {
+  test('AGENT_NOT_FOUND: an unknown agent, a deleted one and another workspace’s get the same response', async () => {
     const { answers } = await answersForMissingAgent(app, (id) => remove(id, newId()));
     expect(answers).toEqual(agentNotFound);
   });
 
-  test('COMMAND_NOT_FOUND: never was, deleted, of another agent and of another workspace alike, which stay', async () => {
+  test('COMMAND_NOT_FOUND: an unknown command, a deleted one, another agent’s and another workspace’s get the same response; the existing ones stay', async () => {
     const { answers, stay } = await answersForMissing(app, remove);
     expect(answers).toEqual(allNotFound);
     await stay();

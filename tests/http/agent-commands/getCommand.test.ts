@@ -14,7 +14,7 @@ afterAll(() => app.close());
 const get = (agentId: string, id: string) => app.api('get', `/agents/${agentId}/commands/${id}`);
 
 describe('200', () => {
-  test('shows how often and when it was last used', async () => {
+  test('shows how often and when the command was last used', async () => {
     const { publicId } = await makeAgent(app);
     const made = await makeCommand(app, publicId);
     expect((await get(publicId, made.publicId)).body).toEqual(made);
@@ -31,19 +31,19 @@ describe('200', () => {
 });
 
 describe('404', () => {
-  test('AGENT_NOT_FOUND: for one that never was, one that is deleted and one of another workspace alike', async () => {
+  test('AGENT_NOT_FOUND: an unknown agent, a deleted one and another workspace’s get the same response', async () => {
     const { answers } = await answersForMissingAgent(app, (id) => get(id, newId()));
     expect(answers).toEqual(agentNotFound);
   });
 
-  test('AGENT_NOT_FOUND: a deleted agent takes its commands along', async () => {
+  test('AGENT_NOT_FOUND: the commands of a deleted agent are deleted with it', async () => {
     const { publicId } = await makeAgent(app);
     const command = await makeCommand(app, publicId);
     await app.api('delete', `/agents/${publicId}`).expect(204);
     expect((await get(publicId, command.publicId)).body.code).toBe('AGENT_NOT_FOUND');
   });
 
-  test('COMMAND_NOT_FOUND: never was, deleted, of another agent and of another workspace alike', async () => {
+  test('COMMAND_NOT_FOUND: an unknown command, a deleted one, another agent’s and another workspace’s get the same response', async () => {
     expect((await answersForMissing(app, get)).answers).toEqual(allNotFound);
   });
 });

@@ -11,12 +11,12 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 describe('200', () => {
-  test('none at first', async () => {
+  test('a new agent has no commands', async () => {
     const { publicId } = await makeAgent(app);
     expect(await listCommands(app, publicId)).toEqual([]);
   });
 
-  test('all of the agent, active or not, newest first, those of one moment by id', async () => {
+  test('all commands of the agent, active or not, newest first, those of the same moment by id', async () => {
     const { publicId } = await makeAgent(app);
     await makeCommand(app, (await makeAgent(app)).publicId);
     const made = [];
@@ -29,7 +29,7 @@ describe('200', () => {
     expect(await listCommands(app, publicId)).toEqual([off.body, ...made.slice(1)]);
   });
 
-  test('without those that are deleted', async () => {
+  test('deleted commands are not listed', async () => {
     const { publicId } = await makeAgent(app);
     const [one, two] = [await makeCommand(app, publicId), await makeCommand(app, publicId)];
     await app.api('delete', `/agents/${publicId}/commands/${two.publicId}`).expect(204);
@@ -38,7 +38,7 @@ describe('200', () => {
 });
 
 describe('404 AGENT_NOT_FOUND', () => {
-  test('for one that never was, one that is deleted and one of another workspace alike', async () => {
+  test('an unknown agent, a deleted one and another workspace’s get the same response', async () => {
     const { answers } = await answersForMissing(app, (id) => app.api('get', `/agents/${id}/commands`));
     expect(answers).toEqual(allNotFound);
   });

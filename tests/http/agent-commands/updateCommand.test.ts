@@ -24,7 +24,7 @@ describe('200', () => {
     { prompt: 'New.' },
     { status: 'inactive' },
     { name: 'New', command: 'new', description: '', prompt: 'New.', status: 'inactive' },
-  ])('%j changes what is given and nothing else', async (change) => {
+  ])('%j changes these fields and nothing else', async (change) => {
     const { publicId } = await makeAgent(app);
     const before = await makeCommand(app, publicId, { description: 'Old.' });
     clock.advance(1000);
@@ -34,7 +34,7 @@ describe('200', () => {
     expect((await app.api('get', `/agents/${publicId}/commands/${before.publicId}`)).body).toEqual(body);
   });
 
-  test('nothing given, nothing changed, the time neither', async () => {
+  test('a request without fields changes nothing, not even updatedAt', async () => {
     const { publicId } = await makeAgent(app);
     const before = await makeCommand(app, publicId);
     clock.advance(1000);
@@ -42,7 +42,7 @@ describe('200', () => {
     expect([status, body]).toEqual([200, before]);
   });
 
-  test('the counters of use are kept, and it can be switched on again', async () => {
+  test('the usage counters are kept, and a command can be switched on again', async () => {
     const { publicId } = await makeAgent(app);
     const { publicId: id } = await makeCommand(app, publicId);
     const used = { usage_count: 7, last_used_at: new Date('2026-11-21T10:00:00Z') };
@@ -53,7 +53,7 @@ describe('200', () => {
     }
   });
 
-  test('its own name and word are not taken, and the old ones are free', async () => {
+  test('a command’s own name and slash word are not taken, and its old ones are free', async () => {
     const { publicId } = await makeAgent(app);
     const { publicId: id, name, command } = await makeCommand(app, publicId);
     expect((await update(publicId, id, { name, command })).status).toBe(200);
@@ -61,7 +61,7 @@ describe('200', () => {
     await makeCommand(app, publicId, { name, command });
   });
 
-  test('is no part of a version: nothing is to be published', async () => {
+  test('a command does not belong to versions: there is nothing to publish', async () => {
     const agent = await makeReadyAgent(app);
     const { publicId: id } = await makeCommand(app, agent.publicId);
     const before = await publish(app, agent.publicId);
@@ -86,13 +86,13 @@ describe('400', () => {
 });
 
 describe('404', () => {
-  test('AGENT_NOT_FOUND: for one that never was, one that is deleted and one of another workspace alike', async () => {
+  test('AGENT_NOT_FOUND: an unknown agent, a deleted one and another workspace’s get the same response', async () => {
     const { answers } = await answersForMissingAgent(app, (id) => update(id, newId(), { name: 'New' }));
     expect(answers).toEqual(agentNotFound);
   });
 
   test.each([{ name: 'New' }, {}])(
-    'COMMAND_NOT_FOUND: never was, deleted, of another agent and of another workspace alike, which stay (%j)',
+    'COMMAND_NOT_FOUND: an unknown command, a deleted one, another agent’s and another workspace’s get the same response; the existing ones stay (%j)',
     async (change) => {
       const { answers, stay } = await answersForMissing(app, (agentId, id) => update(agentId, id, change));
       expect(answers).toEqual(allNotFound);
@@ -105,7 +105,7 @@ describe.each([
   ['COMMAND_NAME_TAKEN', 'name'],
   ['COMMAND_SLUG_TAKEN', 'command'],
 ] as const)('409 %s', (code, field) => {
-  test('the one of another command of the agent: nothing is changed', async () => {
+  test('the value of another command of the agent is refused, and nothing is changed', async () => {
     const { publicId } = await makeAgent(app);
     const [taken, other] = [await makeCommand(app, publicId), await makeCommand(app, publicId)];
     const { status, body } = await update(publicId, other.publicId, { [field]: taken[field], prompt: 'New.' });
@@ -113,7 +113,7 @@ describe.each([
     expect(await listCommands(app, publicId)).toEqual([other, taken]);
   });
 
-  test('of many at once one gets it', async () => {
+  test('of concurrent requests exactly one gets it', async () => {
     const { publicId } = await makeAgent(app);
     const commands = await Promise.all([1, 2, 3, 4].map(() => makeCommand(app, publicId)));
     const answers = await Promise.all(commands.map((each) => update(publicId, each.publicId, { [field]: 'wanted' })));

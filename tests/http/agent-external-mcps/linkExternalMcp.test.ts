@@ -36,7 +36,7 @@ describe('201', () => {
     await server.close();
   });
 
-  test.each(['STATIC', 'DYNAMIC'])('as %s when told so', async (instanceMode) => {
+  test.each(['STATIC', 'DYNAMIC'])('with instanceMode %s when the request says so', async (instanceMode) => {
     const { publicId } = await makeAgent(app);
     const { body } = await link(publicId, await storeMcp(app.workspace), { instanceMode });
     expect(body.instanceMode).toBe(instanceMode);
@@ -56,7 +56,7 @@ describe('400 VALIDATION_ERROR', () => {
 });
 
 describe('409 ALREADY_LINKED', () => {
-  test('the link stays as it was, whatever else is asked for', async () => {
+  test('the link stays unchanged, whatever other fields the request has', async () => {
     const { publicId } = await makeAgent(app);
     const server = await storeMcp(app.workspace);
     const first = await link(publicId, server);

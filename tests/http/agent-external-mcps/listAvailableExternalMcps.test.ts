@@ -14,7 +14,7 @@ describeListingAvailable(() => app, 'external_mcp', ['publicId', 'name', 'url', 
 });
 
 describe('200', () => {
-  test('connected servers alone', async () => {
+  test('lists connected servers only', async () => {
     const seeded = await app.database.seedWorkspace();
     const { publicId } = await makeAgent(app, {}, seeded.apiKey);
     for (const status of ['PENDING', 'PENDING_AUTHORIZATION', 'EXPIRED'] as const) await storeMcp(seeded, { status });

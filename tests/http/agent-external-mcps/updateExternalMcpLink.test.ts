@@ -43,14 +43,14 @@ describe('200', () => {
     expect((await app.api('get', `/agents/${agentId}/external-mcps`)).body).toEqual([body]);
   });
 
-  test('null sets back to what a new link has', async () => {
+  test('null resets a field to the value of a new link', async () => {
     const { agentId, server, link } = await linked('DYNAMIC');
     await change(agentId, server, { active: false, requiresApproval: true }).expect(200);
     const { body } = await change(agentId, server, { active: null, requiresApproval: null, instanceMode: null });
     expect(body).toEqual({ ...link, instanceMode: 'STATIC' });
   });
 
-  test('a change is unpublished until the agent is published; changing it back takes that away', async () => {
+  test('a change is unpublished until the agent is published or the change is reverted', async () => {
     const { agentId, server } = await linked();
     await publish(app, agentId);
     await change(agentId, server, { requiresApproval: true }).expect(200);
@@ -73,7 +73,7 @@ describe('400 VALIDATION_ERROR', () => {
 });
 
 describe('404 AGENT_NOT_FOUND', () => {
-  test("another workspace's agent answers as one that does not exist", async () => {
+  test("another workspace's agent is treated as one that does not exist", async () => {
     const foreign = await makeAgent(app, {}, app.stranger.apiKey);
     const server = await storeMcp(app.workspace);
     const missing = await change(newId(), server, { active: false });
@@ -84,7 +84,7 @@ describe('404 AGENT_NOT_FOUND', () => {
 });
 
 describe('404 EXTERNAL_MCP_NOT_FOUND', () => {
-  test("a deleted server and another workspace's answer as one that does not exist", async () => {
+  test("a deleted server and another workspace's are treated as one that does not exist", async () => {
     const { agentId, server } = await linked();
     await app.api('delete', `/external-mcps/${server}`).expect(204);
     const missing = await change(agentId, newId(), { active: false });

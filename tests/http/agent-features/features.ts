@@ -1,6 +1,6 @@
 import type { components } from '../../../generated/api.ts';
 
-/** Every setting: its feature, its name, the agent's field that it shows, values that are taken and values that are not. */
+/** Every setting: its feature, its name, the agent's field that it shows, valid values and invalid ones. */
 export const SETTINGS: [
   key: string,
   setting: string,
@@ -26,7 +26,7 @@ export const SETTINGS: [
   ['audio', 'voice', 'ttsVoice', ['alloy', 'a'.repeat(100)], ['a'.repeat(101), 7]],
 ];
 
-/** Times of day, which come as a pair. */
+/** Times of day for business hours, which are set as a pair. */
 export const TIMES = { taken: ['00:00:00', '23:59:58'], refused: ['24:00:00', '9:00:00', '09:00', '09:60:00', '', 9] };
 
 /** Every feature with its label and the agent's field that switches it on. */
@@ -41,5 +41,5 @@ export const KEYS: [key: string, label: string, toggle: keyof components['schema
   ['web-search', 'Web search (not configured on this server)', 'webSearchEnabled'],
 ];
 
-/** What follow-ups need to be switched on. */
+/** The fields without which follow-ups cannot be switched on. */
 export const FOLLOW_UP_NEEDS = { followUpMaxAttempts: 3, followUpIntervalMinutes: 60 };

@@ -21,7 +21,7 @@ describe('200', () => {
     expect(body).toEqual(list.body.find((feature: { key: string }) => feature.key === key));
   });
 
-  test.each(SETTINGS)('%s shows %s as the agent has it in %s', async (key, setting, field, values) => {
+  test.each(SETTINGS)('%s shows %s with the value of the agent’s %s', async (key, setting, field, values) => {
     const { publicId } = await makeAgent(app);
     for (const value of values) {
       await app
@@ -46,7 +46,7 @@ describe('200', () => {
 });
 
 describe('404', () => {
-  test('AGENT_NOT_FOUND: for one that never was, one that is deleted and one of another workspace alike', async () => {
+  test('AGENT_NOT_FOUND: an unknown agent, a deleted one and another workspace’s get the same response', async () => {
     const { answers } = await answersForMissing(app, (id) => get(id, 'audio'));
     expect(answers).toEqual(allNotFound);
   });

@@ -12,7 +12,7 @@ afterAll(() => app.close());
 const list = (id: string) => app.api('get', `/agents/${id}/features`);
 
 describe('200', () => {
-  test('a new agent has all eight, off, with every setting null', async () => {
+  test('a new agent has all eight features, off, with every setting null', async () => {
     const { publicId } = await makeAgent(app);
     const { status, body } = await list(publicId);
     const nothing = {
@@ -40,15 +40,18 @@ describe('200', () => {
     );
   });
 
-  test.each(KEYS)('%s is on when the field of the agent is, and no other', async (key, _label, toggle) => {
-    const { publicId } = await makeAgent(app, { ...FOLLOW_UP_NEEDS, [toggle]: true });
-    const { body } = await list(publicId);
-    expect(
-      body.filter(({ enabled }: { enabled: boolean }) => enabled).map((feature: { key: string }) => feature.key),
-    ).toEqual([key]);
-  });
+  test.each(KEYS)(
+    '%s, and no other feature, is on when its field of the agent is true',
+    async (key, _label, toggle) => {
+      const { publicId } = await makeAgent(app, { ...FOLLOW_UP_NEEDS, [toggle]: true });
+      const { body } = await list(publicId);
+      expect(
+        body.filter(({ enabled }: { enabled: boolean }) => enabled).map((feature: { key: string }) => feature.key),
+      ).toEqual([key]);
+    },
+  );
 
-  test('audio is on when only spoken answers are', async () => {
+  test('audio is on when only audio responses are', async () => {
     const { publicId } = await makeAgent(app, { audioResponseEnabled: true, ttsVoice: 'alloy' });
     const { body } = await list(publicId);
     expect(body[6]).toEqual({
@@ -65,7 +68,7 @@ describe('200, on a server with a search service', () => {
     ['SearXNG', { searxng: { baseUrl: 'http://127.0.0.1:9' } }],
     ['Tavily', { tavily: { apiKey: 'k', baseUrl: 'http://127.0.0.1:9' } }],
     ['Brave', { brave: { apiKey: 'k', baseUrl: 'http://127.0.0.1:9' } }],
-  ])('%s: the label of web search says no more that it is not configured', async (_name, webSearch) => {
+  ])('%s: the label of web search does not say that it is not configured', async (_name, webSearch) => {
     const configured = await startTestApp({ webSearch, database: app.database });
     try {
       const { publicId } = await makeAgent(configured);
@@ -83,7 +86,7 @@ describe('200, on a server with a search service', () => {
 });
 
 describe('404 AGENT_NOT_FOUND', () => {
-  test('for one that never was, one that is deleted and one of another workspace alike', async () => {
+  test('an unknown agent, a deleted one and another workspace’s get the same response', async () => {
     const { answers } = await answersForMissing(app, list);
     expect(answers).toEqual(allNotFound);
   });

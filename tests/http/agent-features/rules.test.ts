@@ -2,7 +2,7 @@ import type { components } from '../../../generated/api.ts';
 import { makeAgent } from '../../support/agents/agents.ts';
 import { startTestApp, type TestApp } from '../../support/http/app.ts';
 
-/** Rules across fields are the same on every route, and told in the terms of the one that broke them. */
+/** Rules across fields are the same on both routes. The error names the fields as the route of the request does. */
 
 let app: TestApp;
 beforeAll(async () => {
@@ -13,7 +13,7 @@ afterAll(() => app.close());
 const hours = { followUpBusinessHoursStart: '09:00:00', followUpBusinessHoursEnd: '17:00:00' };
 const spoken = { audioResponseEnabled: true, ttsVoice: 'alloy' };
 
-/** What there is before, the same change on both routes, and what is said, where {…} is a setting as the route calls it. */
+/** The fields before, the same change on both routes, and the error's texts, where {…} stands for the route's name of a setting. */
 type Rule = [
   what: string,
   before: components['schemas']['AgentUpdate'],
@@ -74,7 +74,7 @@ const RULES: Rule[] = [
     [['businessHoursEnd', 'must be after {businessHoursStart}']],
   ],
   [
-    'spoken answers without a voice',
+    'audio responses without a voice',
     spoken,
     { ttsVoice: null },
     'audio',
@@ -84,7 +84,7 @@ const RULES: Rule[] = [
   ],
 ];
 
-/** How the agent itself calls a setting. */
+/** The agent's field for each setting. */
 const FIELDS: Record<string, string> = {
   maxAttempts: 'followUpMaxAttempts',
   intervalMinutes: 'followUpIntervalMinutes',
@@ -93,7 +93,7 @@ const FIELDS: Record<string, string> = {
   voice: 'ttsVoice',
 };
 
-/** What is said, where `name` is how the route calls a setting and `folder` the place of its settings. */
+/** The expected error. `name` gives the route's name of a setting, `folder` is the path of its settings. */
 function said(message: string, details: Rule[6], folder: string, name: (setting: string) => string) {
   const text = (template: string) => template.replace(/\{(\w+)\}/g, (_whole, setting: string) => name(setting));
   return {

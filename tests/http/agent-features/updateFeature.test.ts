@@ -1,4 +1,4 @@
-// Longer than most: eight features, each held to be the same as the fields of the agent both ways.
+// Longer than most: for each of eight features this route and updateAgent must agree.
 import { readFileSync } from 'node:fs';
 import { newId } from '../../../core/ids.ts';
 import { FEATURES } from '../../../domain/agents/config/features.ts';
@@ -30,7 +30,7 @@ async function expectRefused(id: string, key: string, body: object, paths?: stri
   expect(await readAgent(app, id)).toEqual(before);
 }
 
-describe('the same both ways', () => {
+describe('this route and updateAgent agree', () => {
   test.each(SETTINGS)('%s: %s set here or as %s of the agent reads the same', async (key, setting, field, values) => {
     const [here, there] = [await makeAgent(app), await makeAgent(app)];
     for (const value of [...values, null, values[0]]) {
@@ -44,16 +44,19 @@ describe('the same both ways', () => {
     }
   });
 
-  test.each(SETTINGS)('%s: %s takes and refuses what %s does', async (key, setting, field, _taken, refused) => {
-    const { publicId } = await makeAgent(app);
-    for (const value of refused) {
-      const byAgent = await app.api('patch', `/agents/${publicId}`).send({ [field]: value });
-      expect([value, byAgent.status]).toEqual([value, 400]);
-      await expectRefused(publicId, key, { config: { [setting]: value } }, [`/body/config/${setting}`]);
-    }
-  });
+  test.each(SETTINGS)(
+    '%s: %s accepts and refuses the same values as %s',
+    async (key, setting, field, _taken, refused) => {
+      const { publicId } = await makeAgent(app);
+      for (const value of refused) {
+        const byAgent = await app.api('patch', `/agents/${publicId}`).send({ [field]: value });
+        expect([value, byAgent.status]).toEqual([value, 400]);
+        await expectRefused(publicId, key, { config: { [setting]: value } }, [`/body/config/${setting}`]);
+      }
+    },
+  );
 
-  test('business hours too', async () => {
+  test('business hours read the same on both routes', async () => {
     const { publicId } = await makeAgent(app);
     const [start, end] = TIMES.taken;
     const { body } = await update(publicId, 'follow-up', {
@@ -74,7 +77,7 @@ describe('the same both ways', () => {
     }
   });
 
-  test.each(KEYS)('%s is switched on and off here and there', async (key, label, toggle) => {
+  test.each(KEYS)('%s can be switched on and off on both routes', async (key, label, toggle) => {
     const { publicId } = await makeAgent(app, FOLLOW_UP_NEEDS);
     const on = await update(publicId, key, { enabled: true });
     expect([on.status, on.body]).toMatchObject([200, { key, label, enabled: true }]);
@@ -91,7 +94,7 @@ describe('the same both ways', () => {
     }
   });
 
-  test('the bounds are those of the document, field by field, and every feature field has a feature', () => {
+  test('the bounds of each field are those of the document, and every feature field belongs to a feature', () => {
     type Schema = Record<string, unknown> & { anyOf?: Schema[]; $ref?: string };
     const { schemas } = JSON.parse(readFileSync('generated/openapi.json', 'utf8')).components as {
       schemas: Record<string, { properties: Record<string, Schema>; enum?: unknown[] }>;
@@ -216,7 +219,7 @@ describe('200', () => {
     });
   });
 
-  test('only the draft changes, and counts as changed until it is as it was', async () => {
+  test('a change reaches the draft only, and is unpublished until it is reverted', async () => {
     const agent = await makeReadyAgent(app);
     await publish(app, agent.publicId);
     clock.advance(1000);
@@ -229,7 +232,7 @@ describe('200', () => {
     expect((await readAgent(app, agent.publicId)).hasUnpublishedChanges).toBe(false);
   });
 
-  test('changes of several features, and of the agent, at once lose none of them', async () => {
+  test('concurrent changes of several features and of the agent are all kept', async () => {
     const { publicId } = await makeAgent(app, FOLLOW_UP_NEEDS);
     const answers = await Promise.all([
       ...KEYS.map(([key]) => update(publicId, key, { enabled: true })),
@@ -241,7 +244,7 @@ describe('200', () => {
     expect(await readAgent(app, publicId)).toMatchObject({ ...on, ttsVoice: 'alloy', followUpPrompt: 'Ask.' });
   });
 
-  test('what the switch changes follows from the state at its turn: audio switched off meanwhile comes on again', async () => {
+  test('the switch works on the state under the lock: audio that another request switched off is switched on again', async () => {
     const { publicId } = await makeAgent(app, { audioResponseEnabled: true, ttsVoice: 'alloy' });
     const { db, workspaceId } = app.workspace;
     const { switching } = await db.transaction().execute(async (trx) => {
@@ -268,13 +271,13 @@ describe('400', () => {
 });
 
 describe('404', () => {
-  test('AGENT_NOT_FOUND: for one that never was, one that is deleted and one of another workspace alike, which stays', async () => {
+  test('AGENT_NOT_FOUND: an unknown agent, a deleted one and another workspace’s get the same response, and the latter stays', async () => {
     const { answers, foreign } = await answersForMissing(app, (id) => update(id, 'web-search', { enabled: true }));
     expect(answers).toEqual(allNotFound);
     expect(await readAgent(app, foreign.publicId, app.stranger.apiKey)).toEqual(foreign);
   });
 
-  test('AGENT_NOT_FOUND comes before what is wrong with the feature', async () => {
+  test('AGENT_NOT_FOUND comes before errors of the feature', async () => {
     for (const key of ['nothing', 'audio']) {
       expect((await update(newId(), key, { config: { nothing: 1 } })).body.code).toBe('AGENT_NOT_FOUND');
     }
@@ -289,7 +292,7 @@ describe('404', () => {
 });
 
 describe('422 FEATURE_VALIDATION_ERROR', () => {
-  test.each(KEYS)('%s refuses a setting that it does not have, whatever its name', async (key) => {
+  test.each(KEYS)('%s refuses an unknown setting, whatever its name', async (key) => {
     const { publicId } = await makeAgent(app, FOLLOW_UP_NEEDS);
     for (const name of ['nothing', 'followUpPrompt', 'enabled', 'constructor', 'a/b~c']) {
       const path = `/body/config/${name.replace('~', '~0').replace('/', '~1')}`;
@@ -302,7 +305,7 @@ describe('422 FEATURE_VALIDATION_ERROR', () => {
     expect([answer.status, answer.body.code]).toEqual([422, 'FEATURE_VALIDATION_ERROR']);
   });
 
-  test('names every setting that is wrong, and changes none of the others', async () => {
+  test('names every invalid setting, and changes none', async () => {
     const { publicId } = await makeAgent(app);
     await expectRefused(
       publicId,
@@ -325,8 +328,8 @@ describe('422 FEATURE_VALIDATION_ERROR', () => {
     ['taking the start from business hours', hours, 'follow-up', { config: { businessHoursStart: null } }],
     ['business hours that end when they start', hours, 'follow-up', { config: { businessHoursEnd: '09:00:00' } }],
     ['business hours that end before they start', hours, 'follow-up', { config: { businessHoursStart: '18:00:00' } }],
-    ['spoken answers without a voice', {}, 'audio', { config: { responseEnabled: true } }],
-    ['spoken answers with a blank voice', {}, 'audio', { config: { responseEnabled: true, voice: ' ' } }],
+    ['audio responses without a voice', {}, 'audio', { config: { responseEnabled: true } }],
+    ['audio responses with a blank voice', {}, 'audio', { config: { responseEnabled: true, voice: ' ' } }],
     ['taking the voice from spoken answers', spoken, 'audio', { config: { voice: null } }],
     ['audio on with listening off', {}, 'audio', { enabled: true, config: { listeningEnabled: false } }],
     [

@@ -42,7 +42,7 @@ describe('200', () => {
   );
 
   test.each([true, false])(
-    'null is what a new link has, with a tool of requiresApproval %s',
+    'null resets to the value of a new link, with a tool of requiresApproval %s',
     async (requiresApproval) => {
       const { agent, tool, link: before } = await linked(requiresApproval);
       await update(agent.publicId, tool.publicId, { active: false, requiresApproval: !requiresApproval });
@@ -62,7 +62,7 @@ describe('200', () => {
     expect((await update(agent.publicId, tool.publicId, {})).body).toEqual(before);
   });
 
-  test('it is an unpublished change until it is reverted; the tool and other links stay', async () => {
+  test('a change is unpublished until it is reverted; the tool and other links stay unchanged', async () => {
     const { agent, tool } = await linked();
     const other = await makeAgent(app);
     await link(other.publicId, tool.publicId);
@@ -86,7 +86,7 @@ describe('400 VALIDATION_ERROR', () => {
 });
 
 describe('404 AGENT_NOT_FOUND', () => {
-  test("another workspace's agent answers as one that does not exist, and its link stays", async () => {
+  test("another workspace's agent is treated as one that does not exist, and its link stays", async () => {
     const { apiKey } = app.stranger;
     const foreign = await makeAgent(app, {}, apiKey);
     const tool = await makeTool(app, {}, apiKey);
@@ -100,7 +100,7 @@ describe('404 AGENT_NOT_FOUND', () => {
 });
 
 describe('404 NOT_LINKED', () => {
-  test("a tool that is not linked, one that does not exist and another workspace's are the same", async () => {
+  test("a tool that is not linked, an unknown one and another workspace's get the same response", async () => {
     const agent = await makeAgent(app);
     const unlinked = await makeTool(app);
     const foreign = await makeTool(app, {}, app.stranger.apiKey);

@@ -71,7 +71,7 @@ describe('200', () => {
     });
   });
 
-  test('a model that has been removed since has no capabilities, and the choice stays visible', async () => {
+  test('a removed model has no capabilities, and stays visible as the choice', async () => {
     const aiModelPublicId = await addModel(app.workspace);
     const agent = await makeAgent(app, { aiModelPublicId });
     await app.database.database.system
@@ -86,7 +86,7 @@ describe('200', () => {
 });
 
 describe('404 AGENT_NOT_FOUND', () => {
-  test("another workspace's agent answers as one that does not exist", async () => {
+  test("another workspace's agent is treated as one that does not exist", async () => {
     const foreign = await makeReadyAgent(app, {}, app.stranger.apiKey);
     const missing = await app.api('get', `/agents/${newId()}/model`);
     const { status, body } = await app.api('get', `/agents/${foreign.publicId}/model`);

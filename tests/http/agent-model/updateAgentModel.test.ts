@@ -18,7 +18,7 @@ afterAll(() => app.close());
 
 const change = (agentId: string, body: object) => app.api('patch', `/agents/${agentId}/model`).send(body);
 
-/** The request is refused with this status and code, and the agent is as it was. */
+/** Asserts that the request is refused with this status and code, and that the agent is unchanged. */
 async function expectRefused(agentId: string, body: object, status: number, code: string): Promise<void> {
   const before = await readAgent(app, agentId);
   const answer = await change(agentId, body);
@@ -27,7 +27,7 @@ async function expectRefused(agentId: string, body: object, status: number, code
 }
 
 describe('200', () => {
-  test('changes the agent itself: the model selection is a view of it', async () => {
+  test('changes the fields of the agent itself', async () => {
     const agent = await makeAgent(app, { systemPrompt: 'Be kind.' });
     const settings = { temperature: 1.5, thinkingEnabled: true, thinkingEffort: 'high' };
     const { status, body } = await change(agent.publicId, { aiModelPublicId: BUILTIN_MODEL.publicId, ...settings });
@@ -73,7 +73,7 @@ describe('200', () => {
     });
   });
 
-  test("takes a model of the workspace's own, and its id in upper case", async () => {
+  test('accepts a custom model of the workspace, and its id in upper case', async () => {
     const aiModelPublicId = await addModel(app.workspace);
     const agent = await makeAgent(app);
     const { status, body } = await change(agent.publicId, { aiModelPublicId: aiModelPublicId.toUpperCase() });
@@ -82,7 +82,7 @@ describe('200', () => {
     expect([again.status, again.body.aiModelName]).toEqual([200, BUILTIN_MODEL.name]);
   });
 
-  test('the ends of the temperature range belong to it', async () => {
+  test('the temperature range includes both ends', async () => {
     const aiModelPublicId = await addModel(app.workspace, { min_temperature: 0.2, max_temperature: 1.2 });
     const agent = await makeAgent(app, { aiModelPublicId });
     expect((await change(agent.publicId, { temperature: 0.2 })).body.temperature).toBe(0.2);
@@ -113,7 +113,7 @@ describe('400 VALIDATION_ERROR', () => {
 });
 
 describe('404 AGENT_NOT_FOUND', () => {
-  test("another workspace's agent answers as one that does not exist, and keeps its settings", async () => {
+  test("another workspace's agent is treated as one that does not exist, and keeps its settings", async () => {
     const foreign = await makeReadyAgent(app, {}, app.stranger.apiKey);
     const missing = await change(newId(), { temperature: 1 });
     const { status, body } = await change(foreign.publicId, { temperature: 1 });
@@ -125,13 +125,13 @@ describe('404 AGENT_NOT_FOUND', () => {
 });
 
 describe('404 AI_MODEL_NOT_FOUND', () => {
-  test('an unknown model is refused with all that came with it', async () => {
+  test('an unknown model is refused, and no other field of the request is stored', async () => {
     const agent = await makeReadyAgent(app);
     const body = { aiModelPublicId: newId(), temperature: 1 };
     await expectRefused(agent.publicId, body, 404, 'AI_MODEL_NOT_FOUND');
   });
 
-  test("another workspace's own model answers as an unknown one", async () => {
+  test("another workspace's custom model is treated as an unknown one", async () => {
     const agent = await makeReadyAgent(app);
     const foreign = await addModel(app.stranger);
     const missing = await change(agent.publicId, { aiModelPublicId: newId() });
@@ -157,13 +157,13 @@ describe('422 TEMPERATURE_NOT_SUPPORTED', () => {
     await expectRefused(agent.publicId, { temperature }, 422, 'TEMPERATURE_NOT_SUPPORTED');
   });
 
-  test('a model that takes no temperature refuses any', async () => {
+  test('a model without temperature refuses any value', async () => {
     const aiModelPublicId = await addModel(app.workspace, { supports_temperature: false });
     const agent = await makeAgent(app, { aiModelPublicId });
     await expectRefused(agent.publicId, { temperature: 0 }, 422, 'TEMPERATURE_NOT_SUPPORTED');
   });
 
-  test('the model of the same request counts, not the former one', async () => {
+  test('the temperature is checked against the model of the same request, not the previous one', async () => {
     const narrow = await addModel(app.workspace, { max_temperature: 1 });
     const agent = await makeReadyAgent(app);
     const tooHot = { aiModelPublicId: narrow, temperature: 1.5 };

@@ -30,7 +30,7 @@ const link = (agentId: string, connectionPublicIds: unknown, key?: string) =>
 const SKIPPED = 'NOT_FOUND_OR_INACTIVE';
 
 describe('200', () => {
-  test('links what is ACTIVE and names what is not, or is not there', async () => {
+  test('links connections that are ACTIVE, and lists those that are not ACTIVE or unknown', async () => {
     const agent = await makeAgent(app);
     const { id: slack } = await connectRemote(app.workspace, registry);
     const { id: expired } = await connectRemote(app.workspace, registry, { status: 'EXPIRED' });
@@ -46,7 +46,7 @@ describe('200', () => {
     expect((await linkedIds(app, agent.publicId)).sort()).toEqual([slack, time].sort());
   });
 
-  test('what is linked already stays as it is and counts, whatever its state is now', async () => {
+  test('an existing link stays unchanged and counts as linked, whatever the state of its connection', async () => {
     const agent = await makeAgent(app);
     const { id, accountId } = await connectRemote(app.workspace, registry);
     await link(agent.publicId, [id]);
@@ -59,7 +59,7 @@ describe('200', () => {
     expect(body.connections).toMatchObject([{ publicId: id, status: 'EXPIRED', instanceMode: 'DYNAMIC' }]);
   });
 
-  test('an id that is sent twice counts twice, in any case of its letters', async () => {
+  test('an id that is sent twice counts twice, also in another letter case', async () => {
     const agent = await makeAgent(app);
     const missing = newId().toUpperCase();
     const { body } = await link(agent.publicId, [time, time.toUpperCase(), missing, missing]);
@@ -73,7 +73,7 @@ describe('200', () => {
     expect((await link(other.publicId, [time.toUpperCase()])).body).toEqual({ requested: 1, linked: 1, skipped: [] });
   });
 
-  test('an empty list, and one of strangers alone, leave the draft untouched', async () => {
+  test('an empty list, and a list of unknown ids only, leave the draft unchanged', async () => {
     const agent = await makeAgent(app);
     clock.advance(1000);
     expect((await link(agent.publicId, [])).body).toEqual({ requested: 0, linked: 0, skipped: [] });
@@ -81,7 +81,7 @@ describe('200', () => {
     expect(await readAgent(app, agent.publicId)).toEqual(agent);
   });
 
-  test('50 at once', async () => {
+  test('accepts 50 ids', async () => {
     const agent = await makeAgent(app);
     const made: string[] = [];
     for (let count = 0; count < 50; count += 1) made.push((await connectRemote(app.workspace, registry)).id);
@@ -89,7 +89,7 @@ describe('200', () => {
     expect(await linkedIds(app, agent.publicId)).toHaveLength(50);
   });
 
-  test('is a change of the draft: published with it, brought back with it', async () => {
+  test('changes the draft: the links are published and restored with it', async () => {
     const agent = await makeReadyAgent(app);
     await publish(app, agent.publicId);
     expect((await readAgent(app, agent.publicId)).hasUnpublishedChanges).toBe(false);
@@ -113,7 +113,7 @@ describe('200', () => {
     expect((await link(agent.publicId, [time])).body).toMatchObject({ linked: 1 });
   });
 
-  test('requests at the same time make one link and all succeed', async () => {
+  test('concurrent requests make one link, and all succeed', async () => {
     const agent = await makeAgent(app);
     const answers = await Promise.all(Array.from({ length: 8 }, () => link(agent.publicId, [time])));
     expect(answers.map(({ status, body }) => [status, body.linked])).toEqual(Array(8).fill([200, 1]));
@@ -140,7 +140,7 @@ describeMissingAgent(
 );
 
 describe('404', () => {
-  test("AGENT_NOT_FOUND: another workspace's agent gets nothing", async () => {
+  test("AGENT_NOT_FOUND: nothing is linked to another workspace's agent", async () => {
     const theirs = await makeAgent(app, {}, app.stranger.apiKey);
     expect((await link(theirs.publicId, [time])).status).toBe(404);
     expect(

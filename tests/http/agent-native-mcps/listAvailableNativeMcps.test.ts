@@ -68,7 +68,7 @@ describe('200', () => {
     });
   });
 
-  test('a workspace without connections of the registry does not ask it', async () => {
+  test('the registry is not asked for a workspace without connections of it', async () => {
     const agent = await makeAgent(app, {}, app.stranger.apiKey);
     registry.fault = { status: 500 };
     expect((await list(agent.publicId, app.stranger.apiKey)).status).toBe(200);
@@ -81,7 +81,7 @@ describeMissingAgent(
 );
 
 describe('502', () => {
-  test('TOOLKIT_REGISTRY_UNAVAILABLE: the states cannot be asked for', async () => {
+  test('TOOLKIT_REGISTRY_UNAVAILABLE: the states cannot be read', async () => {
     const agent = await makeAgent(app);
     await connectRemote(app.workspace, registry);
     registry.fault = { status: 503 };

@@ -24,7 +24,7 @@ afterAll(async () => {
 const list = (agentId: string, key?: string) => app.api('get', `/agents/${agentId}/native-mcps`, key);
 
 describe('200', () => {
-  test('every link with the present state of its connection, last linked first', async () => {
+  test('lists every link with the current state of its connection, latest link first', async () => {
     const agent = await makeAgent(app);
     expect((await list(agent.publicId)).body).toEqual({ connections: [] });
     const time = await connectBuiltin(app.workspace, 'time', 'Clock');
@@ -59,7 +59,7 @@ describe('200', () => {
     });
   });
 
-  test('an archived agent shows its links too', async () => {
+  test('lists the links of an archived agent too', async () => {
     const agent = await makeAgent(app);
     const { id } = await connectRemote(app.workspace, registry);
     await linkNative(app, agent.publicId, [id]);
@@ -67,7 +67,7 @@ describe('200', () => {
     expect(await linkedIds(app, agent.publicId)).toEqual([id]);
   });
 
-  test('a registry that is out of order does not keep built-in connections from being listed', async () => {
+  test('built-in connections are listed while the registry is unavailable', async () => {
     const agent = await makeAgent(app);
     const calculator = await connectBuiltin(app.workspace, 'calculator');
     await linkNative(app, agent.publicId, [calculator]);
@@ -88,7 +88,7 @@ describe('502', () => {
     { status: 500 },
     { status: 401 },
     { body: 'garbage' },
-  ])('TOOLKIT_REGISTRY_UNAVAILABLE: the registry answers with %j', async (fault) => {
+  ])('TOOLKIT_REGISTRY_UNAVAILABLE: the registry fails with %j', async (fault) => {
     const agent = await makeAgent(app);
     const { id } = await connectRemote(app.workspace, registry);
     await linkNative(app, agent.publicId, [id]);
@@ -98,7 +98,7 @@ describe('502', () => {
     expect(JSON.stringify(body)).not.toContain('secret detail');
   });
 
-  test('TOOLKIT_REGISTRY_UNAVAILABLE: no registry is configured any more', async () => {
+  test('TOOLKIT_REGISTRY_UNAVAILABLE: the registry is no longer configured', async () => {
     const agent = await makeAgent(app);
     const { id } = await connectRemote(app.workspace, registry);
     await linkNative(app, agent.publicId, [id]);

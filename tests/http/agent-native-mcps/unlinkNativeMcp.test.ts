@@ -28,7 +28,7 @@ const unlink = (agentId: string, id: string, key?: string) =>
   app.api('delete', `/agents/${agentId}/native-mcps/${id}`, key);
 
 describe('204', () => {
-  test('the link is gone from this agent alone, and the connection can be linked again', async () => {
+  test('removes the link of this agent only, and the connection can be linked again', async () => {
     const [agent, other] = [await makeAgent(app), await makeAgent(app)];
     const { id } = await connectRemote(app.workspace, registry, { status: 'ACTIVE' });
     for (const { publicId } of [agent, other]) await linkNative(app, publicId, [time, id]);
@@ -40,7 +40,7 @@ describe('204', () => {
     await linkNative(app, agent.publicId, [id]);
   });
 
-  test('a connection that stopped being ACTIVE, under an id in capitals', async () => {
+  test('also unlinks a connection that is no longer ACTIVE, by an id in upper case', async () => {
     const agent = await makeAgent(app);
     const { id, accountId } = await connectRemote(app.workspace, registry);
     await linkNative(app, agent.publicId, [id]);
@@ -49,7 +49,7 @@ describe('204', () => {
     expect(await linkedIds(app, agent.publicId)).toEqual([]);
   });
 
-  test('a built-in one while the registry is out of order', async () => {
+  test('also unlinks a built-in connection while the registry is unavailable', async () => {
     const agent = await makeAgent(app);
     await linkNative(app, agent.publicId, [time]);
     registry.fault = { status: 500 };
@@ -63,7 +63,7 @@ describeMissingAgent(
 );
 
 describe('404', () => {
-  test('NATIVE_MCP_CONNECTION_NOT_FOUND: not linked, not there, of another workspace, or unlinked before', async () => {
+  test('NATIVE_MCP_CONNECTION_NOT_FOUND: a connection that is not linked, unknown, another workspace’s, or already unlinked', async () => {
     const agent = await makeAgent(app);
     const foreign = await connectBuiltin(app.stranger, 'calculator');
     const answers = [await unlink(agent.publicId, time), await unlink(agent.publicId, newId())];

@@ -45,7 +45,7 @@ describe('200', () => {
     expect((await readAgent(app, agent.publicId)).hasUnpublishedChanges).toBe(false);
   });
 
-  test('of a connection that stopped being ACTIVE', async () => {
+  test('also for a connection that is no longer ACTIVE', async () => {
     const agent = await makeAgent(app);
     const { id, accountId } = await connectRemote(app.workspace, registry);
     await linkNative(app, agent.publicId, [id]);
@@ -67,7 +67,7 @@ describe('400', () => {
 });
 
 describe('404', () => {
-  test('AGENT_NOT_FOUND: no such agent, or one of another workspace', async () => {
+  test('AGENT_NOT_FOUND: an unknown agent, or one of another workspace', async () => {
     const theirs = await makeAgent(app, {}, app.stranger.apiKey);
     const foreign = await update(theirs.publicId, time);
     const missing = await update(newId(), time);
@@ -75,7 +75,7 @@ describe('404', () => {
     expect(withoutRequestId(foreign.body)).toEqual(withoutRequestId(missing.body));
   });
 
-  test('NATIVE_MCP_CONNECTION_NOT_FOUND: not linked, not there, or of another workspace', async () => {
+  test('NATIVE_MCP_CONNECTION_NOT_FOUND: a connection that is not linked, unknown, or another workspace’s', async () => {
     const agent = await makeAgent(app);
     const foreign = await connectBuiltin(app.stranger, 'calculator');
     const missing = await update(agent.publicId, newId());

@@ -16,7 +16,7 @@ describe('200', () => {
     expect(body).toEqual({ systemPrompt: null, dynamicPromptEnabled: false, variables: [] });
   });
 
-  test('shows all variables in their order, also those that the prompt does not refer to', async () => {
+  test('returns all variables in order, also those that the prompt does not refer to', async () => {
     const agent = await makeAgent(app, { systemPrompt: 'Call them {{called}}.', dynamicPromptEnabled: true });
     const orphan = await makeVariable(app, agent.publicId, { name: 'orphan', sortOrder: 2 });
     const called = await makeVariable(app, agent.publicId, { name: 'called', sortOrder: 1 });
@@ -30,7 +30,7 @@ describe('200', () => {
 });
 
 describe('404 AGENT_NOT_FOUND', () => {
-  test("another workspace's agent answers as one that does not exist", async () => {
+  test("another workspace's agent is treated as one that does not exist", async () => {
     const foreign = await makeAgent(app, {}, app.stranger.apiKey);
     const missing = await app.api('get', `/agents/${newId()}/prompt`);
     const { status, body } = await app.api('get', `/agents/${foreign.publicId}/prompt`);

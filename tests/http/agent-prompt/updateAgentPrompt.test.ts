@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 describe('200', () => {
-  test('changes the agent itself: the prompt is a view of it', async () => {
+  test('changes the fields of the agent itself', async () => {
     const agent = await makeAgent(app);
     const { status, body } = await app
       .api('patch', `/agents/${agent.publicId}/prompt`)
@@ -50,7 +50,7 @@ describe('200', () => {
     expect(body).toMatchObject({ systemPrompt: null, dynamicPromptEnabled: false });
   });
 
-  test('a reference without a variable stays in the text as it is', async () => {
+  test('a reference to an unknown variable stays in the text', async () => {
     const agent = await makeAgent(app);
     const variable = await makeVariable(app, agent.publicId, { name: 'known' });
     const systemPrompt = '{{known}} and {{unknown}} and {{ not closed';
@@ -60,7 +60,7 @@ describe('200', () => {
   });
 
   test.each([{ systemPrompt: 'Be brief.' }, { dynamicPromptEnabled: true }])(
-    'a change to %j is unpublished, and undoing it is not',
+    'a change to %j is unpublished until it is reverted',
     async (change) => {
       const agent = await makeReadyAgent(app, { systemPrompt: 'Be kind.' });
       await publish(app, agent.publicId);
@@ -72,7 +72,7 @@ describe('200', () => {
     },
   );
 
-  test('takes 200,000 characters, counted as people do', async () => {
+  test('accepts 200,000 characters, counted as code points', async () => {
     const agent = await makeAgent(app);
     const systemPrompt = '😀'.repeat(200_000);
     const { status, body } = await app.api('patch', `/agents/${agent.publicId}/prompt`).send({ systemPrompt });
@@ -101,7 +101,7 @@ describe('400 VALIDATION_ERROR', () => {
 });
 
 describe('404 AGENT_NOT_FOUND', () => {
-  test("another workspace's agent answers as one that does not exist, and keeps its prompt", async () => {
+  test("another workspace's agent is treated as one that does not exist, and keeps its prompt", async () => {
     const foreign = await makeAgent(app, { systemPrompt: 'Mine.' }, app.stranger.apiKey);
     const change = { systemPrompt: 'Stolen.' };
     const missing = await app.api('patch', `/agents/${newId()}/prompt`).send(change);

@@ -14,7 +14,7 @@ afterAll(() => app.close());
 const make = async () => (await makeAgent(app)).publicId;
 const makeMany = (count: number) => Promise.all(Array.from({ length: count }, make));
 
-/** The request is refused with this status and code, and the agent is as it was. */
+/** Asserts that the request is refused with this status and code, and that the agent is unchanged. */
 async function expectRefused(
   agentId: string,
   body: { subAgentPublicId: string; aiModelPublicId?: string },
@@ -31,7 +31,7 @@ async function expectRefused(
 describeLinking(() => app, 'sub_agent');
 
 describe('201', () => {
-  test('the agent alone is enough', async () => {
+  test('the id of the agent is the only required field', async () => {
     const [agent, other] = [await make(), await makeAgent(app)];
     const { status, body } = await askForSubAgent(app, agent, { subAgentPublicId: other.publicId });
     expect(status).toBe(201);
@@ -46,14 +46,14 @@ describe('201', () => {
     expect(await subAgents(app, agent)).toEqual([body]);
   });
 
-  test('every field is kept', async () => {
+  test('every field is stored', async () => {
     const [agent, other] = await makeMany(2);
     const fields = { description: 'd'.repeat(500), aiModelPublicId: BUILTIN_MODEL.publicId, sortOrder: 2_147_483_647 };
     const link = await linkSubAgent(app, agent as string, other as string, fields);
     expect(link).toMatchObject({ ...fields, aiModelName: BUILTIN_MODEL.name });
   });
 
-  test('null is as left out', async () => {
+  test('null is the same as an absent field', async () => {
     const [agent, other] = await makeMany(2);
     const nothing = { description: null, aiModelPublicId: null };
     expect(await linkSubAgent(app, agent as string, other as string, nothing)).toMatchObject({
@@ -62,14 +62,14 @@ describe('201', () => {
     });
   });
 
-  test('a model of the workspace’s own has its name', async () => {
+  test('a custom model of the workspace is shown with its name', async () => {
     const [agent, other] = await makeMany(2);
     const aiModelPublicId = await addModel(app.workspace, { name: 'House model' });
     const link = await linkSubAgent(app, agent as string, other as string, { aiModelPublicId });
     expect(link).toMatchObject({ aiModelPublicId, aiModelName: 'House model' });
   });
 
-  test('without a place it goes to the end of the list, after gaps too', async () => {
+  test('without sortOrder the link goes to the end of the list, also after gaps', async () => {
     const [agent = '', a = '', b = '', c = '', d = ''] = await makeMany(5);
     expect((await linkSubAgent(app, agent, a)).sortOrder).toBe(0);
     expect((await linkSubAgent(app, agent, b)).sortOrder).toBe(1);
@@ -78,14 +78,14 @@ describe('201', () => {
     expect(await subAgentIds(app, agent)).toEqual([a, b, c, d]);
   });
 
-  test('behind the last place of all there is still room', async () => {
+  test('a link can follow one with the largest sortOrder', async () => {
     const [agent = '', a = '', b = ''] = await makeMany(3);
     await linkSubAgent(app, agent, a, { sortOrder: 2_147_483_647 });
     expect((await linkSubAgent(app, agent, b)).sortOrder).toBe(2_147_483_647);
     expect(await subAgentIds(app, agent)).toEqual([a, b]);
   });
 
-  test('an agent may have several parents, and a parent several ways to one agent', async () => {
+  test('an agent may have several parents, and a parent may reach an agent by several paths', async () => {
     const [top = '', left = '', right = '', bottom = ''] = await makeMany(4);
     await chain(app, top, left, bottom);
     await chain(app, top, right, bottom);
@@ -93,14 +93,14 @@ describe('201', () => {
     expect(await subAgentIds(app, top)).toEqual([left, right, bottom]);
   });
 
-  test('what was taken out can be linked the other way round', async () => {
+  test('after unlinking, the opposite link can be made', async () => {
     const [a = '', b = ''] = await makeMany(2);
     await linkSubAgent(app, a, b);
     await app.api('delete', `/agents/${a}/sub-agents/${b}`);
     expect((await askForSubAgent(app, b, { subAgentPublicId: a })).status).toBe(201);
   });
 
-  test('a deleted agent in between closes no cycle', async () => {
+  test('a path over a deleted agent closes no cycle', async () => {
     const [a = '', b = '', c = ''] = await makeMany(3);
     await chain(app, a, b, c);
     await app.api('delete', `/agents/${b}`);
@@ -127,7 +127,7 @@ describe('400', () => {
 });
 
 describe('404', () => {
-  test('AI_MODEL_NOT_FOUND: a model that is not there, is deleted, or is of another workspace', async () => {
+  test('AI_MODEL_NOT_FOUND: a model that is unknown, deleted, or another workspace’s', async () => {
     const [agent = '', other = ''] = await makeMany(2);
     const foreign = await addModel(app.stranger);
     const deleted = await addModel(app.workspace, { deleted_at: app.clock.now() });
@@ -138,7 +138,7 @@ describe('404', () => {
 });
 
 describe('409', () => {
-  test('ALREADY_LINKED: the agent is linked, whatever else is asked for', async () => {
+  test('ALREADY_LINKED: the agent is linked, whatever other fields the request has', async () => {
     const [agent = '', other = ''] = await makeMany(2);
     await linkSubAgent(app, agent, other);
     await expectRefused(agent, { subAgentPublicId: other }, 409, 'ALREADY_LINKED');
@@ -150,7 +150,7 @@ describe('409', () => {
     );
   });
 
-  test('NO_DRAFT_VERSION: an archived agent has none, whether or not the sub-agent is there', async () => {
+  test('NO_DRAFT_VERSION: an archived agent has none, whether or not the sub-agent exists', async () => {
     const [agent = '', other = ''] = await makeMany(2);
     await setStatus(app.workspace, agent, 'archived');
     for (const subAgentPublicId of [other, newId(), agent]) {
@@ -167,13 +167,13 @@ describe('422', () => {
     await expectRefused(agent, { subAgentPublicId: agent.toUpperCase() }, 422, 'SUB_AGENT_CYCLE');
   });
 
-  test.each([2, 3, 4, 12])('SUB_AGENT_CYCLE: the way back over %i agents', async (length) => {
+  test.each([2, 3, 4, 12])('SUB_AGENT_CYCLE: a cycle of %i agents', async (length) => {
     const ids = await makeMany(length);
     await chain(app, ...ids);
     await expectRefused(ids.at(-1) as string, { subAgentPublicId: ids[0] as string }, 422, 'SUB_AGENT_CYCLE');
   });
 
-  test('SUB_AGENT_CYCLE: the way back over the last of several sub-agents', async () => {
+  test('SUB_AGENT_CYCLE: a cycle over the last of several sub-agents', async () => {
     const [a = '', b = '', c = '', d = ''] = await makeMany(4);
     await chain(app, a, b);
     await chain(app, a, c, d);
@@ -182,19 +182,19 @@ describe('422', () => {
     expect((await askForSubAgent(app, d, { subAgentPublicId: b })).status).toBe(201);
   });
 
-  test('SUB_AGENT_CYCLE: the way back over an archived agent, which may come back', async () => {
+  test('SUB_AGENT_CYCLE: a cycle over an archived agent, which may be unarchived', async () => {
     const [a = '', b = '', c = ''] = await makeMany(3);
     await chain(app, a, b, c);
     await setStatus(app.workspace, b, 'archived');
     await expectRefused(c, { subAgentPublicId: a }, 422, 'SUB_AGENT_CYCLE');
   });
 
-  test('SUB_AGENT_CYCLE: before a model that is not there', async () => {
+  test('SUB_AGENT_CYCLE: comes before AI_MODEL_NOT_FOUND', async () => {
     const agent = await make();
     await expectRefused(agent, { subAgentPublicId: agent, aiModelPublicId: newId() }, 422, 'SUB_AGENT_CYCLE');
   });
 
-  test('SUB_AGENT_CYCLE: of two opposite links at the same time one is taken', async () => {
+  test('SUB_AGENT_CYCLE: of two concurrent opposite links one is accepted', async () => {
     for (let round = 0; round < 5; round += 1) {
       const [a = '', b = ''] = await makeMany(2);
       const answers = await Promise.all([
@@ -205,7 +205,7 @@ describe('422', () => {
     }
   }, 30_000);
 
-  test('SUB_AGENT_CYCLE: nor do two that share no agent and meet over others', async () => {
+  test('SUB_AGENT_CYCLE: of two concurrent links that share no agent and would close a cycle over others, one is accepted', async () => {
     for (let round = 0; round < 10; round += 1) {
       const [a = '', b = '', c = '', d = ''] = await makeMany(4);
       await Promise.all([chain(app, b, c), chain(app, d, a)]);
@@ -217,7 +217,7 @@ describe('422', () => {
     }
   }, 30_000);
 
-  test('SUB_AGENT_CYCLE: links at the same time that close a ring together lack one', async () => {
+  test('SUB_AGENT_CYCLE: of concurrent links that would close a cycle together, one is refused', async () => {
     for (const length of [3, 6]) {
       const ids = await makeMany(length);
       const answers = await Promise.all(

@@ -5,7 +5,7 @@ import { describeMissingAgent } from '../../support/http/missing.ts';
 
 let app: TestApp;
 let clock: TestClock;
-// A workspace for each test: the list has all of its agents.
+// Each test has a workspace of its own, because the list has all agents of the workspace.
 beforeEach(async () => {
   clock = new TestClock();
   app = await startTestApp({ clock });
@@ -14,7 +14,7 @@ afterEach(() => app.close());
 
 const available = (agentId: string) => app.api('get', `/agents/${agentId}/sub-agents/available`);
 
-/** A new agent, younger than those before. */
+/** Makes an agent that is newer than all before it. */
 async function make(): Promise<string> {
   clock.advance(1000);
   return (await makeAgent(app)).publicId;
@@ -34,14 +34,14 @@ describe('200', () => {
     expect(await availableIds(agent)).toEqual([newer, older]);
   });
 
-  test('with what there is to know of them', async () => {
+  test('has the fields of the schema', async () => {
     const agent = await make();
     const { publicId, name } = await makeAgent(app, { description: 'Knows invoices.' });
     const { body } = await available(agent);
     expect(body).toEqual([{ publicId, name, description: 'Knows invoices.', status: 'draft' }]);
   });
 
-  test('none that is linked already, archived or deleted', async () => {
+  test('leaves out agents that are linked, archived or deleted', async () => {
     const agent = await make();
     const [linked, archived, deleted, free] = [await make(), await make(), await make(), await make()];
     await linkSubAgent(app, agent, linked);
@@ -52,7 +52,7 @@ describe('200', () => {
     expect(await availableIds(agent)).toEqual([free, linked]);
   });
 
-  test('none that would close a cycle of any length', async () => {
+  test('leaves out agents that would close a cycle of any length', async () => {
     const [top, above, agent, below, beside] = [await make(), await make(), await make(), await make(), await make()];
     await chain(app, top, above, agent, below);
     await chain(app, top, beside);
@@ -62,7 +62,7 @@ describe('200', () => {
     expect(await availableIds(beside)).toEqual([below, agent, above]);
   });
 
-  test('exactly those that can be linked', async () => {
+  test('lists exactly the agents that can be linked', async () => {
     const ids = [await make(), await make(), await make(), await make(), await make(), await make()];
     const [a = '', b = '', c = '', d = '', e = ''] = ids;
     await chain(app, a, b, d);
@@ -81,7 +81,7 @@ describe('200', () => {
     }
   });
 
-  test('an archived agent has a list, too', async () => {
+  test('lists them for an archived agent too', async () => {
     const [agent, other] = [await make(), await make()];
     await setStatus(app.workspace, agent, 'archived');
     expect(await availableIds(agent)).toEqual([other]);

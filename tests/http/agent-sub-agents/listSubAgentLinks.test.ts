@@ -14,7 +14,7 @@ const make = async () => (await makeAgent(app)).publicId;
 describeListingLinks(() => app, 'sub_agent');
 
 describe('200', () => {
-  test('they come by their place, and where that is equal in the order of linking', async () => {
+  test('are sorted by sortOrder, and where that is equal in the order of linking', async () => {
     const [agent, a, b, c, d] = [await make(), await make(), await make(), await make(), await make()];
     await linkSubAgent(app, agent, a, { sortOrder: 7 });
     await linkSubAgent(app, agent, b, { sortOrder: 0 });
@@ -23,7 +23,7 @@ describe('200', () => {
     expect(await subAgentIds(app, agent)).toEqual([b, d, a, c]);
   });
 
-  test('a sub-agent that is deleted is gone', async () => {
+  test('a deleted sub-agent is not listed', async () => {
     const [agent, kept, deleted] = [await make(), await make(), await make()];
     const first = await linkSubAgent(app, agent, kept);
     await linkSubAgent(app, agent, deleted);
@@ -31,7 +31,7 @@ describe('200', () => {
     expect(await subAgents(app, agent)).toEqual([first]);
   });
 
-  test('an archived sub-agent stays', async () => {
+  test('an archived sub-agent is listed', async () => {
     const [agent, archived] = [await make(), await make()];
     await linkSubAgent(app, agent, archived);
     await setStatus(app.workspace, archived, 'archived');

@@ -24,7 +24,7 @@ const OPTIONS = [
   { label: 'Casual', injectedText: 'Write as to a friend.' },
 ];
 
-/** The request is refused with this status and code, and the agent has no variable and no change. */
+/** Asserts that the request is refused with this status and code, and that the agent has no variable and no unpublished change. */
 async function expectRefused(body: object, status: number, code: string): Promise<void> {
   const agent = await makeAgent(app);
   const answer = await create(agent.publicId, body);
@@ -72,14 +72,14 @@ describe('201', () => {
     ['datetime', '2026-11-21T08:00:00+02:00'],
     ['bool', false],
     ['bool', true],
-  ])('a default of type %s is kept as it was given: %j', async (type, defaultValue) => {
+  ])('a default of type %s is stored unchanged: %j', async (type, defaultValue) => {
     const agent = await makeAgent(app);
     const { status, body } = await create(agent.publicId, { name: 'a', label: 'A', type, defaultValue });
     expect([status, body.defaultValue]).toEqual([201, defaultValue]);
     expect((await list(agent.publicId))[0].defaultValue).toEqual(defaultValue);
   });
 
-  test('null stands for no default, and null options for none', async () => {
+  test('null means no default and no options', async () => {
     const agent = await makeAgent(app);
     const nothing = { description: null, defaultValue: null, options: null, booleanTextWhenTrue: null };
     const { status, body } = await create(agent.publicId, { name: 'a', label: 'A', type: 'bool', ...nothing });
@@ -87,7 +87,7 @@ describe('201', () => {
     expect(body).toMatchObject(nothing);
   });
 
-  test('options get ids, and the place in the list where they have no sortOrder', async () => {
+  test('options get ids, and without a sortOrder their position in the list', async () => {
     const agent = await makeAgent(app);
     const variable = { name: 'tone', label: 'Tone', type: 'single_choice', options: OPTIONS, defaultValue: 'Casual' };
     const { status, body } = await create(agent.publicId, variable);
@@ -103,7 +103,7 @@ describe('201', () => {
     expect(await list(agent.publicId)).toEqual([body]);
   });
 
-  test('options stand in the order of their sortOrder; equal ones keep the order of the list', async () => {
+  test('options are sorted by sortOrder; equal ones keep the order of the list', async () => {
     const agent = await makeAgent(app);
     const options = [
       { label: 'd', injectedText: 'D', sortOrder: 9 },
@@ -121,7 +121,7 @@ describe('201', () => {
     ]);
   });
 
-  test('a multiple choice is joined by a comma and a space unless it says how', async () => {
+  test('the default separator of a multiple choice is a comma and a space', async () => {
     const agent = await makeAgent(app);
     const choice = { label: 'A', type: 'multi_choice', options: OPTIONS };
     const plain = await create(agent.publicId, { name: 'plain', ...choice, defaultValue: ['Formal', 'Casual'] });
@@ -132,7 +132,7 @@ describe('201', () => {
     expect(dash.body.multiChoiceSeparator).toBe(' - ');
   });
 
-  test('what only other types have is not kept', async () => {
+  test('fields of other types are not stored', async () => {
     const agent = await makeAgent(app);
     const extra = { multiChoiceSeparator: ';', booleanTextWhenTrue: 'yes', booleanTextWhenFalse: 'no' };
     const text = await create(agent.publicId, { name: 'text', label: 'A', type: 'text_short', ...extra, options: [] });
@@ -147,7 +147,7 @@ describe('201', () => {
     expect(bool.body).toMatchObject({ ...extra, multiChoiceSeparator: null });
   });
 
-  test('agents do not share names', async () => {
+  test('two agents may have variables of the same name', async () => {
     const [one, two] = [await makeAgent(app), await makeAgent(app)];
     await makeVariable(app, one.publicId, { name: 'same' });
     expect((await create(two.publicId, { name: 'same', label: 'A', type: 'bool' })).status).toBe(201);
@@ -186,7 +186,7 @@ describe('400 VALIDATION_ERROR', () => {
 });
 
 describe('404 AGENT_NOT_FOUND', () => {
-  test("another workspace's agent answers as one that does not exist, and gets no variable", async () => {
+  test("another workspace's agent is treated as one that does not exist, and gets no variable", async () => {
     const foreign = await makeAgent(app, {}, app.stranger.apiKey);
     const variable = { name: 'city', label: 'City', type: 'text_short' };
     const missing = await create(newId(), variable);
@@ -199,7 +199,7 @@ describe('404 AGENT_NOT_FOUND', () => {
 });
 
 describe('409 VARIABLE_NAME_TAKEN', () => {
-  test('a name is taken once in an agent', async () => {
+  test('names are unique in an agent', async () => {
     const agent = await makeAgent(app);
     const first = await makeVariable(app, agent.publicId, { name: 'city' });
     const { status, body } = await create(agent.publicId, { name: 'city', label: 'Again', type: 'bool' });
@@ -207,7 +207,7 @@ describe('409 VARIABLE_NAME_TAKEN', () => {
     expect(await list(agent.publicId)).toEqual([first]);
   });
 
-  test('of two at the same time one gets the name', async () => {
+  test('of two concurrent requests one gets the name', async () => {
     const agent = await makeAgent(app);
     const variable = { name: 'city', label: 'City', type: 'text_short' };
     const answers = await Promise.all([1, 2, 3, 4].map(() => create(agent.publicId, variable)));

@@ -34,7 +34,7 @@ async function converse({ workspaceId, db }: SeededWorkspace, agentId: string, m
 }
 
 describe('204', () => {
-  test('takes every reference out of the prompt and keeps the variable: that is the default', async () => {
+  test('by default removes every reference from the prompt and keeps the variable', async () => {
     const agent = await makeAgent(app, { systemPrompt: 'Hi {{city}}, {{ city }}! {{city_name}} {{other}}' });
     const variable = await makeVariable(app, agent.publicId, { name: 'city' });
     const conversation = await converse(app.workspace, agent.publicId, { variables: { city: 'Rome' } });
@@ -63,7 +63,7 @@ describe('204', () => {
     await makeVariable(app, agent.publicId, { name: 'city' });
   });
 
-  test("mode=purge forgets the values that the agent's conversations have stored, and nothing else", async () => {
+  test("mode=purge erases the values that the agent's conversations have stored, and nothing else", async () => {
     const agent = await makeAgent(app);
     const other = await makeAgent(app);
     const variable = await makeVariable(app, agent.publicId, { name: 'city' });
@@ -90,7 +90,7 @@ describe('204', () => {
     expect((await readAgent(app, agent.publicId)).hasUnpublishedChanges).toBe(true);
   });
 
-  test('a purged variable stays an unpublished change, also when one with the same definition takes its place', async () => {
+  test('purging is an unpublished change, also after a variable with the same definition is created', async () => {
     const agent = await makeReadyAgent(app);
     const variable = await makeVariable(app, agent.publicId, { name: 'city' });
     await publish(app, agent.publicId);
@@ -99,7 +99,7 @@ describe('204', () => {
     expect((await readAgent(app, agent.publicId)).hasUnpublishedChanges).toBe(true);
   });
 
-  test('a reference that is taken out is an unpublished change; one that was not there is none', async () => {
+  test('removing a reference is an unpublished change; without a reference nothing changes', async () => {
     const agent = await makeReadyAgent(app, { systemPrompt: 'Hi {{city}}.' });
     const city = await makeVariable(app, agent.publicId, { name: 'city' });
     const orphan = await makeVariable(app, agent.publicId, { name: 'orphan' });
@@ -122,7 +122,7 @@ describe('400 VALIDATION_ERROR', () => {
 });
 
 describe('404 AGENT_NOT_FOUND', () => {
-  test("another workspace's agent answers as one that does not exist, and keeps its variable", async () => {
+  test("another workspace's agent is treated as one that does not exist, and keeps its variable", async () => {
     const foreign = await makeAgent(app, {}, app.stranger.apiKey);
     const variable = await makeVariable(app, foreign.publicId, { name: 'city' }, app.stranger.apiKey);
     const conversation = await converse(app.stranger, foreign.publicId, { variables: { city: 'Rome' } });
@@ -136,7 +136,7 @@ describe('404 AGENT_NOT_FOUND', () => {
 });
 
 describe('404 VARIABLE_NOT_FOUND', () => {
-  test('an unknown variable, one of another agent and a purged one answer alike', async () => {
+  test('an unknown variable, one of another agent and a purged one get the same response', async () => {
     const agent = await makeAgent(app);
     const other = await makeAgent(app);
     const elsewhere = await makeVariable(app, other.publicId);
@@ -170,7 +170,7 @@ describe('422 CONFIRMATION_REQUIRED', () => {
 });
 
 describe('500 INTERNAL_ERROR', () => {
-  test('a purge that fails half way leaves the variable where it was', async () => {
+  test('a purge that fails halfway changes nothing', async () => {
     const agent = await makeAgent(app);
     const variable = await makeVariable(app, agent.publicId, { name: 'city' });
     await converse(app.workspace, agent.publicId, { variables: { city: 'Rome' } });

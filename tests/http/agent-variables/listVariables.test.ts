@@ -18,7 +18,7 @@ describe('200', () => {
     expect([status, body]).toEqual([200, []]);
   });
 
-  test('stands in the order of sortOrder, and of creation where that is equal, also within a millisecond', async () => {
+  test('is sorted by sortOrder, and by creation where that is equal, also within a millisecond', async () => {
     const agent = await makeAgent(app);
     const other = await makeAgent(app);
     await makeVariable(app, agent.publicId, { name: 'last', sortOrder: 5 });
@@ -57,7 +57,7 @@ describe('200', () => {
 });
 
 describe('404 AGENT_NOT_FOUND', () => {
-  test("another workspace's agent answers as one that does not exist", async () => {
+  test("another workspace's agent is treated as one that does not exist", async () => {
     const foreign = await makeAgent(app, {}, app.stranger.apiKey);
     const missing = await list(newId());
     const { status, body } = await list(foreign.publicId);

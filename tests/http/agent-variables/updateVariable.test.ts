@@ -39,7 +39,7 @@ async function make(
   return { agentId: agent.publicId, variable: await makeVariable(app, agent.publicId, fields) };
 }
 
-/** The change is refused with this status and code, and the variable is as it was. */
+/** Asserts that the change is refused with this status and code, and that the variable is unchanged. */
 async function expectRefused(fields: Fields, body: object, status: number, code: string): Promise<void> {
   const { agentId, variable } = await make(fields);
   const answer = await change(agentId, variable.publicId, body);
@@ -48,7 +48,7 @@ async function expectRefused(fields: Fields, body: object, status: number, code:
 }
 
 describe('200', () => {
-  test('changes what is given and keeps the rest', async () => {
+  test('changes the fields of the request and keeps the others', async () => {
     const { agentId, variable } = await make({ label: 'Old', description: 'Help', defaultValue: 'x', sortOrder: 3 });
     clock.advance(1000);
     const { status, body } = await change(agentId, variable.publicId, { label: 'New', required: true });
@@ -64,7 +64,7 @@ describe('200', () => {
     expect(body).toMatchObject({ description: null, defaultValue: null, label: variable.label });
   });
 
-  test('a new name is not written into the prompt', async () => {
+  test('references in the prompt keep the old name', async () => {
     const { agentId, variable } = await make({ name: 'before' }, 'Hi {{before}}.');
     const { body } = await change(agentId, variable.publicId, { name: 'after' });
     expect(body).toMatchObject({ publicId: variable.publicId, name: 'after' });
@@ -90,14 +90,14 @@ describe('200', () => {
     expect(body.defaultValue).toBe('Formal');
   });
 
-  test('without options in the request they stay, with their ids', async () => {
+  test('a request without options keeps them and their ids', async () => {
     const { agentId, variable } = await make({ type: 'multi_choice', options: OPTIONS, multiChoiceSeparator: '/' });
     const id = variable.options?.[1]?.publicId;
     const { body } = await change(agentId, variable.publicId, { defaultValue: [id] });
     expect(body).toMatchObject({ options: variable.options, defaultValue: [id], multiChoiceSeparator: '/' });
   });
 
-  test('a cleared separator is a comma and a space again; cleared texts are null', async () => {
+  test('null resets the separator to a comma and a space, and makes texts null', async () => {
     const multi = await make({ type: 'multi_choice', options: OPTIONS, multiChoiceSeparator: '/' });
     const cleared = await change(multi.agentId, multi.variable.publicId, { multiChoiceSeparator: null });
     expect(cleared.body.multiChoiceSeparator).toBe(', ');
@@ -106,7 +106,7 @@ describe('200', () => {
     expect(body).toMatchObject({ booleanTextWhenTrue: null, booleanTextWhenFalse: 'no' });
   });
 
-  test('a change of type drops what only the former type has, and it does not come back', async () => {
+  test('a change of type drops the fields that only the old type has, for good', async () => {
     const multi = await make({ type: 'multi_choice', options: OPTIONS, multiChoiceSeparator: '/' });
     const asText = await change(multi.agentId, multi.variable.publicId, { type: 'text_short' });
     expect(asText.status).toBe(200);
@@ -119,7 +119,7 @@ describe('200', () => {
     expect(asNumber.body).toMatchObject({ defaultValue: 4, booleanTextWhenTrue: null, booleanTextWhenFalse: null });
   });
 
-  test('from one kind of choice to the other the options stay, with their ids', async () => {
+  test('a change from one kind of choice to the other keeps the options and their ids', async () => {
     const { agentId, variable } = await make({ type: 'single_choice', options: OPTIONS });
     const { status, body } = await change(agentId, variable.publicId, { type: 'multi_choice' });
     expect(status).toBe(200);
@@ -148,7 +148,7 @@ describe('200', () => {
     expect((await readAgent(app, agent.publicId)).hasUnpublishedChanges).toBe(true);
   });
 
-  test('a change that is taken back is none', async () => {
+  test('a reverted change is not unpublished', async () => {
     const agent = await makeReadyAgent(app);
     const variable = await makeVariable(app, agent.publicId, { label: 'Old' });
     await publish(app, agent.publicId);
@@ -173,7 +173,7 @@ describe('400 VALIDATION_ERROR', () => {
 });
 
 describe('404 AGENT_NOT_FOUND', () => {
-  test("another workspace's agent answers as one that does not exist, and keeps its variable", async () => {
+  test("another workspace's agent is treated as one that does not exist, and keeps its variable", async () => {
     const foreign = await makeAgent(app, {}, app.stranger.apiKey);
     const variable = await makeVariable(app, foreign.publicId, {}, app.stranger.apiKey);
     const missing = await change(newId(), variable.publicId, { label: 'Stolen' });
@@ -185,7 +185,7 @@ describe('404 AGENT_NOT_FOUND', () => {
 });
 
 describe('404 VARIABLE_NOT_FOUND', () => {
-  test('an unknown variable, one of another agent and one of another workspace answer alike', async () => {
+  test('an unknown variable, one of another agent and one of another workspace get the same response', async () => {
     const agent = await makeAgent(app);
     const other = await make({});
     const foreign = await makeAgent(app, {}, app.stranger.apiKey);
@@ -239,7 +239,7 @@ describe('422 VARIABLE_DEFAULT_INVALID', () => {
       422,
       'VARIABLE_DEFAULT_INVALID',
     ));
-  test('a default by id does not outlive the options that it names', async () => {
+  test('a default that names options by id cannot remain when these are replaced', async () => {
     const { agentId, variable } = await make({ type: 'single_choice', options: OPTIONS });
     await change(agentId, variable.publicId, { defaultValue: variable.options?.[0]?.publicId }).expect(200);
     const { status, body } = await change(agentId, variable.publicId, { options: OPTIONS });

@@ -11,7 +11,7 @@ afterAll(() => app.close());
 const get = (agentId: string, key?: string) => app.api('get', `/agents/${agentId}/versions/published`, key);
 
 describe('200', () => {
-  test('is the version that publishedVersionNumber names, as getVersion shows it', async () => {
+  test('returns the version of publishedVersionNumber, as getVersion returns it', async () => {
     const agent = await makeReadyAgent(app, { systemPrompt: 'One.' });
     await publish(app, agent.publicId);
     await app.api('patch', `/agents/${agent.publicId}`).send({ systemPrompt: 'Two.' }).expect(200);
@@ -23,7 +23,7 @@ describe('200', () => {
     expect(body).toEqual(same.body);
   });
 
-  test('stays what it is while the draft changes and a version is restored', async () => {
+  test('does not change when the draft changes or a version is restored', async () => {
     const agent = await makeReadyAgent(app, { systemPrompt: 'One.' });
     await publish(app, agent.publicId);
     await app.api('patch', `/agents/${agent.publicId}`).send({ systemPrompt: 'Two.' }).expect(200);
@@ -35,7 +35,7 @@ describe('200', () => {
     expect((await get(agent.publicId)).body).toEqual(published);
   });
 
-  test('an archived agent still shows it', async () => {
+  test('returns it for an archived agent too', async () => {
     const agent = await makeReadyAgent(app);
     await publish(app, agent.publicId);
     await setStatus(app.workspace, agent.publicId, 'archived');
@@ -44,7 +44,7 @@ describe('200', () => {
 });
 
 describe('404 AGENT_NOT_FOUND', () => {
-  test("another workspace's agent answers as one that does not exist", async () => {
+  test("another workspace's agent is treated as one that does not exist", async () => {
     const agent = await makeReadyAgent(app);
     await publish(app, agent.publicId);
     const missing = await get(newId(), app.stranger.apiKey);
@@ -55,7 +55,7 @@ describe('404 AGENT_NOT_FOUND', () => {
 });
 
 describe('404 VERSION_NOT_FOUND', () => {
-  test('there is none until the agent is published for the first time', async () => {
+  test('an agent has none until it is first published', async () => {
     const agent = await makeReadyAgent(app);
     const { status, body } = await get(agent.publicId);
     expect([status, body.code]).toEqual([404, 'VERSION_NOT_FOUND']);

@@ -65,7 +65,7 @@ describe('200', () => {
     });
   });
 
-  test('a version stays as it was frozen, whatever becomes of the draft, the variables and the model', async () => {
+  test('a version does not change with the draft, the variables or the model', async () => {
     const model = await addModel(app.workspace, { name: 'Before' });
     const agent = await makeReadyAgent(app, { systemPrompt: 'Old {{city}} {{town}}.', aiModelPublicId: model });
     const city = await makeVariable(app, agent.publicId, { name: 'city', label: 'Old' });
@@ -93,7 +93,7 @@ describe('200', () => {
     });
   });
 
-  test('name, description, avatar and categories are not part of a version', async () => {
+  test('name, description, avatar and categories do not belong to versions', async () => {
     const agent = await makeReadyAgent(app, { description: 'For support.', categories: ['support'] });
     await publish(app, agent.publicId);
     const { body } = await get(agent.publicId, 1);
@@ -111,7 +111,7 @@ describe('400 VALIDATION_ERROR', () => {
 });
 
 describe('404 AGENT_NOT_FOUND', () => {
-  test("another workspace's agent answers as one that does not exist", async () => {
+  test("another workspace's agent is treated as one that does not exist", async () => {
     const agent = await makeReadyAgent(app);
     await publish(app, agent.publicId);
     const missing = await get(newId(), 1, app.stranger.apiKey);
@@ -120,7 +120,7 @@ describe('404 AGENT_NOT_FOUND', () => {
     expect(withoutRequestId(body)).toEqual(withoutRequestId(missing.body));
   });
 
-  test('the versions of a deleted agent are gone with it', async () => {
+  test('the versions of a deleted agent do not exist', async () => {
     const agent = await makeReadyAgent(app);
     await publish(app, agent.publicId);
     await app.api('delete', `/agents/${agent.publicId}`).expect(204);
@@ -130,7 +130,7 @@ describe('404 AGENT_NOT_FOUND', () => {
 });
 
 describe('404 VERSION_NOT_FOUND', () => {
-  test('the draft has a number, but is no version yet', async () => {
+  test('the draft has a number, but is not a version yet', async () => {
     const agent = await makeReadyAgent(app);
     const { draftVersionNumber } = await publish(app, agent.publicId);
     expect(draftVersionNumber).toBe(2);

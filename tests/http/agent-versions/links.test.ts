@@ -12,7 +12,7 @@ import {
 } from '../../support/agents/links.ts';
 import { startTestApp, type TestApp } from '../../support/http/app.ts';
 
-/** The six kinds of link belong to the draft, are frozen by a publication and come back with a restoration: all alike. */
+/** All six kinds of link belong to the draft, are frozen by a publication and return with a restoration. */
 
 let app: TestApp;
 beforeAll(async () => {
@@ -35,7 +35,7 @@ async function versionIds(agentId: string, version: number, api: LinkApi): Promi
 }
 
 describe.each(LINK_APIS)('$kind', (api) => {
-  test('linking and unlinking change the draft, and the same set again is no change', async () => {
+  test('linking and unlinking change the draft, and restoring the same set is no change', async () => {
     const [one, two] = [await makeTarget(app, api.kind), await makeTarget(app, api.kind)];
     const agent = (await makeReadyAgent(app)).publicId;
     await link(app, agent, api, one);
@@ -66,7 +66,7 @@ describe.each(LINK_APIS)('$kind', (api) => {
     expect(await linkedIds(app, agent, api)).toEqual([target]);
   });
 
-  test('a restoration brings the links back and takes later ones out', async () => {
+  test('a restoration restores the links of the version and removes later ones', async () => {
     const [one, two, later] = [
       await makeTarget(app, api.kind),
       await makeTarget(app, api.kind),
@@ -85,7 +85,7 @@ describe.each(LINK_APIS)('$kind', (api) => {
     expect(await linkedIds(app, agent, api)).toEqual(before);
   });
 
-  test('a target that was deleted since is left out of a restoration', async () => {
+  test('a restoration leaves out a target that was deleted since', async () => {
     const [gone, kept] = [await makeTarget(app, api.kind), await makeTarget(app, api.kind)];
     const agent = (await makeReadyAgent(app)).publicId;
     await link(app, agent, api, gone);
@@ -100,7 +100,7 @@ describe.each(LINK_APIS)('$kind', (api) => {
 });
 
 describe.each(LINK_APIS.filter(({ collection }) => collection !== null))('deleting a linked $kind', (api) => {
-  test('takes it out of every draft, which then differ from what is published', async () => {
+  test('removes it from every draft, which then have unpublished changes', async () => {
     const target = await makeTarget(app, api.kind);
     const agents = [(await makeReadyAgent(app)).publicId, (await makeReadyAgent(app)).publicId];
     for (const agent of agents) {
@@ -115,7 +115,7 @@ describe.each(LINK_APIS.filter(({ collection }) => collection !== null))('deleti
     if (api.versionField) expect(await versionIds(agents[0] ?? '', 1, api)).toEqual([target]);
   });
 
-  test('while others link it leaves no link to what is gone', async () => {
+  test('leaves no link to it when other requests link it at the same time', async () => {
     const target = await makeTarget(app, api.kind);
     const agents = await Promise.all([1, 2, 3, 4, 5, 6].map(async () => (await makeReadyAgent(app)).publicId));
     const linking = agents.map((agent) => app.api('post', `/agents/${agent}/${api.path}`).send(api.body(target)));
@@ -131,20 +131,20 @@ describe.each(LINK_APIS.filter(({ collection }) => collection !== null))('deleti
     for (const agent of agents) expect(await linkedIds(app, agent, api)).toEqual([]);
   });
 
-  test('a new name is no change of the agents that are linked to it', async () => {
+  test('a new name is no unpublished change of the agents that are linked to it', async () => {
     const target = await makeTarget(app, api.kind);
     const agent = (await makeReadyAgent(app)).publicId;
     await link(app, agent, api, target);
     await publish(app, agent);
     const renamed = await app.api('patch', `/${api.collection}/${target}`).send({ name: `renamed-${api.kind}` });
     expect(renamed.status).toBe(200);
-    // Another change and back, so that the state is looked at again.
+    // A change that is reverted, so that the service compares the state again.
     for (const systemPrompt of ['x', null]) await app.api('patch', `/agents/${agent}`).send({ systemPrompt });
     expect(await changed(agent)).toBe(false);
   });
 });
 
-test('a sub-agent that has the agent below it by now is left out of a restoration', async () => {
+test('a restoration leaves out a sub-agent that would now close a cycle', async () => {
   const api = linkApi('sub_agent');
   const [parent, child, other] = [
     (await makeReadyAgent(app)).publicId,
@@ -160,7 +160,7 @@ test('a sub-agent that has the agent below it by now is left out of a restoratio
   expect([status, await linkedIds(app, parent, api)]).toEqual([200, [other]]);
 });
 
-test('a model that was taken away is left out of the sub-agent that ran on it', async () => {
+test('a restoration clears a removed model of a sub-agent link', async () => {
   const model = await addModel(app.workspace);
   const [parent, child] = [(await makeReadyAgent(app)).publicId, (await makeReadyAgent(app)).publicId];
   const linked = await app
@@ -178,7 +178,7 @@ test('a model that was taken away is left out of the sub-agent that ran on it', 
   expect(body).toMatchObject([{ subAgentPublicId: child, aiModelPublicId: null, aiModelName: null }]);
 });
 
-test('a version shows the links that it has fields for, each as its list shows it', async () => {
+test('a version shows the links for which it has fields, each as its list shows it', async () => {
   const agent = (await makeReadyAgent(app)).publicId;
   const apis = LINK_APIS.filter(({ versionField }) => versionField !== null);
   for (const api of apis) await link(app, agent, api, await makeTarget(app, api.kind));

@@ -11,7 +11,7 @@ afterAll(() => app.close());
 
 const list = (agentId: string, query = '') => app.api('get', `/agents/${agentId}/versions${query}`);
 
-/** Publishes an agent three times, one minute apart; answers with what the list should show, newest first. */
+/** Publishes an agent three times, one minute apart. Returns the expected list, newest first. */
 async function publishThrice(agentId: string) {
   const versions = [];
   for (const notes of ['First.', undefined, 'Third.']) {
@@ -27,14 +27,14 @@ async function publishThrice(agentId: string) {
 }
 
 describe('200', () => {
-  test('an agent that was never published has none: the draft is not a version', async () => {
+  test('an agent that was never published has no versions: the draft is none', async () => {
     const agent = await makeReadyAgent(app);
     const { status, body } = await list(agent.publicId);
     expect(status).toBe(200);
     expect(body).toEqual({ items: [], page: 1, limit: 20, total: 0, totalPages: 0 });
   });
 
-  test('shows number, notes and time of each version, the newest first', async () => {
+  test('lists number, notes and time of each version, the newest first', async () => {
     const agent = await makeReadyAgent(app);
     const versions = await publishThrice(agent.publicId);
     const { body } = await list(agent.publicId);
@@ -42,7 +42,7 @@ describe('200', () => {
     expect(versions.map(({ versionNumber }) => versionNumber)).toEqual([3, 2, 1]);
   });
 
-  test('pages, and a page past the end is empty but counts on', async () => {
+  test('a page past the end is empty and still has the total', async () => {
     const agent = await makeReadyAgent(app);
     const versions = await publishThrice(agent.publicId);
     const pages = { limit: 2, total: 3, totalPages: 2 };
@@ -55,7 +55,7 @@ describe('200', () => {
     expect((await list(agent.publicId, '?limit=2&page=9')).body).toEqual({ items: [], page: 9, ...pages });
   });
 
-  test('each agent counts on its own', async () => {
+  test('each agent has its own version numbers', async () => {
     const [one, two] = [await makeReadyAgent(app), await makeReadyAgent(app)];
     await publishThrice(one.publicId);
     await publish(app, two.publicId);
@@ -73,7 +73,7 @@ describe('200', () => {
 });
 
 describe('404 AGENT_NOT_FOUND', () => {
-  test("another workspace's agent answers as one that does not exist", async () => {
+  test("another workspace's agent is treated as one that does not exist", async () => {
     const foreign = await makeAgent(app, {}, app.stranger.apiKey);
     const missing = await list(newId());
     const { status, body } = await list(foreign.publicId);
@@ -81,7 +81,7 @@ describe('404 AGENT_NOT_FOUND', () => {
     expect(withoutRequestId(body)).toEqual(withoutRequestId(missing.body));
   });
 
-  test('the versions of a deleted agent are gone with it', async () => {
+  test('the versions of a deleted agent do not exist', async () => {
     const agent = await makeReadyAgent(app);
     await publish(app, agent.publicId);
     await app.api('delete', `/agents/${agent.publicId}`).expect(204);

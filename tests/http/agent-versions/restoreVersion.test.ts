@@ -40,7 +40,7 @@ const FIRST = {
   followUpBusinessHoursEnd: '18:00:00',
 } as const;
 
-/** Every field of FIRST cleared or off. */
+/** Every field of FIRST, cleared or switched off. */
 const CLEARED = Object.fromEntries(Object.keys(FIRST).map((field) => [field, null]));
 
 /** An agent that was published with FIRST. */
@@ -50,7 +50,7 @@ async function makePublished() {
 }
 
 describe('200', () => {
-  test('overwrites every setting of the editable state, and answers with the agent as it is then', async () => {
+  test('overwrites every setting of the editable state, and returns the resulting agent', async () => {
     const published = await makePublished();
     await change(published.publicId, { ...CLEARED, webSearchEnabled: true, aiModelPublicId: null });
     clock.advance(1000);
@@ -61,7 +61,7 @@ describe('200', () => {
     expect(await readAgent(app, published.publicId)).toEqual(body);
   });
 
-  test('an earlier version can be restored: the published one goes on until the next publication, which gets a new number', async () => {
+  test('after an earlier version is restored the published one stays until the next publication, which gets a new number', async () => {
     const { publicId } = await makePublished();
     await change(publicId, { systemPrompt: 'Second.' });
     await publish(app, publicId);
@@ -80,14 +80,14 @@ describe('200', () => {
     expect(third.body).toMatchObject({ versionNumber: 3, systemPrompt: FIRST.systemPrompt });
   });
 
-  test('a change after it is unpublished again', async () => {
+  test('a later change is unpublished', async () => {
     const { publicId } = await makePublished();
     await restore(publicId, 1).expect(200);
     await change(publicId, { systemPrompt: 'Other.' });
     expect((await readAgent(app, publicId)).hasUnpublishedChanges).toBe(true);
   });
 
-  test('name, description, avatar and categories stay: they are not part of a version', async () => {
+  test('name, description, avatar and categories stay: they do not belong to versions', async () => {
     const { publicId } = await makePublished();
     const metadata = {
       name: `Renamed ${publicId}`,
@@ -99,7 +99,7 @@ describe('200', () => {
     expect((await restore(publicId, 1)).body).toMatchObject(metadata);
   });
 
-  test('brings the variables back as they were: changed, renamed, purged and new ones alike', async () => {
+  test('restores the variables of the version: changed, renamed and purged ones return, new ones are removed', async () => {
     const agent = await makeReadyAgent(app);
     const id = agent.publicId;
     const kinds: Partial<components['schemas']['AgentVariableCreate']>[] = [
@@ -172,7 +172,7 @@ describe('200', () => {
     expect(refused.body.code).toBe('AI_MODEL_REQUIRED');
   });
 
-  test('needs no body and keeps the versions as they are', async () => {
+  test('needs no body and changes no version', async () => {
     const { publicId } = await makePublished();
     const before = (await app.api('get', `/agents/${publicId}/versions/1`)).body;
     await change(publicId, CLEARED);
@@ -191,7 +191,7 @@ describe('400 VALIDATION_ERROR', () => {
 });
 
 describe('404 AGENT_NOT_FOUND', () => {
-  test("another workspace's agent answers as one that does not exist, and keeps its draft", async () => {
+  test("another workspace's agent is treated as one that does not exist, and keeps its draft", async () => {
     const { publicId } = await makePublished();
     await change(publicId, { systemPrompt: 'Mine.' });
     const before = await readAgent(app, publicId);
@@ -204,7 +204,7 @@ describe('404 AGENT_NOT_FOUND', () => {
 });
 
 describe('404 VERSION_NOT_FOUND', () => {
-  test('the number of the draft is none', async () => {
+  test('the number of the draft is no version number', async () => {
     const { publicId } = await makePublished();
     await change(publicId, { systemPrompt: 'New.' });
     const before = await readAgent(app, publicId);
@@ -227,7 +227,7 @@ describe('409 NO_DRAFT_VERSION', () => {
 });
 
 describe('500 INTERNAL_ERROR', () => {
-  test('a restoration that fails half way leaves settings and variables where they were', async () => {
+  test('a restoration that fails halfway changes neither settings nor variables', async () => {
     const { publicId } = await makePublished();
     await makeVariable(app, publicId);
     await change(publicId, { systemPrompt: 'New.' });

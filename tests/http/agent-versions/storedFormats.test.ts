@@ -23,7 +23,7 @@ const show = (agentId: string, versionNumber: number) =>
   app.api('get', `/agents/${agentId}/versions/${versionNumber}`).expect(200);
 
 /**
- * An agent with two equal versions: 1 in the format of today, and 2 as a release before the format number stored it, without the lists
+ * An agent with two equal versions: 1 in the current format, and 2 as a release before the format number stored it, without the lists
  * of MCP links. Version 2 is published.
  */
 async function makeOldVersion(): Promise<{ agentId: string; variables: StoredVariable[]; skillId: string }> {
@@ -48,7 +48,7 @@ async function makeOldVersion(): Promise<{ agentId: string; variables: StoredVar
     ...rest,
     variablesSnapshot: Object.fromEntries(variables.map((variable) => [variable.name, variable])),
   };
-  // Neither role may change a version, so the old one is stored as the next.
+  // Neither database role may change a version, so the old format is stored as the next version.
   await app.database.database.system
     .insertInto('agent_versions')
     .values({
@@ -67,7 +67,7 @@ async function makeOldVersion(): Promise<{ agentId: string; variables: StoredVar
 }
 
 describe('a version that was stored before the format number', () => {
-  test('is upgraded: no links of the kinds that it does not know, variables in their order', async () => {
+  test('is upgraded: it has no links of the kinds that it lacks, and its variables in order', async () => {
     const { agentId, variables } = await makeOldVersion();
     const [old, now] = [await stored(agentId, 2), await stored(agentId, 1)];
     expect(old.snapshot).not.toHaveProperty('format');
@@ -76,13 +76,13 @@ describe('a version that was stored before the format number', () => {
     expect(variables.map(({ name }) => name)).toEqual(['article', 'city']);
   });
 
-  test('is shown as one of today', async () => {
+  test('is shown as one in the current format', async () => {
     const { agentId } = await makeOldVersion();
     const [{ body: now }, { body: old }] = [await show(agentId, 1), await show(agentId, 2)];
     expect(old).toEqual({ ...now, versionNumber: 2, createdAt: old.createdAt, notes: null });
   });
 
-  test('answers messages', async () => {
+  test('can answer messages', async () => {
     const { agentId } = await makeOldVersion();
     const { body } = await app.api('post', `/agents/${agentId}/messages`).send({ content: 'Hello.' }).expect(200);
     expect(body.conversationId).toEqual(expect.any(String));
@@ -106,7 +106,7 @@ describe('a version that was stored before the format number', () => {
   });
 });
 
-test('a version of a format that is not known is refused, and not taken for one that is', () => {
+test('a version of an unknown format is refused, and not read as a known one', () => {
   const snapshot = { format: 3 } as unknown as AgentSnapshot;
   expect(() => snapshotOfVersion({ snapshot })).toThrow(
     'A version is stored in format 3, which this release cannot read',

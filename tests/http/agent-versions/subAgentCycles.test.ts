@@ -2,7 +2,7 @@ import { askForSubAgent, chain, linkSubAgent, subAgentIds } from '../../support/
 import { makeAgent, makeReadyAgent, publish } from '../../support/agents/agents.ts';
 import { startTestApp, type TestApp } from '../../support/http/app.ts';
 
-/** A version may have sub-agents that were linked the other way round since. */
+/** A version may have sub-agents that are now linked in the opposite direction. */
 
 let app: TestApp;
 beforeAll(async () => {
@@ -32,7 +32,7 @@ test('a restoration leaves out the sub-agents that would close a cycle now', asy
   expect(await subAgentIds(app, agent)).toEqual([free]);
 });
 
-test('a restoration and a link at the same time do not close a cycle together, also over others', async () => {
+test('a concurrent restoration and link cannot close a cycle together, also over other agents', async () => {
   for (let round = 0; round < 8; round += 1) {
     const [first, second, last] = [await make(), await make(), await make()];
     const agent = await publishedWith(first);

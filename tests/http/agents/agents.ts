@@ -5,7 +5,7 @@ import type { TestApp } from '../../support/http/app.ts';
 
 type Agent = components['schemas']['Agent'];
 
-/** What the published versions of an agent hold, the first one first. */
+/** The published versions of an agent as they are stored, oldest first. */
 export function versionsOf(app: TestApp, agentId: string) {
   return app.workspace.db
     .selectFrom('agent_versions')
@@ -16,8 +16,8 @@ export function versionsOf(app: TestApp, agentId: string) {
 }
 
 /**
- * The answers of one request for an agent that never was, one that is deleted and one of another workspace, less their
- * request ids: they must be the same.
+ * The responses to one request for an unknown agent, a deleted one and one of another workspace, without their
+ * request ids. They must be equal.
  */
 export async function answersForMissing(
   app: TestApp,
@@ -35,7 +35,7 @@ export async function answersForMissing(
   return { answers, foreign };
 }
 
-/** What all three of them are. */
+/** The expected value of `answersForMissing`. */
 export const allNotFound = Array.from({ length: 3 }, () => [
   404,
   { code: 'AGENT_NOT_FOUND', status: 404, message: 'No agent with this id exists in the workspace.', details: [] },

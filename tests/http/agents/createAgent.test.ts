@@ -16,7 +16,7 @@ async function total(key?: string): Promise<number> {
 }
 
 describe('201', () => {
-  test('starts as a draft without anything in it', async () => {
+  test('the agent is an empty draft', async () => {
     const { status, body } = await create({ name: 'Empty' });
     const now = app.clock.now().toISOString();
     expect(status).toBe(201);
@@ -63,7 +63,7 @@ describe('201', () => {
     expect(await readAgent(app, body.publicId)).toEqual(body);
   });
 
-  test('keeps what it is given, to the longest', async () => {
+  test('stores every field, up to its maximum length', async () => {
     const given = {
       name: '🦊'.repeat(150),
       description: 'é'.repeat(2000),
@@ -76,12 +76,12 @@ describe('201', () => {
     expect(await readAgent(app, body.publicId)).toMatchObject(given);
   });
 
-  test('null is nothing where a field may be empty', async () => {
+  test('null leaves an optional field empty', async () => {
     const { status, body } = await create({ name: 'Nulls', description: null, avatarUrl: null, categories: [] });
     expect([status, body.description, body.avatarUrl, body.categories]).toEqual([201, null, null, []]);
   });
 
-  test('text comes back as it was, whatever it holds', async () => {
+  test('text is returned unchanged, whatever characters it has', async () => {
     const name = ` '; drop table agents; -- <b>"\\%_{{x}}\u202e\r\n\t `;
     const { status, body } = await create({ name });
     expect([status, body.name]).toEqual([201, name]);
@@ -122,7 +122,7 @@ describe('400', () => {
 });
 
 describe('409 AGENT_NAME_TAKEN', () => {
-  test('a name is taken once in a workspace, by archived agents too', async () => {
+  test('a name is unique in a workspace, also among archived agents', async () => {
     const first = await create({ name: 'Unique' });
     const again = await create({ name: 'Unique' });
     expect([again.status, again.body.code]).toEqual([409, 'AGENT_NAME_TAKEN']);
@@ -130,7 +130,7 @@ describe('409 AGENT_NAME_TAKEN', () => {
     expect((await create({ name: 'Unique' })).status).toBe(409);
   });
 
-  test('another workspace, other letters and a deleted agent do not take it', async () => {
+  test('the name of another workspace’s agent, a name in other letter case and the name of a deleted agent are free', async () => {
     const first = await create({ name: 'Shared' });
     expect((await create({ name: 'Shared' }, app.stranger.apiKey)).status).toBe(201);
     expect((await create({ name: 'shared' })).status).toBe(201);
@@ -138,7 +138,7 @@ describe('409 AGENT_NAME_TAKEN', () => {
     expect((await create({ name: 'Shared' })).status).toBe(201);
   });
 
-  test('of many at once one gets it', async () => {
+  test('of concurrent requests exactly one gets the name', async () => {
     const before = await total();
     const answers = await Promise.all(Array.from({ length: 8 }, () => create({ name: 'Race' })));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array.from({ length: 7 }, () => 409)]);
@@ -147,7 +147,7 @@ describe('409 AGENT_NAME_TAKEN', () => {
 });
 
 describe('422 AGENT_LIMIT_REACHED', () => {
-  test('a workspace has as many agents as its limit, archived ones counted and deleted ones not', async () => {
+  test('archived agents count towards the limit of the workspace, and deleted ones do not', async () => {
     const { apiKey, db } = await app.database.seedWorkspace({ agentLimit: 2 });
     const first = await create({ name: 'One' }, apiKey);
     await create({ name: 'Two' }, apiKey);
@@ -164,7 +164,7 @@ describe('422 AGENT_LIMIT_REACHED', () => {
     expect(await total(apiKey)).toBe(2);
   });
 
-  test('many at once do not get past it', async () => {
+  test('concurrent requests cannot exceed the limit', async () => {
     const { apiKey } = await app.database.seedWorkspace({ agentLimit: 3 });
     const answers = await Promise.all(Array.from({ length: 8 }, (_, i) => create({ name: `Race ${i}` }, apiKey)));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 201, 422, 422, 422, 422, 422]);

@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 describe('204', () => {
-  test('the agent is gone for every operation', async () => {
+  test('every operation returns 404 for the agent', async () => {
     const { publicId } = await makeAgent(app, { aiModelPublicId: BUILTIN_MODEL.publicId });
     const other = await makeAgent(app);
     const answer = await app.api('delete', `/agents/${publicId}`);
@@ -49,7 +49,7 @@ describe('204', () => {
     expect((await app.api('get', `/conversations/${conversation}/messages`)).body.total).toBe(2);
   });
 
-  test('whatever its status is', async () => {
+  test('deletes an agent of any status', async () => {
     const published = await makeAgent(app, { aiModelPublicId: BUILTIN_MODEL.publicId });
     await app.api('post', `/agents/${published.publicId}/publish`);
     const archived = await makeAgent(app);
@@ -58,7 +58,7 @@ describe('204', () => {
       expect((await app.api('delete', `/agents/${publicId}`)).status).toBe(204);
   });
 
-  test('a link that is being made meanwhile goes with it', async () => {
+  test('a link that is made at the same time is deleted too', async () => {
     const { publicId: id } = await makeAgent(app);
     const { workspaceId, db } = app.workspace;
     const target_id = await makeTarget(app, 'skill');
@@ -73,7 +73,7 @@ describe('204', () => {
     expect(await db.selectFrom('agent_links').select('kind').where('agent_id', '=', id).execute()).toEqual([]);
   });
 
-  test('of many at once one deletes it', async () => {
+  test('of concurrent requests exactly one deletes it', async () => {
     const { publicId } = await makeAgent(app);
     const answers = await Promise.all(Array.from({ length: 6 }, () => app.api('delete', `/agents/${publicId}`)));
     expect(answers.map(({ status }) => status).sort()).toEqual([204, 404, 404, 404, 404, 404]);
@@ -81,7 +81,7 @@ describe('204', () => {
 });
 
 describe('404 AGENT_NOT_FOUND', () => {
-  test('for one that never was, one that is deleted and one of another workspace alike, which stays', async () => {
+  test('an unknown agent, a deleted one and another workspace’s get the same response, and the latter stays', async () => {
     const { answers, foreign } = await answersForMissing(app, (id) => app.api('delete', `/agents/${id}`));
     expect(answers).toEqual(allNotFound);
     expect(await readAgent(app, foreign.publicId, app.stranger.apiKey)).toEqual(foreign);

@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 describe('200', () => {
-  test('shows the editable state, not the published one', async () => {
+  test('returns the editable state, not the published one', async () => {
     const { publicId } = await makeAgent(app, { aiModelPublicId: BUILTIN_MODEL.publicId, systemPrompt: 'Published.' });
     await app.api('post', `/agents/${publicId}/publish`);
     await app.api('patch', `/agents/${publicId}`).send({ systemPrompt: 'Edited.' });
@@ -23,7 +23,7 @@ describe('200', () => {
     });
   });
 
-  test('names the model, of the catalogue or of the workspace', async () => {
+  test('has the name of the model, of the catalogue or of the workspace', async () => {
     const { publicId } = await makeAgent(app, { aiModelPublicId: BUILTIN_MODEL.publicId });
     expect((await readAgent(app, publicId)).aiModelName).toBe(BUILTIN_MODEL.name);
     await app
@@ -43,7 +43,7 @@ describe('200', () => {
 });
 
 describe('404 AGENT_NOT_FOUND', () => {
-  test('for one that never was, one that is deleted and one of another workspace alike', async () => {
+  test('an unknown agent, a deleted one and another workspace’s get the same response', async () => {
     const { answers } = await answersForMissing(app, (id) => app.api('get', `/agents/${id}`));
     expect(answers).toEqual(allNotFound);
   });

@@ -46,11 +46,11 @@ async function listed(query: string): Promise<string[]> {
 }
 
 describe('200', () => {
-  test('the newest first, without archived and deleted ones and those of others', async () => {
+  test('the newest first, without agents that are archived, deleted or another workspace’s', async () => {
     expect(await listed('')).toEqual(['Off', 'Live', 'back\\slash', 'Müller', 'Support', 'Sales']);
   });
 
-  test('an item says exactly what the contract promises', async () => {
+  test('an item has exactly the fields of the schema', async () => {
     const { body } = await app.api('get', '/agents?status=active');
     const [{ createdAt, updatedAt, ...item }] = body.items;
     expect(item).toEqual({
@@ -99,7 +99,7 @@ describe('200', () => {
     expect(await listed(query)).toEqual(expected);
   });
 
-  test('a category may hold what lists are written with', async () => {
+  test('a category may contain commas, quotes, braces and backslashes', async () => {
     const odd = '{a,"b"\\} \'c';
     const { body } = await app
       .api('post', '/agents', app.stranger.apiKey)
@@ -110,7 +110,7 @@ describe('200', () => {
     }
   });
 
-  test('pages over agents of one instant show each once, the newest id first', async () => {
+  test('pages list agents of the same instant once each, the newest id first', async () => {
     const { apiKey } = await app.database.seedWorkspace();
     const made: string[] = [];
     for (let i = 0; i < 11; i += 1)
@@ -130,7 +130,7 @@ describe('200', () => {
     expect(seen).toEqual(made.toReversed());
   });
 
-  test('a workspace without agents has no page', async () => {
+  test('a workspace without agents has no pages', async () => {
     const { apiKey } = await app.database.seedWorkspace();
     expect((await app.api('get', '/agents', apiKey)).body).toEqual({
       items: [],

@@ -39,7 +39,7 @@ describe('200', () => {
     ]);
   });
 
-  test('the version holds the whole editable state with its model, prompt and variables', async () => {
+  test('the version has the whole editable state with its model, prompt and variables', async () => {
     const settings = {
       ...ready,
       systemPrompt: 'Hello {{city}}.',
@@ -97,7 +97,7 @@ describe('200', () => {
     });
   });
 
-  test('a later change does not reach what is published', async () => {
+  test('a later change does not change the published version', async () => {
     const { publicId } = await makeAgent(app, { ...ready, systemPrompt: 'One.' });
     await publish(publicId);
     const before = await versionsOf(app, publicId);
@@ -115,7 +115,7 @@ describe('200', () => {
     for (const number of [1, 2, 3]) expect((await publish(publicId, {})).body.publishedVersionNumber).toBe(number);
   });
 
-  test('without a system prompt, and with the model of the workspace', async () => {
+  test('an agent without a system prompt, on a custom model of the workspace', async () => {
     const { publicId } = await makeAgent(app, { aiModelPublicId: await addModel(app.workspace) });
     expect((await publish(publicId)).body).toMatchObject({ status: 'active', systemPrompt: null });
   });
@@ -132,14 +132,14 @@ describe('200', () => {
     expect((await versionsOf(app, publicId)).map((version) => version.notes)).toEqual([notes]);
   });
 
-  test('an inactive agent is active again', async () => {
+  test('an inactive agent becomes active', async () => {
     const { publicId } = await makeAgent(app, ready);
     await publish(publicId);
     await setStatus(app.workspace, publicId, 'inactive');
     expect((await publish(publicId)).body).toMatchObject({ status: 'active', publishedVersionNumber: 2 });
   });
 
-  test('many at once each publish a version of their own', async () => {
+  test('concurrent requests each publish a version of their own', async () => {
     const { publicId } = await makeAgent(app, ready);
     const answers = await Promise.all(Array.from({ length: 6 }, () => publish(publicId)));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
@@ -151,7 +151,7 @@ describe('200', () => {
     });
   });
 
-  test('a change that comes in between is either in the version or still to be published', async () => {
+  test('a concurrent change is either in the version or an unpublished change', async () => {
     const { publicId } = await makeAgent(app, { ...ready, systemPrompt: 'Before.' });
     await Promise.all([publish(publicId), app.api('patch', `/agents/${publicId}`).send({ systemPrompt: 'After.' })]);
     const [version] = await versionsOf(app, publicId);
@@ -172,7 +172,7 @@ describe('400', () => {
 });
 
 describe('404 AGENT_NOT_FOUND', () => {
-  test('for one that never was, one that is deleted and one of another workspace alike, which stays', async () => {
+  test('an unknown agent, a deleted one and another workspace’s get the same response, and the latter stays', async () => {
     const { answers, foreign } = await answersForMissing(app, (id) => publish(id));
     expect(answers).toEqual(allNotFound);
     expect(await readAgent(app, foreign.publicId, app.stranger.apiKey)).toEqual(foreign);
@@ -180,7 +180,7 @@ describe('404 AGENT_NOT_FOUND', () => {
 });
 
 describe('409 NO_DRAFT_VERSION', () => {
-  test('an archived agent has no draft, with a model or without', async () => {
+  test('an archived agent has no draft, whether or not it has a model', async () => {
     for (const fields of [ready, {}]) {
       const { publicId } = await makeAgent(app, fields);
       await setStatus(app.workspace, publicId, 'archived');
@@ -193,7 +193,7 @@ describe('409 NO_DRAFT_VERSION', () => {
 });
 
 describe('422 AI_MODEL_REQUIRED', () => {
-  test('an agent without a model is not published, nor is one that has lost it', async () => {
+  test('an agent without a model, and one whose model was removed, cannot be published', async () => {
     const agent = await makeAgent(app, { systemPrompt: 'Be kind.' });
     const { status, body } = await publish(agent.publicId);
     expect([status, body.code]).toEqual([422, 'AI_MODEL_REQUIRED']);

@@ -21,7 +21,7 @@ afterAll(async () => {
   await base.drop();
 });
 
-/** Round trips of the last of three requests: by then connection and key are warm. */
+/** Round trips of the third of three requests: by then the connection is open and the key is cached. */
 async function counted(request: (run: number) => Promise<unknown>): Promise<number> {
   let last = 0;
   for (let run = 0; run < 3; run += 1) {
@@ -36,7 +36,7 @@ test('createAgent waits for the database four times: begin, limit, agent, commit
   expect(await counted((run) => create(`Created ${run}`))).toBe(4);
 });
 
-test('createAgent in a workspace with a limit: once more, to count', async () => {
+test('createAgent in a workspace with a limit: five times, one more to count the agents', async () => {
   const { system } = base.database;
   const workspace = system.updateTable('workspaces').where('id', '=', app.workspace.workspaceId);
   await workspace.set({ agent_limit: 1000 }).execute();
@@ -50,7 +50,7 @@ describe('updateAgent', () => {
     path = `/agents/${(await create('Changed')).body.publicId}`;
   });
 
-  test('of a field outside the draft is one statement', async () => {
+  test('of a field outside the draft takes one statement', async () => {
     expect(
       await counted((run) =>
         app

@@ -16,7 +16,7 @@ function update(id: string, body: object, key?: string) {
   return app.api('patch', `/agents/${id}`, key).send(body);
 }
 
-/** Expects the change to be refused with the code, and the agent to be as it was. */
+/** Asserts that the change is refused with the code, and that the agent is unchanged. */
 async function expectRefused(id: string, body: object, status: number, code: string): Promise<void> {
   const before = await readAgent(app, id);
   const answer = await update(id, body);
@@ -36,7 +36,7 @@ const toggles = [
   'messageSplittingEnabled',
 ];
 
-/** Every other field of a version, with two values that it takes; the first is also at a bound where there is one. */
+/** Every other field of a version, with two valid values; the first is at a bound if the field has one. */
 const values: [string, unknown, unknown][] = [
   ['systemPrompt', '', '🦊'.repeat(200_000)],
   ['temperature', 0, 2],
@@ -80,7 +80,7 @@ describe('200', () => {
     expect(await readAgent(app, publicId)).toMatchObject({ [field]: false });
   });
 
-  test.each(metadata)('%s is set and cleared, and is no part of a version', async (field, value, empty) => {
+  test.each(metadata)('%s is set and cleared, and does not belong to versions', async (field, value, empty) => {
     const { publicId } = await makeAgent(app, { aiModelPublicId: BUILTIN_MODEL.publicId });
     await app.api('post', `/agents/${publicId}/publish`);
     expect((await update(publicId, { [field]: value })).body).toMatchObject({
@@ -102,7 +102,7 @@ describe('200', () => {
     expect((await update(publicId, none)).body).toMatchObject(none);
   });
 
-  test('the name changes, also to itself, and the old one is free', async () => {
+  test('the name can be changed, also to itself, and the old name becomes free', async () => {
     const { publicId, name } = await makeAgent(app);
     expect((await update(publicId, { name })).body.name).toBe(name);
     expect((await update(publicId, { name: 'Renamed' })).body.name).toBe('Renamed');
@@ -122,7 +122,7 @@ describe('200', () => {
     });
   });
 
-  test('everything at once is one change', async () => {
+  test('all fields can be changed in one request', async () => {
     const { publicId, createdAt } = await makeAgent(app);
     const all = {
       ...Object.fromEntries([...values, ...metadata].map(([field, value]) => [field, value])),
@@ -146,7 +146,7 @@ describe('200', () => {
     expect(await readAgent(app, publicId)).toEqual(body);
   });
 
-  test('only the draft changes, until it is as it was', async () => {
+  test('a change reaches the draft only, and is unpublished until it is reverted', async () => {
     const { publicId } = await makeAgent(app, { aiModelPublicId: BUILTIN_MODEL.publicId, systemPrompt: 'One.' });
     await app.api('post', `/agents/${publicId}/publish`);
     const published = await versionsOf(app, publicId);
@@ -164,14 +164,14 @@ describe('200', () => {
   test.each([
     ...values.map(([field, value]): [string, unknown] => [field, value]),
     ...toggles.map((field): [string, unknown] => [field, true]),
-  ])('%s differs from what is published when it is changed', async (field, value) => {
+  ])('a change of %s is an unpublished change', async (field, value) => {
     const { publicId } = await makeAgent(app, { aiModelPublicId: BUILTIN_MODEL.publicId });
     await app.api('post', `/agents/${publicId}/publish`);
     expect((await update(publicId, { [field]: value })).body.hasUnpublishedChanges).toBe(true);
     expect((await update(publicId, { [field]: null })).body.hasUnpublishedChanges).toBe(false);
   });
 
-  test('changes of several fields at once lose none of them', async () => {
+  test('concurrent changes of different fields are all kept', async () => {
     const { publicId } = await makeAgent(app);
     const answers = await Promise.all(toggles.map((field) => update(publicId, { [field]: true })));
     expect(answers.map(({ status }) => status)).toEqual(toggles.map(() => 200));
@@ -208,7 +208,7 @@ describe('400', () => {
 });
 
 describe('404 AGENT_NOT_FOUND', () => {
-  test('for one that never was, one that is deleted and one of another workspace alike, which stays', async () => {
+  test('an unknown agent, a deleted one and another workspace’s get the same response, and the latter stays', async () => {
     const { answers, foreign } = await answersForMissing(app, (id) => update(id, { name: 'Mine now' }));
     expect(answers).toEqual(allNotFound);
     expect(await readAgent(app, foreign.publicId, app.stranger.apiKey)).toEqual(foreign);
@@ -216,7 +216,7 @@ describe('404 AGENT_NOT_FOUND', () => {
 });
 
 describe('404 AI_MODEL_NOT_FOUND', () => {
-  test('a model that never was, one that is deleted and one of another workspace are alike', async () => {
+  test('an unknown model, a deleted one and one of another workspace get the same response', async () => {
     const { publicId } = await makeAgent(app);
     const deleted = await addModel(app.workspace);
     await app.workspace.db.updateTable('ai_models').set({ deleted_at: new Date() }).where('id', '=', deleted).execute();
@@ -233,7 +233,7 @@ describe('409 AGENT_NAME_TAKEN', () => {
     await expectRefused(publicId, { name: taken.name, systemPrompt: 'New.' }, 409, 'AGENT_NAME_TAKEN');
   });
 
-  test('of many at once one gets it', async () => {
+  test('of concurrent requests exactly one gets the name', async () => {
     const agents = await Promise.all([1, 2, 3, 4].map(() => makeAgent(app)));
     const answers = await Promise.all(agents.map(({ publicId }) => update(publicId, { name: 'Wanted' })));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409]);
@@ -241,7 +241,7 @@ describe('409 AGENT_NAME_TAKEN', () => {
 });
 
 describe('422 TEMPERATURE_NOT_SUPPORTED', () => {
-  test('a model without temperature takes none, whichever is set first', async () => {
+  test('a model without temperature and a temperature exclude each other, whichever is set first', async () => {
     const model = await addModel(app.workspace, { supports_temperature: false });
     const { publicId } = await makeAgent(app);
     await expectRefused(publicId, { aiModelPublicId: model, temperature: 0 }, 422, 'TEMPERATURE_NOT_SUPPORTED');
@@ -251,7 +251,7 @@ describe('422 TEMPERATURE_NOT_SUPPORTED', () => {
     await expectRefused(publicId, { temperature: 1 }, 422, 'TEMPERATURE_NOT_SUPPORTED');
   });
 
-  test('a model takes a temperature within its range, its ends included', async () => {
+  test('a model accepts a temperature within its range, including both ends', async () => {
     const { publicId } = await makeAgent(app, {
       aiModelPublicId: await addModel(app.workspace, { min_temperature: 0.5, max_temperature: 1 }),
     });
@@ -263,7 +263,7 @@ describe('422 TEMPERATURE_NOT_SUPPORTED', () => {
 });
 
 describe('422 THINKING_NOT_SUPPORTED', () => {
-  test('a model that cannot think is not asked to, whichever is set first', async () => {
+  test('a model without thinking and thinking exclude each other, whichever is set first', async () => {
     const model = await addModel(app.workspace, { supports_thinking: false });
     const { publicId } = await makeAgent(app);
     await expectRefused(publicId, { aiModelPublicId: model, thinkingEnabled: true }, 422, 'THINKING_NOT_SUPPORTED');
@@ -274,7 +274,7 @@ describe('422 THINKING_NOT_SUPPORTED', () => {
     expect((await update(publicId, { thinkingEffort: 'low' })).status).toBe(200);
   });
 
-  test('a model that has lost it since does not stand in the way of other changes', async () => {
+  test('other fields can be changed while the agent’s model no longer supports thinking', async () => {
     const model = await addModel(app.workspace);
     const { publicId } = await makeAgent(app, { aiModelPublicId: model, thinkingEnabled: true, temperature: 1 });
     await app.workspace.db.updateTable('ai_models').set({ supports_thinking: false }).where('id', '=', model).execute();
@@ -305,7 +305,7 @@ describe('422 FEATURE_VALIDATION_ERROR', () => {
     await expectRefused(publicId, { description: 'New.', ...change }, 422, 'FEATURE_VALIDATION_ERROR');
   });
 
-  test('both at once put it right', async () => {
+  test('a request that sets both is accepted', async () => {
     const { publicId } = await makeAgent(app, { ...followUp, ...hours, audioResponseEnabled: true, ttsVoice: 'alloy' });
     const { status } = await update(publicId, {
       followUpEnabled: null,

@@ -5,7 +5,7 @@ import type { SeededWorkspace } from '../../support/db/database.ts';
 import type { TestApp } from '../../support/http/app.ts';
 import { turnEnd, turnStart } from '../../support/turns/storedTurns.ts';
 
-/** What a test may choose of a conversation; times as in JSON. */
+/** The fields of a conversation that a test may set; times as in JSON. */
 export interface Given {
   agentId: string;
   workspace?: SeededWorkspace;
@@ -19,7 +19,7 @@ export interface Given {
   lastMessageAt?: string;
 }
 
-/** Stores a conversation with the question `Hello` and the answer `Hi there.`, as sending a message would. Answers its id. */
+/** Stores a conversation with the question `Hello` and the reply `Hi there.`, as sending a message would. Returns its id. */
 export async function makeConversation(app: TestApp, given: Given): Promise<string> {
   const { workspaceId, db } = given.workspace ?? app.workspace;
   const conversationId = newId();
@@ -45,7 +45,7 @@ export async function makeConversation(app: TestApp, given: Given): Promise<stri
   return conversationId;
 }
 
-/** Stores one more turn of a conversation: a question at `askedAt`, its answer at `answeredAt`. */
+/** Stores one more turn of a conversation: a question at `askedAt`, its reply at `answeredAt`. */
 export async function addTurn(
   app: TestApp,
   of: { conversationId: string; agentId: string },

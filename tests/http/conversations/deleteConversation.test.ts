@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 describe('204', () => {
-  test('the conversation and its messages are gone, and others are not', async () => {
+  test('deletes the conversation and its messages, and no others', async () => {
     const id = await makeConversation(app, { agentId });
     const other = await makeConversation(app, { agentId });
     const answer = await app.api('delete', `/conversations/${id}`);
@@ -25,19 +25,19 @@ describe('204', () => {
     expect((await app.api('get', `/conversations/${other}/messages`)).body.total).toBe(2);
   });
 
-  test.each([{ isPaused: true }, { isEnded: true }, { isTest: true }])('%j is no obstacle', async (state) => {
+  test.each([{ isPaused: true }, { isEnded: true }, { isTest: true }])('also deletes one with %j', async (state) => {
     const id = await makeConversation(app, { agentId, ...state });
     expect((await app.api('delete', `/conversations/${id}`)).status).toBe(204);
   });
 
-  test('nor is a deleted agent', async () => {
+  test('also deletes one whose agent is deleted', async () => {
     const gone = (await makeAgent(app)).publicId;
     const id = await makeConversation(app, { agentId: gone });
     await app.api('delete', `/agents/${gone}`);
     expect((await app.api('delete', `/conversations/${id}`)).status).toBe(204);
   });
 
-  test('of many at once only one deletes it', async () => {
+  test('of concurrent requests exactly one deletes it', async () => {
     const id = await makeConversation(app, { agentId });
     const answers = await Promise.all(Array.from({ length: 6 }, () => app.api('delete', `/conversations/${id}`)));
     expect(answers.map(({ status }) => status).sort()).toEqual([204, 404, 404, 404, 404, 404]);
@@ -45,7 +45,7 @@ describe('204', () => {
 });
 
 describe('404 CONVERSATION_NOT_FOUND', () => {
-  test('for one that never was, one that is deleted already and one of another workspace, which stays', async () => {
+  test('an unknown, a deleted and a foreign conversation get the same response; the foreign one stays', async () => {
     const deleted = await makeConversation(app, { agentId });
     await app.api('delete', `/conversations/${deleted}`);
     const foreign = await makeConversation(app, {

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 describe('200', () => {
-  test('shows the conversation with its metadata as it was given', async () => {
+  test('returns the conversation with its metadata unchanged', async () => {
     const metadata = {
       order: { id: 17, tags: ['a', null, true] },
       variables: { city: 'Lyon' },
@@ -37,12 +37,12 @@ describe('200', () => {
     });
   });
 
-  test('without metadata that is {}', async () => {
+  test('metadata is {} when none was sent', async () => {
     const id = await makeConversation(app, { agentId });
     expect((await app.api('get', `/conversations/${id}`)).body.metadata).toEqual({});
   });
 
-  test('counts messages of both sides and follows the last', async () => {
+  test('counts the messages of both roles and has the time of the last', async () => {
     const conversationId = await makeConversation(app, { agentId });
     await addTurn(
       app,
@@ -57,7 +57,7 @@ describe('200', () => {
     });
   });
 
-  test('says when it is paused or ended, and on which channel it is', async () => {
+  test('shows whether it is paused or ended, and its channel', async () => {
     const id = await makeConversation(app, { agentId, isPaused: true, isEnded: true, channel: 'z_api' });
     expect((await app.api('get', `/conversations/${id}`)).body).toMatchObject({
       isPaused: true,
@@ -66,7 +66,7 @@ describe('200', () => {
     });
   });
 
-  test('stays readable when its agent is deleted', async () => {
+  test('can be read after its agent is deleted', async () => {
     const gone = (await makeAgent(app)).publicId;
     const id = await makeConversation(app, { agentId: gone });
     await app.api('delete', `/agents/${gone}`);
@@ -76,7 +76,7 @@ describe('200', () => {
 });
 
 describe('404 CONVERSATION_NOT_FOUND', () => {
-  test('for one that never was, one that is deleted and one of another workspace alike', async () => {
+  test('an unknown conversation, a deleted one and another workspace’s get the same response', async () => {
     const deleted = await makeConversation(app, { agentId });
     await app.api('delete', `/conversations/${deleted}`);
     const foreign = await makeConversation(app, {

@@ -28,7 +28,7 @@ async function contents(query: string): Promise<string[]> {
 }
 
 describe('200', () => {
-  test('shows questions without and answers with what they used', async () => {
+  test('replies have tokens and cost, questions do not', async () => {
     const { body } = await app.api('get', `/conversations/${conversationId}/messages?limit=2`);
     expect(body).toEqual({
       items: [
@@ -66,7 +66,7 @@ describe('200', () => {
     });
   });
 
-  test('an answer that cost nothing says 0, not null', async () => {
+  test('a reply that cost nothing has 0, not null', async () => {
     const id = await makeConversation(app, { agentId });
     await app.workspace.db
       .updateTable('messages')
@@ -81,12 +81,12 @@ describe('200', () => {
     });
   });
 
-  test('the oldest first, of one instant the one that was stored first', async () => {
+  test('the oldest first; messages of the same instant in the order in which they were stored', async () => {
     expect(await contents('')).toEqual(inOrder);
     expect(await contents('?order=asc')).toEqual(inOrder);
   });
 
-  test('or exactly the other way round', async () => {
+  test('order=desc is the exact reverse', async () => {
     expect(await contents('?order=desc')).toEqual(inOrder.toReversed());
   });
 
@@ -98,13 +98,13 @@ describe('200', () => {
     expect([body.total, body.totalPages]).toEqual([6, 2]);
   });
 
-  test.each(['asc', 'desc'])('pages in order %s show each message once', async (order) => {
+  test.each(['asc', 'desc'])('pages in order %s list each message once', async (order) => {
     const pages = [];
     for (const page of [1, 2, 3, 4]) pages.push(...(await contents(`?order=${order}&limit=5&page=${page}`)));
     expect(pages).toEqual(order === 'asc' ? inOrder : inOrder.toReversed());
   });
 
-  test('a clock that went backwards does not mix up a conversation', async () => {
+  test('a clock that goes backwards does not change the order of a conversation', async () => {
     const id = await makeConversation(app, { agentId, startedAt: '2026-03-05T12:00:00Z' });
     await addTurn(
       app,
@@ -131,7 +131,7 @@ describe('200', () => {
 });
 
 describe('404 CONVERSATION_NOT_FOUND', () => {
-  test('for one that never was, one that is deleted and one of another workspace alike', async () => {
+  test('an unknown conversation, a deleted one and another workspace’s get the same response', async () => {
     const deleted = await makeConversation(app, { agentId });
     await app.api('delete', `/conversations/${deleted}`);
     const foreign = await makeConversation(app, {

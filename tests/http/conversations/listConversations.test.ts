@@ -7,7 +7,7 @@ let app: TestApp;
 let agentId: string;
 let otherAgentId: string;
 
-/** Id by name, of everything that the filters choose from. */
+/** The ids of the conversations under test, by their names. */
 const ids: Record<string, string> = {};
 
 beforeAll(async () => {
@@ -48,7 +48,7 @@ async function listed(query: string): Promise<(string | undefined)[]> {
 }
 
 describe('200', () => {
-  test('lists what is not deleted and of this workspace, the one that started last first', async () => {
+  test('lists the conversations of the workspace that are not deleted, the latest started first', async () => {
     expect(await listed('')).toEqual([
       'otherAgent',
       'endedWhilePaused',
@@ -60,7 +60,7 @@ describe('200', () => {
     ]);
   });
 
-  test('an item says all that the contract promises, and no metadata', async () => {
+  test('an item has every field of the schema, and no metadata', async () => {
     const { body } = await app.api('get', '/conversations?channel=whatsapp');
     expect(body).toEqual({
       items: [
@@ -126,7 +126,7 @@ describe('200', () => {
     expect(await listed(`?agentPublicId=${otherAgentId}&status=paused`)).toEqual([]);
   });
 
-  test('an agent that does not exist has none', async () => {
+  test('an unknown agent has none', async () => {
     expect(await listed(`?agentPublicId=${newId()}`)).toEqual([]);
   });
 
@@ -156,7 +156,7 @@ describe('200', () => {
     await app.api('delete', `/conversations/${id}`);
   });
 
-  test('pages over conversations of one instant show each once, the newest id first', async () => {
+  test('pages list conversations of the same instant once each, the newest id first', async () => {
     const made: string[] = [];
     for (let i = 0; i < 11; i += 1)
       made.push(await makeConversation(app, { agentId: otherAgentId, externalUserId: 'ties' }));
@@ -184,7 +184,7 @@ describe('400', () => {
     'until=2026-03-01T10:00:00',
     'until=2026-06-30T23:59:60Z',
     'since=2026-03-01t10:00:00.123456%2B02',
-  ])('%s is no instant', async (query) => {
+  ])('%s is not a valid instant', async (query) => {
     const { status, body } = await app.api('get', `/conversations?${query}`);
     expect([status, body.code, body.details[0]?.path]).toEqual([
       400,

@@ -74,7 +74,7 @@ describe('204', () => {
 });
 
 describe('404 EXTERNAL_MCP_NOT_FOUND', () => {
-  test("a deleted one and another workspace's answer as one that does not exist", async () => {
+  test("a deleted one and another workspace's are treated as one that does not exist", async () => {
     const foreign = await storeMcp(app.stranger);
     const deleted = await storeMcp(app.workspace);
     await remove(deleted).expect(204);

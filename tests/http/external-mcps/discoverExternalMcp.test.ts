@@ -145,7 +145,7 @@ describe('200', () => {
 });
 
 describe('404 EXTERNAL_MCP_NOT_FOUND', () => {
-  test("a deleted one and another workspace's answer as one that does not exist, and are not called", async () => {
+  test("a deleted one and another workspace's are treated as one that does not exist, and are not called", async () => {
     const deleted = await storeMcp(app.workspace, { url: server.url });
     await app.api('delete', `/external-mcps/${deleted}`).expect(204);
     const foreign = await storeMcp(app.stranger, { url: server.url });

@@ -38,7 +38,7 @@ describe('200', () => {
 });
 
 describe('404 EXTERNAL_MCP_NOT_FOUND', () => {
-  test("a deleted one and another workspace's answer as one that does not exist", async () => {
+  test("a deleted one and another workspace's are treated as one that does not exist", async () => {
     const deleted = await storeMcp(app.workspace);
     await app.api('delete', `/external-mcps/${deleted}`).expect(204);
     const foreign = await storeMcp(app.stranger);

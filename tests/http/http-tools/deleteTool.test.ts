@@ -72,7 +72,7 @@ describe('204 of an INTERNAL_VARIABLE', () => {
 });
 
 describe('404 HTTP_TOOL_NOT_FOUND', () => {
-  test("a deleted tool and another workspace's answer as one that does not exist", async () => {
+  test("a deleted tool and another workspace's are treated as one that does not exist", async () => {
     expect(await answersForMissing(app, remove)).toEqual(allNotFound);
   });
 });

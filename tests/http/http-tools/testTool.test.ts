@@ -421,7 +421,7 @@ describe('400 VALIDATION_ERROR', () => {
 });
 
 describe('404 HTTP_TOOL_NOT_FOUND', () => {
-  test("a deleted tool and another workspace's answer as one that does not exist", async () => {
+  test("a deleted tool and another workspace's are treated as one that does not exist", async () => {
     const ask = (id: string) => app.api('post', `/http-tools/${id}/test`).send({ inputs: {} });
     expect(await answersForMissing(app, ask)).toEqual(allNotFound);
   });

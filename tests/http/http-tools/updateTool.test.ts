@@ -162,7 +162,7 @@ describe('400 VALIDATION_ERROR', () => {
 });
 
 describe('404 HTTP_TOOL_NOT_FOUND', () => {
-  test("a deleted tool and another workspace's answer as one that does not exist", async () => {
+  test("a deleted tool and another workspace's are treated as one that does not exist", async () => {
     expect(await answersForMissing(app, (id) => update(id, { description: 'x' }))).toEqual(allNotFound);
     expect(await answersForMissing(app, (id) => update(id, { configuration: { url: 'x' } }))).toEqual(allNotFound);
   });

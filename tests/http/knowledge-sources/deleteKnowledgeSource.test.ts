@@ -37,7 +37,7 @@ describe('204', () => {
 });
 
 describe('404 KNOWLEDGE_SOURCE_NOT_FOUND', () => {
-  test("another workspace's source answers as one that does not exist, and stays", async () => {
+  test("another workspace's source is treated as one that does not exist, and stays", async () => {
     const foreign = await makeSource(app, {}, app.stranger.apiKey);
     const missing = await remove(newId());
     const { status, body } = await remove(foreign.publicId);

@@ -35,7 +35,7 @@ describe('200', () => {
 });
 
 describe('404 KNOWLEDGE_SOURCE_NOT_FOUND', () => {
-  test("another workspace's source answers as one that does not exist", async () => {
+  test("another workspace's source is treated as one that does not exist", async () => {
     const foreign = await makeSource(app, {}, app.stranger.apiKey);
     const missing = await get(newId());
     const { status, body } = await get(foreign.publicId);

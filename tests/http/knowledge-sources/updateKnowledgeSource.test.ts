@@ -55,7 +55,7 @@ describe('400 VALIDATION_ERROR', () => {
 });
 
 describe('404 KNOWLEDGE_SOURCE_NOT_FOUND', () => {
-  test("another workspace's source answers as one that does not exist, and stays as it is", async () => {
+  test("another workspace's source is treated as one that does not exist, and stays as it is", async () => {
     const foreign = await makeSource(app, {}, app.stranger.apiKey);
     const missing = await update(newId(), { name: 'Mine' });
     const { status, body } = await update(foreign.publicId, { name: 'Mine' });

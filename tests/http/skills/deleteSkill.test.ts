@@ -43,7 +43,7 @@ describe('204', () => {
 });
 
 describe('404 SKILL_NOT_FOUND', () => {
-  test("another workspace's skill and a deleted one answer as one that does not exist", async () => {
+  test("another workspace's skill and a deleted one are treated as one that does not exist", async () => {
     const foreign = await makeSkill(app, { key: app.stranger.apiKey });
     const deleted = await makeSkill(app);
     await remove(deleted.publicId);

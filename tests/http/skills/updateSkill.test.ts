@@ -68,7 +68,7 @@ describe('400 VALIDATION_ERROR', () => {
 });
 
 describe('404 SKILL_NOT_FOUND', () => {
-  test("another workspace's skill and a deleted one answer as one that does not exist", async () => {
+  test("another workspace's skill and a deleted one are treated as one that does not exist", async () => {
     const foreign = await makeSkill(app, { key: app.stranger.apiKey });
     const deleted = await makeSkill(app);
     await app.api('delete', `/skills/${deleted.publicId}`);

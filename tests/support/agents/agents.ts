@@ -34,7 +34,7 @@ export function makeReadyAgent(
   return makeAgent(app, { aiModelPublicId: BUILTIN_MODEL.publicId, ...fields }, key);
 }
 
-/** Publishes an agent and answers with it. */
+/** Publishes an agent and returns it. */
 export async function publish(app: TestApp, agentId: string, notes?: string, key?: string): Promise<Schemas['Agent']> {
   const published = await app.api('post', `/agents/${agentId}/publish`, key).send(notes === undefined ? {} : { notes });
   if (published.status !== 200) throw new Error(published.text);

@@ -66,7 +66,7 @@ export function describeLinking(app: App, kind: LinkSuiteKind): void {
   });
 
   describe('404 AGENT_NOT_FOUND', () => {
-    test("another workspace's agent and a deleted one answer as one that does not exist, and get nothing", async () => {
+    test("another workspace's agent and a deleted one are treated as one that does not exist, and get nothing", async () => {
       const { apiKey } = app().stranger;
       const [foreign, id] = [await make(app, apiKey), await target()];
       await expectMissing('AGENT_NOT_FOUND', (agentId) => ask(agentId, id), [foreign, await makeDeletedAgent(app())]);
@@ -75,7 +75,7 @@ export function describeLinking(app: App, kind: LinkSuiteKind): void {
   });
 
   describe(`404 ${api.notFound}`, () => {
-    test("another workspace's and a deleted one answer as one that does not exist, and the agent is as it was", async () => {
+    test("another workspace's and a deleted one are treated as one that does not exist, and the agent is as it was", async () => {
       const [agent, deleted] = [await makeAgent(app()), await target()];
       await deleteTarget(app(), api, deleted);
       const foreign = await makeTarget(app(), kind, app().stranger);
@@ -149,7 +149,7 @@ export function describeUnlinking(app: App, kind: LinkSuiteKind): void {
   });
 
   describe('404 AGENT_NOT_FOUND', () => {
-    test("another workspace's agent and a deleted one answer as one that does not exist, and the link stays", async () => {
+    test("another workspace's agent and a deleted one are treated as one that does not exist, and the link stays", async () => {
       const { stranger } = app();
       const [foreign, id] = [await make(app, stranger.apiKey), await makeTarget(app(), kind, stranger)];
       const kept = await link(app(), foreign, api, id, stranger.apiKey);
@@ -160,7 +160,7 @@ export function describeUnlinking(app: App, kind: LinkSuiteKind): void {
 
   const missing = NOT_TOLD_APART.has(kind) ? 'NOT_LINKED' : api.notFound;
   describe(`404 ${missing}`, () => {
-    test("another workspace's and a deleted one answer as one that does not exist", async () => {
+    test("another workspace's and a deleted one are treated as one that does not exist", async () => {
       const [agent, kept, deleted] = [await make(app), await target(), await target()];
       for (const id of [kept, deleted]) await link(app(), agent, api, id);
       await deleteTarget(app(), api, deleted);

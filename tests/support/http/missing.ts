@@ -4,7 +4,7 @@ import { newId } from '../../../core/ids.ts';
 import { makeAgent, setStatus, withoutRequestId } from '../agents/agents.ts';
 import type { TestApp } from './app.ts';
 
-/** Each id answers with the code, and exactly as one that does not exist. */
+/** Asserts that each id gets 404 with the code, in the same response as an id that does not exist. */
 export async function expectMissing(code: ErrorCode, ask: (id: string) => supertest.Test, ids: readonly string[]) {
   const missing = await ask(newId());
   expect([missing.status, missing.body.code]).toEqual([404, code]);
@@ -31,7 +31,7 @@ export async function makeArchivedAgent(app: TestApp): Promise<string> {
 /** AGENT_NOT_FOUND of an operation below an agent; that nothing is done to the agent is for the operation's own tests. */
 export function describeMissingAgent(app: () => TestApp, ask: (agentId: string) => supertest.Test): void {
   describe('404 AGENT_NOT_FOUND', () => {
-    test("another workspace's agent and a deleted one answer as one that does not exist", async () => {
+    test("another workspace's agent and a deleted one are treated as one that does not exist", async () => {
       const foreign = await makeAgent(app(), {}, app().stranger.apiKey);
       await expectMissing('AGENT_NOT_FOUND', ask, [foreign.publicId, await makeDeletedAgent(app())]);
     });

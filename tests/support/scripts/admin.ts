@@ -26,7 +26,7 @@ export async function admin({ url }: { url: string }, ...args: string[]): Promis
   return result;
 }
 
-/** What a command line that must succeed answers with `--json`. */
+/** Runs a command line with `--json` that must succeed. Returns its output, parsed. */
 export async function adminJson(database: { url: string }, ...args: string[]) {
   const { code, stdout, stderr } = await admin(database, ...args, '--json');
   expect({ code, stdout: code === 0 ? '' : stdout, stderr }).toEqual({ code: 0, stdout: '', stderr: '' });
