@@ -7,7 +7,7 @@ import { type Command, CommandError, uuid } from './command.ts';
 type Agent = Pick<Selectable<Agents>, 'status' | 'published_version_number' | 'draft_version_number'>;
 type Change = Pick<Agent, 'status' | 'draft_version_number'>;
 
-/** A change of an agent's status that the API does not offer: the console's job. `change` throws when the state forbids it. */
+/** A command that changes an agent's status, which the API does not offer. `change` throws when the current state forbids it. */
 function statusCommand(change: (agent: Agent) => Change): Command {
   return {
     usage: '--workspace ID AGENTID',

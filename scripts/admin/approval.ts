@@ -19,7 +19,7 @@ function shown(row: ApprovalRow) {
   };
 }
 
-/** For people, with the whole input: nobody should approve what they have not seen. */
+/** An approval for people, with the whole input: nobody should approve a call without seeing it. */
 function paragraph(row: ApprovalRow): string {
   return [
     `approval     ${row.id}`,
@@ -31,7 +31,7 @@ function paragraph(row: ApprovalRow): string {
   ].join('\n');
 }
 
-/** Decides one approval, once: the first decision counts, whoever makes it. */
+/** The command that decides an approval. The first decision counts, whoever makes it. */
 function deciding(decision: 'approved' | 'rejected'): Command {
   return {
     usage: 'APPROVALID',
@@ -43,8 +43,8 @@ function deciding(decision: 'approved' | 'rejected'): Command {
         const row = await inTransaction(system, (trx) => decideAsOperator(trx, id, decision, new Date()));
         if (!row) throw new CommandError(`There is no approval ${id}`);
         if (!row.decidedNow) {
-          const how = `by ${row.decided_by} at ${row.decided_at?.toISOString()}`;
-          throw new CommandError(`Approval ${id} was decided before, ${how}: it is ${row.status}`);
+          const how = `decided by ${row.decided_by} at ${row.decided_at?.toISOString()}`;
+          throw new CommandError(`Approval ${id} is already ${row.status}, ${how}`);
         }
         return { json: shown(row), text: `approval ${id} is ${decision}` };
       };
@@ -52,7 +52,7 @@ function deciding(decision: 'approved' | 'rejected'): Command {
   };
 }
 
-/** Calls of tools that wait for a person, of every workspace. A running service continues the conversation at once; otherwise it continues when a service starts. */
+/** Tool calls of all workspaces that wait for approval. A running service continues a decided conversation at once, otherwise the next service to start does. */
 export const approvalCommands: Record<string, Command> = {
   list: {
     usage: '[--workspace ID]',

@@ -2,7 +2,7 @@ import type { ParseArgsOptionsConfig } from 'node:util';
 import { isUuid } from '../../core/ids.ts';
 import type { Database } from '../../db/connect.ts';
 
-/** What a command answers: `json` for `--json`, on one line, and `text` for people. */
+/** What a command prints: `json` on one line with `--json`, or else `text` for people. */
 export type Output = { json: unknown; text: string };
 
 /** The options of a command line, as `parseArgs` gives them. */
@@ -10,12 +10,12 @@ export type Options = Record<string, string | boolean | (string | boolean)[] | u
 
 /** One verb of a noun. */
 export type Command = {
-  /** What follows noun and verb, for the help. */
+  /** The arguments and options, as the help prints them after noun and verb. */
   usage: string;
-  /** How many words beside the options it takes. */
+  /** The number of arguments besides the options. */
   words: number;
   options: ParseArgsOptionsConfig;
-  /** Checks the words and options, throwing UsageError; what it returns does the work. */
+  /** Checks the arguments and options. Returns the function that does the work. Throws UsageError. */
   prepare(words: string[], options: Options): (database: Database) => Promise<Output>;
 };
 
@@ -29,10 +29,10 @@ export class UsageError extends Error {
   }
 }
 
-/** The command is right and cannot be done: exit code 1. */
+/** The command line is right, but the command fails: exit code 1. */
 export class CommandError extends Error {}
 
-/** An option or word that must be a UUID. */
+/** An option or argument that must be a UUID. */
 export function uuid(value: unknown, name: string): string {
   if (typeof value !== 'string') throw new UsageError(`${name} is missing`);
   if (!isUuid(value)) throw new UsageError(`${name} must be a UUID`);
@@ -44,7 +44,7 @@ export function optionalUuid(value: unknown, name: string): string | undefined {
   return value === undefined ? undefined : uuid(value, name);
 }
 
-/** A text of 1 to `max` characters; `fallback` stands in for a missing one. */
+/** A text of 1 to `max` characters; `fallback` is used when it is absent. */
 export function text(value: unknown, name: string, max: number, fallback?: string): string {
   const given = value ?? fallback;
   if (typeof given !== 'string') throw new UsageError(`${name} is missing`);
@@ -68,7 +68,7 @@ export function number(
   return parsed;
 }
 
-/** As `number`, for an option that must be there. */
+/** As `number`, for a required option. */
 export function requiredNumber(value: unknown, name: string, bounds: Parameters<typeof number>[2]): number {
   const parsed = number(value, name, bounds);
   if (parsed === undefined) throw new UsageError(`${name} is missing`);

@@ -7,14 +7,14 @@ import { type Command, CommandError, type Options, table, text, UsageError, uuid
 
 const BUILTIN_SLUGS = BUILTIN_TOOLKITS.map(({ slug }) => slug);
 
-/** A slug or id as the registry writes them. */
+/** A slug or id in the form that the registry uses. */
 function plain(value: unknown, name: string, max: number): string {
   const given = text(value, name, max);
-  if (!/^[A-Za-z0-9_-]+$/.test(given)) throw new UsageError(`${name} must be of letters, digits, _ and -`);
+  if (!/^[A-Za-z0-9_-]+$/.test(given)) throw new UsageError(`${name} may have letters, digits, _ and - only`);
   return given;
 }
 
-/** Which toolkit, of which provider, with which account. */
+/** The toolkit, its provider and the account that the options name. */
 function target(options: Options): {
   provider: 'builtin' | 'composio';
   toolkit_slug: string;
@@ -27,16 +27,17 @@ function target(options: Options): {
   if (provider === 'composio' && external_id === null) {
     throw new UsageError('--external-id is missing: the id of the connected account at the registry');
   }
-  if (provider === 'builtin' && external_id !== null) throw new UsageError('A built-in toolkit takes no --external-id');
+  if (provider === 'builtin' && external_id !== null)
+    throw new UsageError('--external-id is not allowed for a built-in toolkit');
   if (provider === 'builtin' && !BUILTIN_SLUGS.includes(toolkit_slug)) {
     throw new UsageError(
-      `--toolkit must be one of ${BUILTIN_SLUGS.join(', ')}, or give --external-id for the registry's`,
+      `--toolkit must be one of ${BUILTIN_SLUGS.join(', ')}; a toolkit of the registry needs --external-id`,
     );
   }
   return { provider, toolkit_slug, external_id };
 }
 
-/** Connections of a workspace to toolkits: the native MCPs that agents are linked to. */
+/** Connections of a workspace to toolkits: the native MCPs that agents can be linked to. */
 export const connectionCommands: Record<string, Command> = {
   add: {
     usage: '--workspace ID --toolkit SLUG [--name N] [--provider builtin|composio] [--external-id ID]',

@@ -5,7 +5,7 @@ import { type Command, CommandError, type Options, table, text, uuid } from './c
 const options = { workspace: { type: 'string' }, user: { type: 'string' }, agent: { type: 'string' } } as const;
 const usage = '--workspace ID --user EXTERNALUSERID [--agent AGENTID]';
 
-/** Whose facts are meant: those of all agents, unless one is given. */
+/** The end user, and the agent if one is given; otherwise the facts of all agents are meant. */
 function subject(given: Options) {
   return {
     workspaceId: uuid(given.workspace, '--workspace'),
@@ -16,7 +16,7 @@ function subject(given: Options) {
   };
 }
 
-/** What agents with long-term memory know of an end user, for requests that data protection law gives people a right to. */
+/** The facts that agents with long-term memory store about an end user. People have a right to read and erase them under data protection law. */
 export const memoryCommands: Record<string, Command> = {
   list: {
     usage,
@@ -49,7 +49,7 @@ export const memoryCommands: Record<string, Command> = {
     prepare(_words, given) {
       const { workspaceId, user } = subject(given);
       return async (database) => {
-        // A wrong id must not look like a person of whom nothing is known.
+        // A wrong workspace id must not look like a user without facts.
         if (!(await findWorkspace(database.system, workspaceId))) {
           throw new CommandError(`There is no workspace ${workspaceId}`);
         }

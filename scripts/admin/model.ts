@@ -17,7 +17,7 @@ import {
 const COST = { min: 0, max: 1_000_000 };
 const TEMPERATURE = { min: 0, max: 2 };
 
-/** Custom models of a workspace; the API lists them beside the global catalogue with `scope: workspace`. */
+/** Custom models of a workspace. The API lists them with `scope: workspace`, together with the global catalogue. */
 export const modelCommands: Record<string, Command> = {
   add: {
     usage:
@@ -52,9 +52,9 @@ export const modelCommands: Record<string, Command> = {
       const minimum = number(options['min-temperature'], '--min-temperature', TEMPERATURE);
       const maximum = number(options['max-temperature'], '--max-temperature', TEMPERATURE);
       if (!temperature && (minimum ?? maximum) !== undefined)
-        throw new UsageError('--no-temperature excludes its bounds');
+        throw new UsageError('--no-temperature cannot be combined with --min-temperature or --max-temperature');
       if ((minimum ?? TEMPERATURE.min) > (maximum ?? TEMPERATURE.max))
-        throw new UsageError('--min-temperature is over --max-temperature');
+        throw new UsageError('--min-temperature must not be greater than --max-temperature');
       const row = {
         workspace_id: workspaceId,
         id: newId(),

@@ -4,8 +4,8 @@ import { migrate } from '../../db/migrate.ts';
 import { databaseUrlOf } from '../../server/config.ts';
 
 /**
- * The migrated database of `env`: `DATABASE_URL`, or the embedded one of `GUILDHALL_DATA_DIR`, which is started
- * for the time of the command when no service runs it.
+ * Opens and migrates the database of `env`: `DATABASE_URL`, or the embedded one of `GUILDHALL_DATA_DIR`, which is started
+ * for the duration of the command when no service runs it.
  */
 export async function openDatabase(env: NodeJS.ProcessEnv): Promise<{ database: Database; close(): Promise<void> }> {
   const given = databaseUrlOf(env);

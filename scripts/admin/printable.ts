@@ -1,14 +1,14 @@
 import { shorten } from '../../core/text.ts';
 
-/** Control characters and those that reorder text: a model could use them to show an operator something else than there is. */
+/** Control characters and characters that reorder text: a model could use them to hide its real output from an operator. */
 const UNPRINTABLE = /[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu;
 
-/** Text of models, tools and users as it may go to a terminal: one line, with everything that moves the cursor escaped. */
+/** Makes text of models, tools and users safe for a terminal: one line, with characters that move the cursor escaped. */
 export function printable(text: string): string {
   return text.replace(UNPRINTABLE, (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** A JSON value in one line for people, cut to `max` characters; '' for none. */
+/** A JSON value on one line for people, cut to `max` characters; '' for null and undefined. */
 export function shortJson(value: unknown, max: number): string {
   if (value === null || value === undefined) return '';
   return shorten(printable(JSON.stringify(value)), max);

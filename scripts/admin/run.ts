@@ -25,12 +25,12 @@ const nouns: Record<string, Record<string, Command>> = {
 
 const HELP = new Set(['help', '--help', '-h']);
 
-/** Where the lines of a command go. */
+/** The output of a command: lines for stdout and for stderr. */
 export type Terminal = { out(line: string): void; err(line: string): void };
 
 /**
  * Runs one command line against the database that `env` names.
- * @returns the exit code: 0 done, 1 it could not be done, 2 the command line is wrong
+ * @returns the exit code: 0 for success, 1 when the command fails, 2 when the command line is wrong
  */
 export async function runAdmin(args: string[], env: NodeJS.ProcessEnv, terminal: Terminal): Promise<number> {
   try {
@@ -53,11 +53,11 @@ async function answer(args: string[], env: NodeJS.ProcessEnv): Promise<string> {
   const [noun = 'help', verb = '', ...rest] = args;
   if (HELP.has(noun)) return usage();
   const verbs = Object.hasOwn(nouns, noun) ? nouns[noun] : undefined;
-  if (!verbs) throw new UsageError(`There is no noun "${noun}"`);
+  if (!verbs) throw new UsageError(`Unknown noun "${noun}"`);
   if (HELP.has(verb)) return usage(noun);
   const command = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined;
-  if (!command) throw new UsageError(verb ? `${noun} has no verb "${verb}"` : `${noun} needs a verb`, noun);
-  const { run, asJson } = prepare(command, rest, noun); // every usage error comes before the database is touched
+  if (!command) throw new UsageError(verb ? `Unknown verb "${verb}" for ${noun}` : `${noun} needs a verb`, noun);
+  const { run, asJson } = prepare(command, rest, noun); // usage errors are thrown before the database is opened
   const opened = await openDatabase(env);
   try {
     const { json, text } = await run(opened.database);
@@ -67,13 +67,13 @@ async function answer(args: string[], env: NodeJS.ProcessEnv): Promise<string> {
   }
 }
 
-/** What the words and options ask for. Throws UsageError of the noun, so that people see its commands alone. */
+/** Parses the arguments and options of a command. Throws UsageError with the noun, so that the usage text has its commands only. */
 function prepare(command: Command, args: string[], noun: string) {
   try {
     const options = { ...command.options, json: { type: 'boolean' } } as const;
     const { values, positionals } = parseArgs({ args, options, allowPositionals: true, strict: true });
     if (positionals.length !== command.words) {
-      throw new UsageError(`Expected ${command.words} word(s), got ${positionals.length}`);
+      throw new UsageError(`Expected ${command.words} argument(s), got ${positionals.length}`);
     }
     return { run: command.prepare(positionals, values), asJson: values.json === true };
   } catch (error) {

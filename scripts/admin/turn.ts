@@ -10,7 +10,7 @@ import { printable, shortJson, usd } from './printable.ts';
 
 const LIMIT = { min: 1, max: 1000, integer: true };
 const DEFAULT_LIMIT = 50;
-/** Characters of an input or output that people are shown. */
+/** The maximum of characters of an input or output in the text for people. */
 const SHOWN = 160;
 
 function shown(turn: LoggedTurn) {
@@ -69,7 +69,7 @@ const spent = (used: { input_tokens: number | null; output_tokens: number | null
 const took = ({ started_at, ended_at }: LoggedTurn): string =>
   ended_at ? `${ended_at.getTime() - started_at.getTime()} ms` : '';
 
-/** A turn for people: what was said, then one paragraph a step. */
+/** A turn for people: its messages, then one paragraph for each step. */
 function paragraphs({ turn, messages, steps, approvals }: TurnRecord): string {
   const error = turn.error_code === null ? '' : ` (${turn.error_code}: ${printable(turn.error_message ?? '')})`;
   const head = [
@@ -77,7 +77,7 @@ function paragraphs({ turn, messages, steps, approvals }: TurnRecord): string {
     `workspace    ${turn.workspace_id}`,
     `conversation ${turn.conversation_id}`,
     `agent        ${turn.agent_id} version ${turn.version_number}`,
-    `answers      ${turn.kind}`,
+    `kind         ${turn.kind}`,
     `status       ${turn.status}${error}`,
     `started at   ${turn.started_at.toISOString()}${turn.ended_at ? `, took ${took(turn)}` : ''}`,
     `used         ${spent(turn)}`,
@@ -106,7 +106,7 @@ function paragraphs({ turn, messages, steps, approvals }: TurnRecord): string {
   return [head.join('\n'), ...told].join('\n\n');
 }
 
-/** What agents did, step by step, as it was stored while they did it. */
+/** The stored turns of conversations, with their steps. */
 export const turnCommands: Record<string, Command> = {
   list: {
     usage: '--conversation ID [--limit N]',
@@ -122,7 +122,7 @@ export const turnCommands: Record<string, Command> = {
         return {
           json: turns.map(shown),
           text: table(
-            ['TURN', 'STARTED', 'TOOK', 'ANSWERS', 'STATUS', 'USED', 'ERROR'],
+            ['TURN', 'STARTED', 'TOOK', 'KIND', 'STATUS', 'USED', 'ERROR'],
             turns.map((turn) => [
               turn.id,
               turn.started_at.toISOString(),

@@ -28,7 +28,7 @@ function byModel(rows: readonly ModelUsage[]): string {
   );
 }
 
-/** What workspaces use in a calendar month, UTC. */
+/** The usage of a workspace in a calendar month, in UTC. */
 export const usageCommands: Record<string, Command> = {
   show: {
     usage: '--workspace ID [--month YYYY-MM]',

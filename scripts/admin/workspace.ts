@@ -81,7 +81,7 @@ export const workspaceCommands: Record<string, Command> = {
         toolLimit: number(options['tool-limit'], '--tool-limit', LIMIT),
       };
       if (Object.values(change).every((value) => value === undefined))
-        throw new UsageError('There is nothing to change');
+        throw new UsageError('Give at least one option to change');
       return async (database) => {
         const row = await inTransaction(database.system, (transaction) =>
           updateWorkspaceRow(transaction, id, change, new Date()),

@@ -155,7 +155,7 @@ describe('exactly once', () => {
       expect(answers.map(({ code }) => code).toSorted()).toEqual([0, 1]);
       const approved = answers[0]?.code === 0;
       const late = answers.find(({ code }) => code === 1);
-      expect(late?.stderr).toContain('was decided before, by operator');
+      expect(late?.stderr).toContain(', decided by operator');
       await lastReply(app, conversationId);
       expect(paid()).toEqual(approved ? ['Oslo'] : []);
     }

@@ -37,7 +37,7 @@ async function admin(args: string[], env: NodeJS.ProcessEnv = { DATABASE_URL: se
   return result;
 }
 
-/** The command as a process of its own. */
+/** Runs the command as a process of its own. */
 async function adminProcess(args: string[], env: Record<string, string>): Promise<Result> {
   const script = join(import.meta.dirname, '../../scripts/admin.ts');
   const { DATABASE_URL: _url, GUILDHALL_DATA_DIR: _folder, ...rest } = process.env;
@@ -48,7 +48,7 @@ async function adminProcess(args: string[], env: Record<string, string>): Promis
   });
 }
 
-/** The answer of a command that must succeed: with `--json`, exactly one line. */
+/** The output of a command that must succeed with `--json`: exactly one line. */
 async function json(args: string[], env?: NodeJS.ProcessEnv) {
   const { code, stdout, stderr } = await admin([...args, '--json'], env);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -57,7 +57,7 @@ async function json(args: string[], env?: NodeJS.ProcessEnv) {
 }
 
 describe('key', () => {
-  test('create shows the key once, list never, revoke ends it and tells the replicas', async () => {
+  test('create prints the key, list does not, and revoke invalidates it and notifies the replicas', async () => {
     const { workspaceId } = await setting.seedWorkspace();
     const created = await json(['key', 'create', '--workspace', workspaceId, '--name', 'CI']);
     const listed = await json(['key', 'list', '--workspace', workspaceId]);
@@ -72,7 +72,7 @@ describe('key', () => {
     expect(await findApiKeyByHash(setting.database.system, hashApiKey(created.apiKey))).toBeUndefined();
   });
 
-  test('of something that is not there fails with 1 and says what', async () => {
+  test('of an unknown resource exits with 1 and names it', async () => {
     const id = newId();
     expect(await admin(['key', 'revoke', id])).toEqual({
       code: 1,
@@ -88,7 +88,7 @@ describe('key', () => {
 });
 
 describe('agent', () => {
-  test('goes through its states, and draft numbers follow', async () => {
+  test('changes between all states, with the right draft numbers', async () => {
     const { workspaceId, db } = await setting.seedWorkspace();
     const id = newId();
     await db.insertInto('agents').values({ workspace_id: workspaceId, id, name: 'Ada' }).execute();
@@ -119,7 +119,7 @@ describe('agent', () => {
     });
   });
 
-  test('of another workspace is not there', async () => {
+  test('of another workspace is unknown', async () => {
     const [ours, theirs] = [await setting.seedWorkspace(), await setting.seedWorkspace()];
     const id = newId();
     await theirs.db.insertInto('agents').values({ workspace_id: theirs.workspaceId, id, name: 'Ada' }).execute();
@@ -150,7 +150,7 @@ describe('model', () => {
     '0.6',
   ];
 
-  test('add, list, remove; one name per provider', async () => {
+  test('adds, lists and removes models; a model id is unique per provider', async () => {
     const { workspaceId } = await setting.seedWorkspace();
     const added = await json([...model(workspaceId), '--supports-image', '--max-temperature', '1']);
     expect((await admin(model(workspaceId))).stderr).toContain('already has the model house-1');
@@ -183,8 +183,11 @@ describe('model', () => {
     [['--provider', 'constructor'], '--provider must be one of'],
     [['--context-window', '1.5'], '--context-window must be a whole number'],
     [['--input-cost', 'cheap'], '--input-cost must be a number'],
-    [['--min-temperature', '1.5', '--max-temperature', '1'], '--min-temperature is over --max-temperature'],
-    [['--no-temperature', '--max-temperature', '1'], '--no-temperature excludes its bounds'],
+    [
+      ['--min-temperature', '1.5', '--max-temperature', '1'],
+      '--min-temperature must not be greater than --max-temperature',
+    ],
+    [['--no-temperature', '--max-temperature', '1'], '--no-temperature cannot be combined with'],
   ])('add %j is a usage error', async (extra, message) => {
     const { code, stderr } = await admin([...model(newId()), ...extra]);
     expect(code).toBe(2);
@@ -196,18 +199,18 @@ describe('a wrong command line', () => {
   const nowhere: NodeJS.ProcessEnv = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' };
 
   test.each([
-    [['frob'], 'There is no noun "frob"'],
-    [['constructor'], 'There is no noun "constructor"'],
+    [['frob'], 'Unknown noun "frob"'],
+    [['constructor'], 'Unknown noun "constructor"'],
     [['workspace'], 'workspace needs a verb'],
-    [['workspace', 'frob'], 'workspace has no verb "frob"'],
-    [['workspace', 'create'], 'Expected 1 word(s), got 0'],
+    [['workspace', 'frob'], 'Unknown verb "frob" for workspace'],
+    [['workspace', 'create'], 'Expected 1 argument(s), got 0'],
     [['workspace', 'create', ' '], 'NAME must have 1 to 200 characters'],
     [['workspace', 'create', 'x', '--agent-limit', '-1'], 'argument is ambiguous'],
     [['workspace', 'create', 'x', '--agent-limit=-1'], '--agent-limit must be a whole number from 0'],
     [['workspace', 'list', '--frob'], "Unknown option '--frob'"],
     [['key', 'create'], '--workspace is missing'],
     [['key', 'revoke', 'x'], 'KEYID must be a UUID'],
-  ])('%j ends with 2, the reason and the usage, without asking a database', async (args, reason) => {
+  ])('%j exits with 2, the reason and the usage, without opening a database', async (args, reason) => {
     const { code, stdout, stderr } = await admin(args, nowhere);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain(reason);
@@ -215,7 +218,7 @@ describe('a wrong command line', () => {
   });
 
   test.each([[['key', 'revoke']], [['key', 'revoke', 'not-a-uuid']], [['key', 'forge']]])(
-    '%j shows the commands of the noun and no others',
+    '%j prints the usage of this noun only',
     async (args) => {
       const { stderr } = await admin(args, nowhere);
       expect(stderr).toContain('key revoke KEYID');
@@ -223,7 +226,7 @@ describe('a wrong command line', () => {
     },
   );
 
-  test.each([[[]], [['--help']], [['help']], [['key', '--help']]])('%j shows the help', async (args) => {
+  test.each([[[]], [['--help']], [['help']], [['key', '--help']]])('%j prints the help', async (args) => {
     const { code, stdout } = await admin(args, nowhere);
     expect(code).toBe(0);
     expect(stdout).toContain('key revoke KEYID');
@@ -231,13 +234,13 @@ describe('a wrong command line', () => {
 });
 
 describe('the database', () => {
-  test('is migrated when it needs to be', async () => {
+  test('is migrated when necessary', async () => {
     const empty = await createEmptyDatabase();
     expect(await json(['workspace', 'list'], { DATABASE_URL: empty.url })).toEqual([]);
     await empty.drop();
   });
 
-  test('is the embedded one without DATABASE_URL, with the service running or not, and from two commands at once', async () => {
+  test('is the embedded one without DATABASE_URL, whether or not the service runs, and for two commands at once', async () => {
     const parent = await mkdtemp(join(tmpdir(), 'guildhall-admin-'));
     await chmod(parent, 0o755);
     const env = { GUILDHALL_DATA_DIR: join(parent, 'data') };
@@ -272,7 +275,7 @@ describe('the database', () => {
     }
   });
 
-  test('is out of reach: a process ends with 1', async () => {
+  test('is unreachable: the process exits with 1', async () => {
     const { code, stderr } = await adminProcess(['workspace', 'list'], {
       DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
     });

@@ -17,7 +17,7 @@ const json = (...args: string[]) => adminJson(database, 'approval', ...args);
 
 const REQUESTED = new Date('2026-03-01T12:00:00.123Z');
 
-/** A call that waits in a conversation of its own. */
+/** Makes a waiting call in a new conversation. */
 async function asked(of?: SeededWorkspace, input: Record<string, unknown> = { city: 'Oslo' }, now = REQUESTED) {
   const { workspaceId, db } = of ?? (await database.seedWorkspace());
   const [agentId, conversationId, turnId, id] = [newId(), newId(), newId(), newId()];
@@ -33,7 +33,7 @@ async function asked(of?: SeededWorkspace, input: Record<string, unknown> = { ci
   return { workspaceId, db, agentId, conversationId, turnId, id };
 }
 
-test('list shows the calls that wait, those of every workspace or of one, oldest first', async () => {
+test('list shows the waiting calls of all workspaces or of one, oldest first', async () => {
   const workspace = await database.seedWorkspace();
   const later = await asked(workspace, { city: 'Rome' }, new Date('2026-03-02T12:00:00Z'));
   const first = await asked(workspace);
@@ -58,7 +58,7 @@ test('list shows the calls that wait, those of every workspace or of one, oldest
   expect(ids(await json('list', '--workspace', elsewhere.workspaceId))).toEqual([elsewhere.id]);
 });
 
-test('people see the whole input, and nothing in it that could mislead them', async () => {
+test('the text for people has the whole input, with misleading characters escaped', async () => {
   const { workspaceId, conversationId, id } = await asked(undefined, {
     note: `${'long '.repeat(100)}end`,
     trick: '\u001b[2K\r\u202eolso \u009b1A',
@@ -82,7 +82,7 @@ test('people see the whole input, and nothing in it that could mislead them', as
 test.each([
   ['approve', 'approved'],
   ['reject', 'rejected'],
-])('%s decides in the name of the operator, and tells services that run', async (verb, status) => {
+])('%s decides as operator, and notifies running services', async (verb, status) => {
   const { id, workspaceId, conversationId, db } = await asked();
   const heard = Promise.withResolvers<string>();
   const unlisten = await database.database.listen(approvalDecided.channel, heard.resolve);
@@ -100,7 +100,7 @@ test.each([
   ['reject', 'approved', null],
   ['reject', 'running', null],
   ['approve', 'done', 'Paid.'],
-])('%s of one that is %s ends with 1 and its state, and changes nothing', async (verb, status, output) => {
+])('%s of an approval that is %s exits with 1 and its state, and changes nothing', async (verb, status, output) => {
   const { id, db } = await asked();
   const decided = { status, decided_at: REQUESTED, decided_by: 'message', output, is_error: output && false };
   await db
@@ -110,19 +110,19 @@ test.each([
   const before = await db.selectFrom('approvals').selectAll().execute();
   const heard = Promise.withResolvers<string>();
   const unlisten = await database.database.listen(approvalDecided.channel, heard.resolve);
-  const message = `Approval ${id} was decided before, by message at ${REQUESTED.toISOString()}: it is ${status}`;
+  const message = `Approval ${id} is already ${status}, decided by message at ${REQUESTED.toISOString()}`;
   expect(await admin(verb, id)).toEqual({ code: 1, stdout: '', stderr: `error: ${message}\n` });
   const { code, stdout } = await admin(verb, id, '--json');
   expect([code, JSON.parse(stdout)]).toEqual([1, { error: { message } }]);
   expect(await db.selectFrom('approvals').selectAll().execute()).toEqual(before);
-  // Notifications come in their order: nothing was said before this one.
+  // Notifications arrive in order, so there was none before this one.
   const next = await asked();
   await admin('approve', next.id);
   expect(await heard.promise).toContain(next.conversationId);
   unlisten();
 });
 
-test('what is not there, or in a conversation that is deleted, ends with 1', async () => {
+test('an unknown approval, or one in a deleted conversation, exits with 1', async () => {
   const { id, workspaceId, db } = await asked();
   await db.updateTable('conversations').set({ deleted_at: new Date() }).execute();
   for (const each of [newId(), id]) {
@@ -137,7 +137,7 @@ test('what is not there, or in a conversation that is deleted, ends with 1', asy
 
 test.each([
   [['list', '--workspace', 'mine'], '--workspace must be a UUID'],
-  [['approve'], 'Expected 1 word(s), got 0'],
+  [['approve'], 'Expected 1 argument(s), got 0'],
   [['approve', 'all'], 'APPROVALID must be a UUID'],
   [['reject', 'all'], 'APPROVALID must be a UUID'],
 ])('%j is a usage error', async (args, reason) => {

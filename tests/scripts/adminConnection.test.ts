@@ -52,7 +52,7 @@ describe('add', () => {
     expect(stdout).toMatch(/^CONNECTION +PROVIDER +TOOLKIT +ACCOUNT +NAME\n.* composio +slack +ca_1 +Support Slack$/ms);
   });
 
-  test('makes each connection once, and again after it was removed', async () => {
+  test('refuses a second connection to the same account until the first is removed', async () => {
     const { workspaceId } = await app.database.seedWorkspace();
     const other = await app.database.seedWorkspace();
     const args = ['--workspace', workspaceId, '--toolkit', 'calculator'];
@@ -70,7 +70,7 @@ describe('add', () => {
     expect(await json('list', '--workspace', workspaceId)).toHaveLength(3);
   });
 
-  test('wants a workspace that is there', async () => {
+  test('needs an existing workspace', async () => {
     const id = newId();
     expect((await admin('add', '--workspace', id, '--toolkit', 'time')).stderr).toBe(
       `error: There is no workspace ${id}\n`,
@@ -80,10 +80,13 @@ describe('add', () => {
   test.each([
     [['--toolkit', 'slack'], '--toolkit must be one of time, calculator, http_fetch, workspace'],
     [['--toolkit', 'slack', '--provider', 'composio'], '--external-id is missing'],
-    [['--toolkit', 'time', '--provider', 'builtin', '--external-id', 'ca_1'], 'takes no --external-id'],
+    [
+      ['--toolkit', 'time', '--provider', 'builtin', '--external-id', 'ca_1'],
+      '--external-id is not allowed for a built-in toolkit',
+    ],
     [['--toolkit', 'slack', '--provider', 'zapier', '--external-id', 'ca_1'], '--provider must be builtin or composio'],
-    [['--toolkit', 'a/b', '--external-id', 'ca_1'], '--toolkit must be of letters'],
-    [['--toolkit', 'slack', '--external-id', 'ca_1,ca_2'], '--external-id must be of letters'],
+    [['--toolkit', 'a/b', '--external-id', 'ca_1'], '--toolkit may have letters, digits'],
+    [['--toolkit', 'slack', '--external-id', 'ca_1,ca_2'], '--external-id may have letters, digits'],
     [['--toolkit', 'time', '--name', ' '], '--name must have 1 to 255 characters'],
     [[], '--toolkit is missing'],
   ])('%j is a usage error', async (args, reason) => {
@@ -94,7 +97,7 @@ describe('add', () => {
 });
 
 describe('remove', () => {
-  test('takes the connection out of every draft, published versions keep theirs', async () => {
+  test('removes the connection from every draft, and published versions keep it', async () => {
     const { workspaceId, apiKey } = app.workspace;
     const { connectionPublicId: id } = await json('add', '--workspace', workspaceId, '--toolkit', 'time');
     const [published, draft] = [await makeReadyAgent(app), await makeReadyAgent(app)];
@@ -105,13 +108,13 @@ describe('remove', () => {
     expect((await readAgent(app, published.publicId)).hasUnpublishedChanges).toBe(true);
     const { body } = await app.api('get', `/agents/${published.publicId}/native-mcps/available`, apiKey);
     expect(body.connections).toEqual([]);
-    // What was deleted since is left out of what is restored.
+    // A restoration leaves out connections that were deleted since.
     const version = `/agents/${published.publicId}/versions/${publishedVersionNumber}/restore`;
     expect((await app.api('post', version)).status).toBe(200);
     expect(await linkedIds(app, published.publicId)).toEqual([]);
   });
 
-  test('leaves the digest of the draft as the service would write it', async () => {
+  test('stores the same digest of the draft as the service', async () => {
     const { workspaceId } = app.workspace;
     const agent = await makeReadyAgent(app);
     await publish(app, agent.publicId);
@@ -122,7 +125,7 @@ describe('remove', () => {
     expect((await readAgent(app, agent.publicId)).hasUnpublishedChanges).toBe(false);
   });
 
-  test('of something that is not there, or of another workspace, fails with 1', async () => {
+  test('of an unknown connection, or another workspace’s, exits with 1', async () => {
     const { connectionPublicId: theirs } = await json(
       'add',
       '--workspace',

@@ -13,7 +13,7 @@ afterAll(() => app.close());
 const admin = (...args: string[]) => run(app.database, 'memory', ...args);
 const json = (...args: string[]) => adminJson(app.database, 'memory', ...args);
 
-/** A workspace with two agents that know something of Ann, and one that knows something of Bob. */
+/** A workspace with two agents: both store a fact about Ann, and the first also one about Bob. */
 async function knowledge() {
   const workspace = await app.database.seedWorkspace();
   const { workspaceId, db, apiKey } = workspace;
@@ -32,7 +32,7 @@ const WORKSPACE = '019a0000-0000-7000-8000-000000000000';
 
 const facts = (rows: { fact: string }[]) => rows.map(({ fact }) => fact);
 
-test('list shows what agents know of an end user, latest first', async () => {
+test('list shows the facts of agents about an end user, latest first', async () => {
   const { workspaceId, one, two } = await knowledge();
   const args = ['list', '--workspace', workspaceId, '--user', 'ann'];
   expect(await json(...args)).toEqual([
@@ -52,7 +52,7 @@ test('list shows what agents know of an end user, latest first', async () => {
   );
 });
 
-test('forget erases what one agent or all agents know of an end user, and of nobody else', async () => {
+test('forget erases the facts of one agent or of all agents about one end user only', async () => {
   const { workspaceId, one } = await knowledge();
   const other = await knowledge();
   const ann = ['--workspace', workspaceId, '--user', 'ann'];
@@ -65,7 +65,7 @@ test('forget erases what one agent or all agents know of an end user, and of nob
   expect(await json('list', '--workspace', other.workspaceId, '--user', 'ann')).toHaveLength(2);
 });
 
-test('forget wants a workspace that is there', async () => {
+test('forget needs an existing workspace', async () => {
   const id = newId();
   expect(await admin('forget', '--workspace', id, '--user', 'ann')).toEqual({
     code: 1,

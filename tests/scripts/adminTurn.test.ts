@@ -30,7 +30,7 @@ afterAll(async () => {
 const admin = (...args: string[]) => run(app.database, 'turn', ...args);
 const json = (...args: string[]) => adminJson(app.database, 'turn', ...args);
 
-/** A conversation in which the agent paid Oslo. */
+/** Makes a conversation in which the agent has called `pay` for Oslo. */
 async function paid(content = 'Pay Oslo.'): Promise<string> {
   server.script(
     { reply: 'I pay.', toolCalls: [payCall('Oslo')], usage: { input: 100, output: 10 } },
@@ -67,11 +67,11 @@ test('list shows the turns of a conversation, latest first, failed ones with the
   ]);
   expect(await json('list', '--conversation', conversationId, '--limit', '1')).toEqual([turns[0]]);
   const { stdout } = await admin('list', '--conversation', conversationId);
-  expect(stdout).toMatch(/^TURN +STARTED +TOOK +ANSWERS +STATUS +USED +ERROR\n/);
+  expect(stdout).toMatch(/^TURN +STARTED +TOOK +KIND +STATUS +USED +ERROR\n/);
   expect(stdout.split('\n')[1]).toMatch(/ message +failed +0 in, 0 out, \$0\.000000 +MODEL_PROVIDER_ERROR$/);
 });
 
-test('show tells a turn step by step: whole with --json, cut for people', async () => {
+test('show prints a turn step by step: in full with --json, cut for people', async () => {
   const conversationId = await paid('Pay\nOslo.');
   const [{ turnPublicId: id }] = await json('list', '--conversation', conversationId);
   const whole = await json('show', id);
@@ -97,7 +97,7 @@ test('show tells a turn step by step: whole with --json, cut for people', async 
   expect(stdout).toMatch(/\n1 tool pay: depth 0, done, \d+ ms\n {2}input {2}\{"city":"Oslo"\}\n {2}output .{159}…\n/);
 });
 
-test('show says which approvals a turn asked for, and what became of them', async () => {
+test('show prints the approvals of a turn and their decisions', async () => {
   const tool = await postTool(app, tools, '/pay', { name: 'pay_later', requiresApproval: true });
   const careful = await agentWith(app, [{ kind: 'http_tool', id: tool.publicId }]);
   server.script({ reply: '', toolCalls: [{ ...payCall('Oslo'), name: 'pay_later' }] });
@@ -120,7 +120,7 @@ test('show says which approvals a turn asked for, and what became of them', asyn
   expect(stdout).toContain('\n1 tool pay_later: depth 0, waiting\n');
 });
 
-test('names and errors of others cannot move the cursor', async () => {
+test('names and errors from models and tools cannot move the cursor', async () => {
   const conversationId = await paid();
   const [{ turnPublicId: id }] = await json('list', '--conversation', conversationId);
   const { db } = app.workspace;
@@ -132,7 +132,7 @@ test('names and errors of others cannot move the cursor', async () => {
   expect(stdout).toContain('(MODEL_PROVIDER_ERROR: Gone\\u000d\\u009b2J)');
 });
 
-test('what is not there, or in a conversation that is deleted, ends with 1', async () => {
+test('an unknown turn, or one in a deleted conversation, exits with 1', async () => {
   const conversationId = await paid();
   const [{ turnPublicId: id }] = await json('list', '--conversation', conversationId);
   await app.api('delete', `/conversations/${conversationId}`).expect(204);
@@ -152,7 +152,7 @@ test.each([
     ['list', '--conversation', '019a0000-0000-7000-8000-000000000000', '--limit', '0'],
     '--limit must be a whole number',
   ],
-  [['show'], 'Expected 1 word(s), got 0'],
+  [['show'], 'Expected 1 argument(s), got 0'],
   [['show', 'last'], 'TURNID must be a UUID'],
 ])('%j is a usage error', async (args, reason) => {
   const { code, stderr } = await admin(...args);

@@ -12,7 +12,7 @@ const MONTH = '2026-03';
 /** The last moment of the month. */
 const AT = new Date('2026-03-31T23:59:59.999Z');
 
-/** Stands at a moment of the test's choice. */
+/** A clock that the tests set. */
 class CalendarClock extends TestClock {
   at = AT;
   override now(): Date {
@@ -55,7 +55,7 @@ async function customer(operationLimit?: number) {
 
 const nothing = { operations: 0, turns: 0, turnsFailed: 0, inputTokens: 0, outputTokens: 0, costUsd: 0, models: [] };
 
-test('show adds up the operations, turns, tokens and cost of a month in UTC, by agent and model too', async () => {
+test('show sums the operations, turns, tokens and cost of a month in UTC, in total and by agent and model', async () => {
   const { workspaceId, agentId, say } = await customer();
   server.script({ reply: 'One.', usage: { input: 1000, output: 100 } });
   server.script({ reply: 'Two.', usage: { input: 2000, output: 200 } });
@@ -92,7 +92,7 @@ test('show adds up the operations, turns, tokens and cost of a month in UTC, by 
   expect(await used(workspaceId, '2026-02')).toMatchObject(nothing);
 });
 
-test('a turn that fails costs no operation; it counts as a turn, with what it used until then', async () => {
+test('a failed turn costs no operation, but counts as a turn, with the tokens that it used', async () => {
   const { workspaceId, say } = await customer(5);
   await say().expect(200);
   server.script({ status: 500 });
@@ -108,7 +108,7 @@ test('a turn that fails costs no operation; it counts as a turn, with what it us
   });
 });
 
-test('what a turn used before its process died is not forgotten', async () => {
+test('the tokens that a turn used before its process died are counted', async () => {
   const { workspaceId, agentId, db } = await customer();
   const start = turnStart({ workspaceId, conversationId: newId(), agentId, now: AT });
   await beginConversation(db, start, { externalUserId: 'ann', isTest: false, metadata: {} });
@@ -136,7 +136,7 @@ test('what a turn used before its process died is not forgotten', async () => {
   ).toEqual([{ turn_id: null, turn_expires_at: null, input_tokens: 500, output_tokens: 50, cost_usd: 0.0006 }]);
 });
 
-test('people get text; the month is this one unless it is said', async () => {
+test('prints text without --json; the default is the current month', async () => {
   const { workspaceId, agentId, say } = await customer(5);
   clock.at = new Date();
   await say().expect(200);
@@ -158,7 +158,7 @@ test('people get text; the month is this one unless it is said', async () => {
   );
 });
 
-test('a workspace that is not there ends with 1', async () => {
+test('an unknown workspace exits with 1', async () => {
   const id = newId();
   expect(await admin('show', '--workspace', id)).toEqual({
     code: 1,

@@ -14,7 +14,7 @@ afterAll(() => setting.drop());
 
 const admin = (...args: string[]) => run(setting, 'workspace', ...args);
 
-/** The answer of a command that must succeed: exactly one line. */
+/** The JSON output of a command that must succeed: exactly one line. */
 async function json(...args: string[]) {
   const { code, stdout, stderr } = await admin(...args, '--json');
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -25,11 +25,11 @@ async function json(...args: string[]) {
 const listed = async (id: string) =>
   (await json('list')).find((row: { workspacePublicId: string }) => row.workspacePublicId === id);
 
-/** What a workspace that is made with a name alone is like. */
+/** The fields of a workspace that is created with a name only. */
 const PLAIN = { name: 'Acme', timeZone: 'UTC', agentLimit: null, operationLimit: null, toolLimit: expect.any(Number) };
 
 describe('create', () => {
-  test('answers the ids and a key that works, and list shows it', async () => {
+  test('prints the ids and a valid key, and list shows the workspace', async () => {
     const limits = ['--agent-limit', '3', '--operation-limit', '50', '--tool-limit', '7'];
     const created = await json('create', 'Acme', ...limits, '--time-zone', 'America/Sao_Paulo');
     expect(Object.keys(created)).toEqual(['workspacePublicId', 'apiKeyPublicId', 'apiKey']);
@@ -49,12 +49,12 @@ describe('create', () => {
     });
   });
 
-  test('needs no more than a name', async () => {
+  test('needs a name only', async () => {
     const { workspacePublicId } = await json('create', 'Acme');
     expect(await listed(workspacePublicId)).toMatchObject(PLAIN);
   });
 
-  test('people get text', async () => {
+  test('prints text without --json', async () => {
     const { stdout } = await admin('create', 'For people', '--time-zone', 'Asia/Kolkata');
     expect(stdout).toMatch(/^workspace [0-9a-f-]{36}\nkey {7}[0-9a-f-]{36}\ngsk_\w{40}\nKeep this key/);
     const list = (await admin('list')).stdout;
@@ -68,7 +68,7 @@ describe('update', () => {
     id = (await json('create', 'Acme')).workspacePublicId;
   });
 
-  test('changes what is given and nothing else', async () => {
+  test('changes the given options and nothing else', async () => {
     const before = await listed(id);
     for (const [args, change] of [
       [['--time-zone', 'europe/berlin'], { timeZone: 'Europe/Berlin' }],
@@ -85,13 +85,13 @@ describe('update', () => {
     expect((await admin('update', id, '--name', 'X')).stdout).toBe(`workspace ${id} is changed\n`);
   });
 
-  test('leaves other workspaces alone', async () => {
+  test('does not change other workspaces', async () => {
     const { workspacePublicId: other } = await json('create', 'Acme');
     await json('update', id, '--name', 'X', '--operation-limit', '1', '--time-zone', 'Asia/Tokyo');
     expect(await listed(other)).toMatchObject(PLAIN);
   });
 
-  test('a limit that is set anew counts what was used without it', async () => {
+  test('a limit that is set again counts the operations of the time without a limit', async () => {
     const db = setting.database.forWorkspace(id);
     const take = () => takeFromQuota(db, id, new Date());
     const message = async () => {
@@ -121,12 +121,12 @@ describe('update', () => {
     await message();
     await json('update', id, '--operation-limit', '3');
     expect([await take(), await take()]).toEqual([true, false]);
-    // From one limit to another the count goes on.
+    // A change of the limit does not reset the count.
     await json('update', id, '--operation-limit', '4');
     expect([await take(), await take()]).toEqual([true, false]);
   });
 
-  test('of one that is not there, or no more, fails with 1', async () => {
+  test('of an unknown or deleted workspace exits with 1', async () => {
     const nobody = newId();
     await setting.database.system
       .updateTable('workspaces')
@@ -144,7 +144,7 @@ describe('update', () => {
 });
 
 test.each([
-  [['update', newId()], 'There is nothing to change'],
+  [['update', newId()], 'Give at least one option to change'],
   [['update', 'x', '--name', 'X'], 'ID must be a UUID'],
   [['update', newId(), '--name', ' '], '--name must have 1 to 200 characters'],
   [['update', newId(), '--tool-limit', 'none'], '--tool-limit must be a whole number'],
