@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => setting.drop());
 
 describe('the form of a key', () => {
-  test('is gsk_ and 40 base62 characters, never twice the same', () => {
+  test('is gsk_ and 40 base62 characters, different each time', () => {
     const keys = Array.from({ length: 200 }, mintApiKey);
     for (const key of keys) {
       expect(key).toMatch(/^gsk_[0-9A-Za-z]{40}$/);
@@ -23,7 +23,7 @@ describe('the form of a key', () => {
     expect(new Set(keys).size).toBe(200);
   });
 
-  test('one changed character anywhere breaks the checksum', () => {
+  test('any one changed character breaks the checksum', () => {
     const key = mintApiKey();
     for (let at = 0; at < key.length; at += 1) {
       const other = key[at] === 'A' ? 'B' : 'A';
@@ -31,15 +31,12 @@ describe('the form of a key', () => {
     }
   });
 
-  test.each(['', 'gsk_', 'gsk_short', ` ${'gsk_'.padEnd(44, 'a')}`, 'a'.repeat(100_000)])(
-    '%j has not the form',
-    (text) => {
-      expect(isApiKeyShape(text)).toBe(false);
-      expect(isApiKeyShape(`${mintApiKey()}\n`)).toBe(false);
-    },
-  );
+  test.each(['', 'gsk_', 'gsk_short', ` ${'gsk_'.padEnd(44, 'a')}`, 'a'.repeat(100_000)])('%j is not a key', (text) => {
+    expect(isApiKeyShape(text)).toBe(false);
+    expect(isApiKeyShape(`${mintApiKey()}\n`)).toBe(false);
+  });
 
-  test('a list shows its ends only', () => {
+  test('lists show its first and last characters only', () => {
     const key = mintApiKey();
     expect(displayApiKey(key)).toBe(`${key.slice(0, 6)}…${key.slice(-4)}`);
   });
@@ -58,7 +55,7 @@ describe('stored keys', () => {
     expect(await revokeApiKey(system, newId())).toBeUndefined();
   });
 
-  test('end with their workspace', async () => {
+  test('stop working when their workspace is deleted', async () => {
     const { apiKey, workspaceId } = await setting.seedWorkspace();
     const { system } = setting.database;
     await system.updateTable('workspaces').set({ deleted_at: new Date() }).where('id', '=', workspaceId).execute();
@@ -67,7 +64,7 @@ describe('stored keys', () => {
     expect((await selectWorkspaces(system)).map((row) => row.id)).not.toContain(workspaceId);
   });
 
-  test('are told to every listener when they are revoked', async () => {
+  test('notify every listener when they are revoked', async () => {
     const { apiKeyId } = await setting.seedWorkspace();
     const { promise, resolve } = Promise.withResolvers<string>();
     const stop = await setting.database.listen(apiKeyRevoked.channel, resolve);
@@ -76,7 +73,7 @@ describe('stored keys', () => {
     stop();
   });
 
-  test('note their last use at most once a minute', async () => {
+  test('store their last use at most once a minute', async () => {
     const { apiKeyId, workspaceId } = await setting.seedWorkspace();
     const { system } = setting.database;
     const lastUse = async () => (await selectApiKeys(system, workspaceId))[0]?.last_used_at?.toISOString();
@@ -88,7 +85,7 @@ describe('stored keys', () => {
     expect(await lastUse()).toBe('2026-01-01T00:01:01.000Z');
   });
 
-  test('are listed without their hash, of one workspace or of all', async () => {
+  test('are listed without their hashes, for one workspace or for all', async () => {
     const { apiKeyId, workspaceId } = await setting.seedWorkspace();
     const own = await selectApiKeys(setting.database.system, workspaceId);
     expect(own.map((row) => row.id)).toEqual([apiKeyId]);
@@ -98,7 +95,7 @@ describe('stored keys', () => {
 });
 
 describe('workspaces', () => {
-  test('keep their limits; none by default', async () => {
+  test('store their limits; there are none by default', async () => {
     const { system } = setting.database;
     const bare = await insertWorkspace(system, { id: newId(), name: 'Bare' });
     expect(bare).toMatchObject({ name: 'Bare', agent_limit: null, operation_limit: null, deleted_at: null });

@@ -1,4 +1,4 @@
-// Longer than most: pools, roles, prepared statements and broken connections share one pair of workspaces.
+// Longer than most: the tests of pools, roles, prepared statements and broken connections share one pair of workspaces.
 import { sql } from 'kysely';
 import { newId } from '../../core/ids.ts';
 import { connectDatabase, type Database } from '../../db/connect.ts';
@@ -42,7 +42,7 @@ const backendOf = async (db: SeededWorkspace['db']) =>
   (await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db)).rows[0]?.pid;
 
 describe('handles of workspaces', () => {
-  test('share a pool of one connection, interleaved, and each sees its own rows', async () => {
+  test('can share one connection in turns, and each sees its own rows only', async () => {
     const database = open({ poolSize: 1 });
     const seen = await Promise.all(
       Array.from({ length: 40 }, async (_, index) => {
@@ -83,7 +83,7 @@ describe('handles of workspaces', () => {
     expect(session?.query).toBe('select * from "agents"');
   });
 
-  test('refuse a connection that does not run as the right role', async () => {
+  test('refuse a connection with the wrong role', async () => {
     const { Session } = await import('../../db/session.ts');
     let destroyed: boolean | undefined;
     const client = {
@@ -99,7 +99,7 @@ describe('handles of workspaces', () => {
     expect(destroyed).toBe(true);
   });
 
-  test('switch roles by the connection alone, also where the address brings options of its own', async () => {
+  test('set the role with the connection options, also when the URL has options of its own', async () => {
     const address = new URL(setting.url);
     address.searchParams.set('options', '-c work_mem=5MB');
     const database = connectDatabase(address.href);
@@ -133,7 +133,7 @@ describe('values', () => {
 });
 
 describe('a backend that dies', () => {
-  test('under a query fails that query with 503 and nothing else', async () => {
+  test('during a query fails only that query, with 503', async () => {
     const errors: Error[] = [];
     const database = open({ poolSize: 1, onConnectionError: (error) => errors.push(error) });
     const db = database.forWorkspace(ours.workspaceId);
@@ -146,7 +146,7 @@ describe('a backend that dies', () => {
     expect(await backendOf(db)).not.toBe(pid);
   });
 
-  test('under a client that is checked out and idle does not end the process, and the transaction fails', async () => {
+  test('in an idle client that is checked out does not end the process, and the transaction fails', async () => {
     const { promise: broken, resolve } = Promise.withResolvers<Error>();
     const db = open({ poolSize: 1, onConnectionError: resolve }).forWorkspace(ours.workspaceId);
     const transaction = db.transaction().execute(async (inner) => {
@@ -159,7 +159,7 @@ describe('a backend that dies', () => {
     expect(await db.selectFrom('agents').selectAll().execute()).toHaveLength(1);
   });
 
-  test('idle in the pool is replaced', async () => {
+  test('in an idle connection of the pool is replaced', async () => {
     const { promise: broken, resolve } = Promise.withResolvers<Error>();
     const db = open({ poolSize: 1, onConnectionError: resolve }).forWorkspace(ours.workspaceId);
     await adminQuery(`select pg_terminate_backend(${await backendOf(db)})`);
@@ -169,7 +169,7 @@ describe('a backend that dies', () => {
 });
 
 describe('limits', () => {
-  test('a statement over its time is cancelled on the server, answered with 503', async () => {
+  test('a statement that exceeds its timeout is cancelled on the server and fails with 503', async () => {
     const db = open({ statementTimeoutMillis: 50 }).forWorkspace(ours.workspaceId);
     const failure = await sql`select pg_sleep(30)`.execute(db).catch((error: unknown) => error);
     expect(failure).toMatchObject({ code: '57014' });
@@ -179,7 +179,7 @@ describe('limits', () => {
     });
   });
 
-  test('a database that is out of reach is 503, for queries and ping', async () => {
+  test('an unreachable database gives 503, for queries and ping', async () => {
     const database = connectDatabase('postgres://nobody:x@127.0.0.1:1/none');
     opened.push(database);
     const failure = await database.system
@@ -191,7 +191,7 @@ describe('limits', () => {
     await expect(database.ping()).rejects.toMatchObject({ code: 'ECONNREFUSED' });
   });
 
-  test('ping settles while the database answers', async () => {
+  test('ping succeeds while the database responds', async () => {
     await expect(open().ping()).resolves.toBeUndefined();
   });
 });
@@ -202,7 +202,7 @@ describe('prepared statements', () => {
       (row) => row.statement,
     );
 
-  test('are made for what is sent again, and not when switched off', async () => {
+  test('are made for repeated queries, and not when switched off', async () => {
     const on = open({ poolSize: 1 }).forWorkspace(ours.workspaceId);
     const off = open({ poolSize: 1, prepare: false }).forWorkspace(ours.workspaceId);
     for (const db of [on, off, on, off, on, off]) await db.selectFrom('agents').select(['id', 'name']).execute();
@@ -210,7 +210,7 @@ describe('prepared statements', () => {
     expect(await prepared(off)).toEqual([]);
   });
 
-  test('stay bounded on a connection', async () => {
+  test('are limited in number for each connection', async () => {
     const db = open({ poolSize: 1 }).forWorkspace(ours.workspaceId);
     for (let width = 1; width <= 300; width += 1) {
       for (let time = 0; time < 2; time += 1) await sql.raw(`select ${width} as n`).execute(db);
@@ -220,7 +220,7 @@ describe('prepared statements', () => {
     expect(names.length).toBeLessThanOrEqual(250);
   });
 
-  test('survive a migration that changes what they return', async () => {
+  test('still work after a migration that changes their columns', async () => {
     const db = open({ poolSize: 1 }).forWorkspace(ours.workspaceId);
     for (let time = 0; time < 3; time += 1) await db.selectFrom('ai_models').selectAll().execute();
     await adminQuery('alter table ai_models add column later text', setting.name);
@@ -237,7 +237,7 @@ describe('prepared statements', () => {
 });
 
 describe('inTransaction', () => {
-  test('runs again after a deadlock, and both finish', async () => {
+  test('retries after a deadlock, and both transactions succeed', async () => {
     const ids = [newId(), newId()].sort();
     for (const id of ids) {
       await ours.db.insertInto('agents').values({ workspace_id: ours.workspaceId, id, name: id }).execute();
@@ -259,7 +259,7 @@ describe('inTransaction', () => {
     expect(runs).toBe(3);
   });
 
-  test('gives up after its retries with the error, and leaves no transaction open', async () => {
+  test('fails with the error after its last retry, and leaves no transaction open', async () => {
     let runs = 0;
     const work = inTransaction(
       ours.db,
@@ -276,7 +276,7 @@ describe('inTransaction', () => {
 });
 
 describe('listen', () => {
-  test('hears notifications, reconnects when its connection dies, and reports the gap', async () => {
+  test('receives notifications, reconnects when its connection dies, and reports that some may be missing', async () => {
     const database = open({ applicationName: 'listening' });
     const heard: string[] = [];
     let next = Promise.withResolvers<void>();

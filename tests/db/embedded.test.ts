@@ -1,4 +1,4 @@
-// Longer than most: each guarantee needs real processes, and the helpers that start and kill them stand with the tests.
+// Longer than most: each guarantee needs real processes, and the helpers that start and kill them are in this file.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { watch } from 'node:fs';
@@ -29,7 +29,7 @@ beforeAll(async () => {
   await postgres.stop();
 });
 
-/** Each test finds a data folder as a stopped service leaves it; copying one is quicker than making one. */
+// Each test gets a copy of the data folder of a stopped service: a copy is faster than a new cluster.
 beforeEach(async () => {
   parent = await mkdtemp(join(tmpdir(), 'guildhall-embedded-'));
   await chmod(parent, 0o755);
@@ -39,7 +39,7 @@ beforeEach(async () => {
 
 afterAll(() => rm(prepared, { recursive: true, force: true }));
 
-/** For the tests of a first start. */
+/** Removes the prepared data folder, for tests of a first start. */
 async function emptyDataFolder(): Promise<void> {
   await rm(dataDir, { recursive: true });
 }
@@ -112,7 +112,7 @@ async function remembered(url: string): Promise<number> {
 }
 
 describe('a service that is killed', () => {
-  test('takes its PostgreSQL with it, and the next start has the data', async () => {
+  test('ends its PostgreSQL too, and the next start has the data', async () => {
     const first = await start();
     await remember(first.url);
     const pid = (await postmasterPid()) ?? 0;
@@ -123,7 +123,7 @@ describe('a service that is killed', () => {
     await gone(pid);
   });
 
-  test('again and again loses nothing', async () => {
+  test('loses no data, however often it is killed', async () => {
     for (let round = 0; round < 4; round += 1) {
       const service = await start();
       await remember(service.url);
@@ -133,7 +133,7 @@ describe('a service that is killed', () => {
     }
   });
 
-  test('leaves an orphan where the system cannot tether it: the next start ends that one and takes over', async () => {
+  test('leaves PostgreSQL running where the system cannot end it with the service: the next start ends it and takes over', async () => {
     const first = await start();
     await remember(first.url);
     first.child.kill('SIGTERM');
@@ -162,7 +162,7 @@ describe('a service that is killed', () => {
     expect(await postmasterPid()).not.toBe(orphan.pid);
   });
 
-  test('leaves a pid that another program has by now: the next start is not misled, nor is that program touched', async () => {
+  test('leaves a pid file whose pid another program has now: the next start succeeds and does not touch that program', async () => {
     const first = await start();
     await remember(first.url);
     const pidFile = join(pgdata(), 'postmaster.pid');
@@ -178,7 +178,7 @@ describe('a service that is killed', () => {
     expect(other.exitCode ?? other.signalCode).toBeNull();
   });
 
-  test('in the middle of making the cluster leaves nothing that the next start trips over', async () => {
+  test('while it makes the cluster does not prevent the next start', async () => {
     await emptyDataFolder();
     await mkdir(dataDir, { mode: 0o711 });
     const abort = new AbortController();
@@ -200,7 +200,7 @@ describe('a service that is killed', () => {
 });
 
 describe('a PostgreSQL that is killed', () => {
-  test('is told to the service, and the very next start recovers', async () => {
+  test('is reported to the service, and the next start recovers', async () => {
     const first = await start();
     await remember(first.url);
     process.kill((await postmasterPid()) ?? 0, 'SIGKILL');
@@ -212,7 +212,7 @@ describe('a PostgreSQL that is killed', () => {
 });
 
 describe('one data folder', () => {
-  test('is refused to a second service, which disturbs nothing', async () => {
+  test('is refused to a second service, without effect on the first', async () => {
     const first = await start();
     await remember(first.url);
     await expect(start(100)).rejects.toThrow(
@@ -222,7 +222,7 @@ describe('one data folder', () => {
     expect(first.child.exitCode).toBeNull();
   });
 
-  test('goes to one of two that start at once on an empty folder', async () => {
+  test('is taken by exactly one of two services that start at the same time on an empty folder', async () => {
     await emptyDataFolder();
     const results = await Promise.allSettled([start(0), start(0)]);
     const [winner] = results.filter((result) => result.status === 'fulfilled');
@@ -231,7 +231,7 @@ describe('one data folder', () => {
     await remember(winner?.value.url ?? '');
   });
 
-  test('passes on when the first stops while the second waits', async () => {
+  test('passes to a waiting service when the first stops', async () => {
     const first = await start();
     await remember(first.url);
     const second = start(10_000);
@@ -240,7 +240,7 @@ describe('one data folder', () => {
     expect(await remembered((await second).url)).toBe(1);
   });
 
-  test('that holds something else is left alone', async () => {
+  test('that has other files is not touched', async () => {
     await emptyDataFolder();
     await mkdir(join(dataDir, 'postgres'), { recursive: true });
     await writeFile(join(dataDir, 'postgres', 'mine.txt'), 'x');
@@ -261,7 +261,7 @@ describe('SIGTERM', () => {
 });
 
 describe('what it starts', () => {
-  test('keeps data through a power cut, speaks UTF-8, and lets nobody in without the password', async () => {
+  test('has settings that survive a power cut, uses UTF-8, and requires the password', async () => {
     await emptyDataFolder();
     const postgres = await startEmbedded({ dataDir });
     try {
@@ -301,8 +301,8 @@ describe('what it starts', () => {
   });
 });
 
-describe('a command beside the service', () => {
-  test('reaches the PostgreSQL of the running service, and leaves it running', async () => {
+describe('a command next to the service', () => {
+  test('uses the PostgreSQL of the running service, and leaves it running', async () => {
     const service = await start();
     await remember(service.url);
     const attached = await attachEmbedded(dataDir);
@@ -311,7 +311,7 @@ describe('a command beside the service', () => {
     expect(await remembered(service.url)).toBe(1);
   });
 
-  test('starts PostgreSQL where no service runs, and stops it after', async () => {
+  test('starts PostgreSQL when no service runs, and stops it afterwards', async () => {
     const attached = await attachEmbedded(dataDir);
     await remember(attached.url());
     await attached.stop();
@@ -321,7 +321,7 @@ describe('a command beside the service', () => {
     await again.stop();
   });
 
-  test('shares that PostgreSQL with a second command, whose work is not cut off', async () => {
+  test('shares that PostgreSQL with a second command, which can finish its work', async () => {
     const one = await attachEmbedded(dataDir);
     const two = await attachEmbedded(dataDir);
     const client = new pg.Client({ connectionString: two.url() });

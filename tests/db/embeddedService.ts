@@ -1,6 +1,6 @@
 import { startEmbedded } from '../../db/embedded.ts';
 
-// A process like the service, for embedded.test.ts: `node embeddedService.ts <data folder> <wait millis>`.
+// A process that stands in for the service in embedded.test.ts: `node embeddedService.ts <data folder> <wait millis>`.
 const [, , dataDir = '', waitMillis] = process.argv;
 const postgres = await startEmbedded({ dataDir, waitMillis: Number(waitMillis) });
 process.once('SIGTERM', () => {

@@ -44,12 +44,12 @@ describe('a value that PostgreSQL refuses is 400 VALIDATION_ERROR', () => {
 });
 
 describe('a broken constraint has the code of its resource', () => {
-  test('23505: a name taken is 409', async () => {
+  test('23505: a taken name is 409', async () => {
     const again = ours.db.insertInto('agents').values({ workspace_id: ours.workspaceId, id: newId(), name: 'Ada' });
     expect(databaseFault(await failureOf(again.execute()))).toMatchObject({ code: 'AGENT_NAME_TAKEN', status: 409 });
   });
 
-  test('23503: what is referred to is gone is 404', async () => {
+  test('23503: a reference to a deleted row is 404', async () => {
     const orphan = ours.db.insertInto('agent_variables').values({
       workspace_id: ours.workspaceId,
       id: newId(),
@@ -61,14 +61,14 @@ describe('a broken constraint has the code of its resource', () => {
     expect(databaseFault(await failureOf(orphan.execute()))).toMatchObject({ code: 'AGENT_NOT_FOUND', status: 404 });
   });
 
-  test('one that nobody names is a fault of ours', async () => {
+  test('a constraint without a code is an internal error', async () => {
     const again = ours.db.insertInto('agents').values({ workspace_id: ours.workspaceId, id: agentId, name: 'Other' });
     const failure = await failureOf(again.execute());
     expect(failure).toMatchObject({ code: '23505', constraint: 'agents_pkey' });
     expect(databaseFault(failure)).toBeUndefined();
   });
 
-  test('every constraint that is mapped exists', async () => {
+  test('every constraint that has a code exists', async () => {
     const source = await import('node:fs/promises').then((fs) => fs.readFile('db/errors.ts', 'utf8'));
     const mapped = [...source.matchAll(/^ {2}(\w+_(?:key|fkey)): '/gm)].map((match) => match[1]);
     const { rows } = await sql<{ name: string }>`
@@ -81,14 +81,14 @@ describe('a broken constraint has the code of its resource', () => {
   });
 });
 
-describe('a database out of reach is 503 UNAVAILABLE with Retry-After', () => {
+describe('an unreachable database is 503 UNAVAILABLE with Retry-After', () => {
   test.each(['53300', '57P01', '57P03', '57014', '08006', '40001', '40P01', 'ECONNREFUSED'])('%s', (code) => {
     const failure = Object.assign(new Error('x'), { code });
     expect(databaseFault(failure)).toMatchObject({ code: 'UNAVAILABLE', status: 503, headers: { 'Retry-After': '2' } });
   });
 });
 
-describe('other failures stay what they are', () => {
+describe('other errors stay unchanged', () => {
   test.each([undefined, null, 'x', new Error('x'), Object.assign(new Error('x'), { code: '42601' })])(
     '%p',
     (failure) => {

@@ -24,7 +24,7 @@ beforeEach(() => void logged.splice(0));
 const decision = (): ApprovalDecision => ({ workspaceId: newId(), conversationId: newId() });
 const ID = '0198c0de-0000-7000-8000-000000000000';
 
-test('an event reaches a subscriber as it was announced', async () => {
+test('a subscriber receives an event unchanged', async () => {
   const { database } = setting;
   const decisions = Promise.withResolvers<ApprovalDecision>();
   const keys = Promise.withResolvers<RevokedApiKey>();
@@ -77,7 +77,7 @@ test.each(['', 'no id', `{"apiKeyId":"${ID}"}`, ` ${ID}`])('the id of a revoked 
   expect(() => apiKeyRevoked.parse(text)).toThrow('The payload has no UUID');
 });
 
-test('what an event carries beside its own fields is left out', () => {
+test('unknown fields of an event are left out', () => {
   const sent = decision();
   expect(approvalDecided.parse(JSON.stringify({ ...sent, more: true }))).toEqual(sent);
 });

@@ -60,18 +60,18 @@ describe('migrate', () => {
     await expect(migrate(empty.url)).rejects.toThrow('9000_from_the_future.sql, which this version does not know');
   });
 
-  test('refuses a file that was put before an applied one', async () => {
+  test('refuses a new file with a number before an applied one', async () => {
     await migrate(empty.url, { folder });
     await writeFile(join(folder, '0000_late.sql'), 'select 1;');
     await expect(migrate(empty.url, { folder })).rejects.toThrow('0000_late.sql comes before');
   });
 
-  test('refuses a file whose name says neither number nor intent', async () => {
+  test('refuses a file without a number and a title in its name', async () => {
     await writeFile(join(folder, 'fix.sql'), 'select 1;');
     await expect(migrate(empty.url, { folder })).rejects.toThrow('NNNN_<intent>.sql');
   });
 
-  test('rolls a failing file back whole, and keeps those before it', async () => {
+  test('rolls back a failing file completely, and keeps the files before it', async () => {
     await writeFile(join(folder, '8000_half.sql'), 'create table half (id int); select 1/0;');
     await expect(migrate(empty.url, { folder })).rejects.toThrow(
       '8000_half.sql failed and was rolled back: division by zero',
@@ -80,7 +80,7 @@ describe('migrate', () => {
     expect(await query("select from pg_tables where tablename = 'agents'")).toHaveLength(1);
   });
 
-  test('every table of a workspace has the workspace first in its key and is locked to it', async () => {
+  test('every table of a workspace begins its key with the workspace and has row level security', async () => {
     await migrate(empty.url);
     const tables = await query<{ name: string; key: string[]; forced: boolean; policies: string[] }>(`
       select c.relname as name, c.relrowsecurity and c.relforcerowsecurity as forced,
@@ -98,7 +98,7 @@ describe('migrate', () => {
     }
   });
 
-  test('every foreign key between tables of a workspace carries the workspace', async () => {
+  test('every foreign key between tables of a workspace includes the workspace', async () => {
     await migrate(empty.url);
     const bare = await query<{ name: string }>(`
       select conname as name from pg_constraint f

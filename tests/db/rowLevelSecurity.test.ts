@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => setting.drop());
 
 describe('a workspace handle', () => {
-  test('sees nothing of another workspace, whatever the query says', async () => {
+  test('sees no rows of another workspace, whatever the query', async () => {
     expect(await ours.db.selectFrom('agents').select('workspace_id').execute()).toEqual([
       { workspace_id: ours.workspaceId },
     ]);
@@ -26,7 +26,7 @@ describe('a workspace handle', () => {
     expect(await asked.execute()).toEqual([]);
   });
 
-  test('changes and deletes nothing of another workspace', async () => {
+  test('changes and deletes no rows of another workspace', async () => {
     const updated = await ours.db.updateTable('agents').set({ description: 'x' }).executeTakeFirst();
     expect(updated.numUpdatedRows).toBe(1n);
     const deleted = await ours.db
@@ -51,7 +51,7 @@ describe('a workspace handle', () => {
     await expect(insert.execute()).rejects.toMatchObject({ code: '23503', constraint: 'conversations_agent_fkey' });
   });
 
-  test('cannot take the lock off, own anything, or become more than it is', async () => {
+  test('cannot switch row level security off, own objects or gain rights', async () => {
     await expect(sql`alter table agents disable row level security`.execute(ours.db)).rejects.toMatchObject({
       code: '42501',
     });
@@ -64,7 +64,7 @@ describe('a workspace handle', () => {
     expect(rows).toEqual([{ superuser: false, bypass: false }]);
   });
 
-  test('with row_security off gets an error and no rows', async () => {
+  test('gets an error and no rows with row_security off', async () => {
     await ours.db.connection().execute(async (db) => {
       await sql`set row_security = off`.execute(db);
       await expect(db.selectFrom('agents').selectAll().execute()).rejects.toMatchObject({ code: '42501' });
@@ -72,7 +72,7 @@ describe('a workspace handle', () => {
     });
   });
 
-  test('reads its own workspace row only, and no keys at all', async () => {
+  test('reads only its own workspace row, and no keys', async () => {
     expect(await ours.db.selectFrom('workspaces').select('name').execute()).toEqual([{ name: 'Ours' }]);
     await expect(ours.db.updateTable('workspaces').set({ agent_limit: 9 }).execute()).rejects.toMatchObject({
       code: '42501',

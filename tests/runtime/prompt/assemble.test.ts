@@ -6,7 +6,7 @@ import { systemOf, toolCall } from '../../support/turns/exchanges.ts';
 
 const here = useShop();
 
-/** A request as people can read it: every message whole, in chat completions' own terms, and the tools. */
+/** A request in a readable form: every message in full, in the terms of chat completions, and the tools. */
 function readable(request: RecordedRequest | undefined): string {
   const body = (request?.body ?? {}) as {
     messages: { role: string; content: string | null; tool_calls?: object[]; tool_call_id?: string }[];
@@ -25,7 +25,7 @@ function readable(request: RecordedRequest | undefined): string {
   return `${[...messages, '=== tools', ...described].join('\n')}\n`;
 }
 
-/** Ids end in these: they are shown to the model. */
+/** The facts in memory. The prompt shows their ids, so these are fixed and end in 0 and 1. */
 const FACTS = ['Likes green tea.', 'Lives in Oslo.'];
 async function rememberFacts(agentId: string, externalUserId: string): Promise<void> {
   const { db, workspaceId } = here.app.workspace;
@@ -62,7 +62,7 @@ test('an agent that has everything sends exactly this to its model, in the secon
   expect(readable(here.server.requests[2])).toBe(golden);
 });
 
-test('a sub-agent gets its own prompt, nothing that is meant for people, and the task', async () => {
+test('a sub-agent gets its own prompt and the task, and no sections that are meant for people', async () => {
   const agentId = await makeRichAgent(here.app, here.shop, 'Other', { aiModelPublicId: LOCAL });
   here.server.script({ reply: '', toolCalls: [toolCall('delegate_to_Other_expert', { task: 'Which tea is green?' })] });
   const metadata = { variables: { customer: 'Anna' } };
@@ -73,7 +73,7 @@ test('a sub-agent gets its own prompt, nothing that is meant for people, and the
   ]);
 });
 
-test('the sections stand in one order: the agent’s prompt, its features, knowledge, memory, skills', async () => {
+test('the sections have a fixed order: the agent’s prompt, its features, knowledge, memory, skills', async () => {
   const golden = await readFile(new URL('./golden.txt', import.meta.url), 'utf8');
   const system = golden.slice(0, golden.indexOf('=== user'));
   expect(system.startsWith('=== system\nYou sell tea to Anna.\n\nBe kind.\n\n# ')).toBe(true);
@@ -88,7 +88,7 @@ test('the sections stand in one order: the agent’s prompt, its features, knowl
   ]);
 });
 
-test('what an agent does not have is not mentioned', async () => {
+test('the prompt does not mention capabilities that the agent lacks', async () => {
   const plain = await publishedAgent(here.app, { aiModelPublicId: LOCAL, systemPrompt: '  You sell tea.\n' });
   await send(here.app, plain, { content: 'Hello.' }).expect(200);
   expect(here.server.requests[0]?.body.messages).toEqual([
@@ -101,13 +101,13 @@ test('what an agent does not have is not mentioned', async () => {
   expect(here.server.requests[1]?.body.messages).toEqual([{ role: 'user', content: 'Hello.' }]);
 });
 
-test('a feature without a prompt of the agent’s own begins the prompt', async () => {
+test('without a system prompt of the agent the prompt begins with the section of a feature', async () => {
   const agentId = await publishedAgent(here.app, { aiModelPublicId: LOCAL, sandboxEnabled: true });
   await send(here.app, agentId, { content: 'Hello.' }).expect(200);
   expect(systemOf(here.server.requests[0])).toMatch(/^# Sandbox\n\n/);
 });
 
-test('what the user writes is never taken for a variable, and a value never for a prompt with variables', async () => {
+test('references in a message are not expanded, and neither are references in a value', async () => {
   const agentId = await publishedAgent(here.app, {
     aiModelPublicId: LOCAL,
     systemPrompt: 'For {{customer}}.',

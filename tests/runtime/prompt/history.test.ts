@@ -11,7 +11,7 @@ const PROSE = 'The committee met on Tuesday to discuss the budget, and adjourned
 
 type Stored = HistoryMessage & { id: number };
 
-/** Turns of one question and one answer, `words` long each. */
+/** Turns of one question and one reply, each of `words` words. */
 function conversation(turns: number, text = PROSE): Stored[] {
   return Array.from({ length: turns * 2 }, (_, id) => ({
     id,
@@ -37,7 +37,7 @@ const input = (more: Partial<HistoryInput<Stored>>): HistoryInput<Stored> => ({
 const ids = (messages: Stored[]) => messages.map(({ id }) => id);
 
 describe('without counting', () => {
-  test('everything stays, in order and untouched, where the bytes prove that it fits', async () => {
+  test('all messages stay, in order and unchanged, when their size in bytes proves that they fit', async () => {
     const turns = conversation(40);
     const fitted = await fitHistory(input({ turns, count: never }));
     expect(fitted).toEqual({ messages: turns, dropped: 0 });
@@ -52,19 +52,19 @@ describe('without counting', () => {
     });
   });
 
-  test('bytes, not characters, are the bound', async () => {
+  test('the bound is in bytes, not in characters', async () => {
     const turns = [{ id: 0, role: 'user' as const, content: '漢'.repeat(3_100) }];
     await expect(fitHistory(input({ turns, count: never }))).rejects.toThrow('nothing was to be counted');
   });
 
-  test('no reserve left over means no history and no counting', async () => {
+  test('without room after the reserve there is no history and no counting', async () => {
     const fitted = await fitHistory(input({ turns: conversation(2), reserveForReply: 10_000, count: never }));
     expect(fitted).toEqual({ messages: [], dropped: 4 });
   });
 });
 
 describe('with counting', () => {
-  test('the newest whole turns stay, as many as fit, and the next one would not have', async () => {
+  test('as many of the newest whole turns stay as fit', async () => {
     const turns = conversation(1_000);
     const { messages, dropped } = await fitHistory(input({ turns }));
     expect(messages.length).toBeGreaterThan(100);
@@ -76,13 +76,13 @@ describe('with counting', () => {
     expect(exact(turns.slice(dropped - 2)) + around).toBeGreaterThan(9_000);
   });
 
-  test('text of few tokens a byte stays although its bytes would not fit', async () => {
+  test('text with few tokens per byte stays although its size in bytes would not fit', async () => {
     const turns = conversation(60);
     expect(turns.reduce((sum, { content }) => sum + content.length, 0)).toBeGreaterThan(9_000);
     expect(await fitHistory(input({ turns }))).toEqual({ messages: turns, dropped: 0 });
   });
 
-  test('counting goes from the newest turn back and ends where the window or the doubt ends', async () => {
+  test('turns are counted from the newest back, until the window is full or the rest surely fits', async () => {
     const seen: string[] = [];
     const count: TokenCounter = async (text) => {
       seen.push(text);
@@ -95,7 +95,7 @@ describe('with counting', () => {
     expect(seen.some((text) => text.startsWith('1 '))).toBe(false);
 
     seen.length = 0;
-    // One long message in front of nine that surely fit: only what makes the doubt is counted.
+    // One long message after ten that surely fit: only as much is counted as is needed to be sure.
     const long = [...conversation(5), { id: 10, role: 'user' as const, content: 'a '.repeat(5_000) }];
     expect((await fitHistory(input({ turns: long, count }))).dropped).toBe(0);
     expect(seen).toHaveLength(3);
@@ -110,7 +110,7 @@ describe('with counting', () => {
     expect(ratio).toBeLessThan(1.36);
   });
 
-  test('a turn is kept or dropped whole, with all its answers', async () => {
+  test('a turn is kept or dropped whole, with all its replies', async () => {
     const text = 'word '.repeat(1_000);
     const roles = ['assistant', 'user', 'assistant', 'assistant', 'user', 'assistant', 'assistant'] as const;
     const turns = roles.map((role, id) => ({ id, role, content: `${id} ${text}` }));
@@ -120,7 +120,7 @@ describe('with counting', () => {
     expect(ids((await fitHistory(input({ turns, contextWindow: 3_500 }))).messages)).toEqual([]);
   });
 
-  test('a newest message or a system text that is too long alone leaves no history', async () => {
+  test('no history is left when the newest message or the system prompt alone is too long', async () => {
     const content = 'word '.repeat(20_000);
     expect(await fitHistory(input({ turns: conversation(3), newest: { content } }))).toEqual({
       messages: [],
@@ -132,7 +132,7 @@ describe('with counting', () => {
     });
   });
 
-  test('attachments of the newest message take their room', async () => {
+  test('attachments of the newest message reduce the room for the history', async () => {
     const turns = conversation(1_000);
     const image = { kind: 'image' as const, mediaType: 'image/png', sizeBytes: 5_000, bytes: new Uint8Array(5_000) };
     const plain = await fitHistory(input({ turns }));
@@ -148,7 +148,7 @@ describe('with counting', () => {
 describe('a conversation of 10,000 messages', () => {
   const turns = conversation(5_000, PROSE.repeat(4));
 
-  test('is fitted into a window of 128,000 tokens, the second time from remembered counts', async () => {
+  test('is fitted into a window of 128,000 tokens, the second time with cached counts', async () => {
     const at = (text: string) => input({ turns, contextWindow: 128_000, newest: { content: text } });
     const first = await fitHistory(at('one'));
     expect(first.messages.length).toBeGreaterThan(1_000);
@@ -156,7 +156,7 @@ describe('a conversation of 10,000 messages', () => {
     expect(await fitHistory(at('two'))).toEqual(first);
   });
 
-  test('lets other work run while it counts', async () => {
+  test('does not block other work while it counts', async () => {
     let ticks = 0;
     let done = false;
     const tick = () => {
@@ -164,7 +164,7 @@ describe('a conversation of 10,000 messages', () => {
       if (!done) setImmediate(tick);
     };
     setImmediate(tick);
-    // Not seen before, and so long that a count in one go would block for a second.
+    // Not cached, and so long that counting it in one go would block for a second.
     await fitHistory(
       input({
         newest: { content: `unseen ${PROSE.repeat(6_000)}` },
@@ -186,7 +186,7 @@ describe('estimateAttachmentTokens', () => {
     bytes: Buffer.from(text),
   });
 
-  test('counts the pages that a PDF shows, and guesses those of one that shows none', () => {
+  test('counts the pages of a PDF, and estimates them when they cannot be counted', () => {
     const page = '<< /Type /Page >>';
     expect(estimateAttachmentTokens(pdf(`<< /Type /Pages >> ${page} ${page} << /Type/Page/Parent 1 0 R >>`))).toBe(
       7_500,
@@ -195,7 +195,7 @@ describe('estimateAttachmentTokens', () => {
     expect(estimateAttachmentTokens(pdf('', 10_000_000))).toBe(500_000);
   });
 
-  test('takes a third of the bytes of a text, and a flat price for a picture', () => {
+  test('estimates a text at a third of its bytes, and a picture at a fixed number of tokens', () => {
     const bytes = new Uint8Array(0);
     expect(estimateAttachmentTokens({ kind: 'document', mediaType: 'text/csv', sizeBytes: 3_000, bytes })).toBe(1_024);
     expect(estimateAttachmentTokens({ kind: 'image', mediaType: 'image/gif', sizeBytes: 9, bytes })).toBe(1_600);

@@ -4,7 +4,7 @@ import type { ModelDescriptor } from '../../../runtime/models/catalogue.ts';
 import type { ModelMessage } from '../../../runtime/models/prompt.ts';
 import { historyMessages, transcriptOf } from '../../../runtime/prompt/messages.ts';
 
-/** A step that calls `look` so often, with these inputs, and gets these results. */
+/** A step with `count` calls of `look`, each with this input and this result. */
 const step = (count: number, { input = {}, result = 'Seen.' }: { input?: object; result?: string } = {}) => {
   const ids = Array.from({ length: count }, (_, i) => ({ toolCallId: `c${i}`, toolName: 'look' }));
   return [
@@ -14,14 +14,14 @@ const step = (count: number, { input = {}, result = 'Seen.' }: { input?: object;
 };
 const long = 'x'.repeat(40_000);
 
-describe('the calls of a turn, as later turns are shown them', () => {
-  test('are bounded in all, however many there were', () => {
+describe('the calls of a turn, as later turns see them', () => {
+  test('are bounded in total, however many there were', () => {
     const transcript = transcriptOf(Array.from({ length: 24 }, () => step(32, { result: long })).flat()) ?? [];
     expect(JSON.stringify(transcript).length).toBeLessThan(65_000);
     expect(transcript.length).toBeGreaterThan(0);
   });
 
-  test('are the last steps, each call with its result', () => {
+  test('are those of the last steps, each with its result', () => {
     const steps = Array.from({ length: 10 }, (_, i) => step(1, { input: { i, filler: 'x'.repeat(10_000) } }));
     const transcript = transcriptOf(steps.flat()) ?? [];
     expect(transcript).toEqual(steps.slice(-transcript.length / 2).flat());
@@ -29,13 +29,13 @@ describe('the calls of a turn, as later turns are shown them', () => {
     expect(transcript.length).toBeLessThan(20);
   });
 
-  test('are none when the last step alone is too long', () => {
+  test('are left out when the last step alone is too long', () => {
     expect(transcriptOf(step(1, { input: { long: long + long } }))).toBeNull();
     expect(transcriptOf([])).toBeNull();
   });
 });
 
-test('calls that would take much of the window are left out, and what was said beside them is not', async () => {
+test('calls that would fill much of the window are left out, and the text of their steps is kept', async () => {
   const row = (role: HistoryRow['role'], content: string, transcript: HistoryRow['transcript'] = null) => ({
     role,
     content,

@@ -1,6 +1,6 @@
 import { replyBlocks } from '../../../runtime/replies/blocks.ts';
 
-/** The blocks of a text as `kind: text`, with `+` where no blank line stands before. */
+/** The blocks of a text as `kind: text`, with a leading `+` when no blank line precedes the block. */
 const blocksOf = (text: string) =>
   replyBlocks(text).map(
     ({ kind, start, end, apart }, place) => `${place > 0 && !apart ? '+' : ''}${kind}: ${text.slice(start, end)}`,

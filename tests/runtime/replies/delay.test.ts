@@ -11,7 +11,7 @@ const never = () => {
 };
 const SENTENCE = 'x'.repeat(100);
 
-test('nobody waits while the feature is off, whatever the tier', () => {
+test('there is no delay while the feature is off, whatever the tier', () => {
   for (const tier of ['LOW', 'HIGH', 'RANDOM', null] as const)
     expect(replyDelays(agent(tier, false), ['Hello.', SENTENCE], never)).toEqual([0, 0]);
 });
@@ -33,12 +33,12 @@ test.each([
   expect(replyDelays(agent(tier), ['', 'Hi', 'x'.repeat(100_000)], never)).toEqual([least, least, most]);
 });
 
-test('the longer of two messages takes longer, and each has its own wait', () => {
+test('each message has its own delay, and a longer message a longer one', () => {
   const [first = 0, second = 0] = replyDelays(agent('MEDIUM'), ['x'.repeat(40), 'x'.repeat(60)], never);
   expect([first, second]).toEqual([2_000, 3_000]);
 });
 
-test('characters count, not the units that they are stored in', () => {
+test('the delay depends on code points, not on UTF-16 units', () => {
   expect(replyDelays(agent('HIGH'), ['🙂'.repeat(50)], never)).toEqual([5_000]);
 });
 
@@ -46,7 +46,7 @@ test.each([
   [0, 2_000],
   [0.4, 5_000],
   [0.999, 10_000],
-])('RANDOM picks one tier for the whole answer (%d)', (chance, ms) => {
+])('RANDOM picks one tier for the whole reply (%d)', (chance, ms) => {
   let asked = 0;
   const random = () => {
     asked += 1;

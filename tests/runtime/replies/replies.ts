@@ -1,4 +1,4 @@
-/** Numbers from 0 to below 1, the same ones for a seed: mulberry32. */
+/** A generator of pseudo-random numbers from 0 up to but not including 1, the same for each seed: mulberry32. */
 export function seeded(seed: number): () => number {
   let state = seed;
   return () => {
@@ -29,7 +29,7 @@ const paragraph = (random: Random) =>
   times(1 + below(random, random() < 0.1 ? 90 : 6), () => pick(random, SENTENCES)).join(pick(random, [' ', '\n']));
 const gap = (random: Random) => pick(random, ['\n', '\n\n', '\n \n\n']);
 
-/** Blocks that must stay whole. */
+/** Blocks that must not be cut. */
 const WHOLE: ((random: Random) => string)[] = [
   (random) => `\`\`\`js\n${times(1 + below(random, 8), (n) => `line(${n}); // End. Next`).join(gap(random))}\n\`\`\``,
   (random) => `~~~\n# no heading\n\n${'- no item\n'.repeat(1 + below(random, 3))}~~~`,
@@ -40,7 +40,7 @@ const WHOLE: ((random: Random) => string)[] = [
     times(1 + below(random, 5), () => `> ${pick(random, SENTENCES)}`).join(pick(random, ['\n', '\n>\n', '\n\n'])),
 ];
 
-/** A reply as a model writes it, and the blocks of it that must not be cut. */
+/** A random reply in Markdown, and those of its blocks that must not be cut. */
 export function anyReply(random: Random): { text: string; blocks: string[] } {
   const blocks: string[] = [];
   const parts = times(1 + below(random, 9), () => {
@@ -83,7 +83,7 @@ const SOUP = [
   'A sentence of some words. ',
 ];
 
-/** Marks without sense. */
+/** A random text of Markdown marks. */
 export function anySoup(random: Random): string {
   return times(below(random, 120), () => pick(random, SOUP).repeat(random() < 0.03 ? 60 : 1)).join('');
 }

@@ -1,6 +1,6 @@
 import { sentenceEnds } from '../../../runtime/replies/sentences.ts';
 
-/** The text with a bar where a sentence ends, but at the end of all. */
+/** The text with a bar at each end of a sentence, except the last. */
 function marked(text: string): string {
   const ends = [0, ...sentenceEnds(text)];
   return ends.map((start, place) => text.slice(start, ends[place + 1])).join('|');
@@ -19,7 +19,7 @@ test.each([
   expect(marked(text.replaceAll('|', ''))).toBe(text);
 });
 
-describe('none is within', () => {
+describe('no sentence ends within', () => {
   test.each([
     ['inline code', 'Look. |`Once. Two` three. |Four.'],
     ['inline code over lines', 'Look. |`Once.\nTwo` three. |Four.'],
@@ -37,15 +37,15 @@ describe('none is within', () => {
   });
 });
 
-test('a backtick that nothing closes opens no code, however often it is looked for', () => {
+test('an unclosed backtick opens no code', () => {
   expect(marked('Say ` once. Say `` twice. Say ``` thrice.')).toBe('Say ` once. |Say `` twice. |Say ``` thrice.');
 });
 
-test('an address that Chinese follows at once ends there', () => {
+test('an address ends where Chinese text follows directly', () => {
   expect(marked('请看https://a.example/x。下一句。')).toBe('请看https://a.example/x。|下一句。');
 });
 
-test('a text of nothing but opening marks takes no time', () => {
+test('a text of opening marks only is read in linear time', () => {
   const startedAt = performance.now();
   for (const mark of ['[', '`a``b', '` ', '**once. B ', '[a](', '<a', 'http://']) sentenceEnds(mark.repeat(20_000));
   expect(performance.now() - startedAt).toBeLessThan(5000);

@@ -8,12 +8,12 @@ const THREE = 'And so is the third one of the paragraphs, if only just.';
 
 const joined = (...parts: string[]) => parts.join('\n\n');
 
-test('each paragraph is a message, and what stands around it is trimmed', () => {
+test('each paragraph is a message, without the white space around it', () => {
   expect(splitReply(`\n ${ONE}  \n\n \t\n\n${TWO}\n`)).toEqual([ONE, TWO]);
   expect(splitReply(`${ONE}\r\n\r\n${TWO}`)).toEqual([ONE, TWO]);
 });
 
-test('a text without blank lines is one message, and one without anything else is none', () => {
+test('a text without blank lines is one message, and an empty or blank text is none', () => {
   expect(splitReply(`${ONE}\n${TWO}`)).toEqual([`${ONE}\n${TWO}`]);
   expect(splitReply('Yes.')).toEqual(['Yes.']);
   for (const empty of ['', ' \n\n\t\n']) expect(splitReply(empty)).toEqual([]);
@@ -21,7 +21,7 @@ test('a text without blank lines is one message, and one without anything else i
 
 describe('stays in one message', () => {
   const code = '```ts\nconst a = 1;\n\n\nconst b = 2;\n\n// The end of it, which is long enough.\n```';
-  const tildes = '~~~\nfirst\n\n```\n\nsecond line of the code that goes on\n~~~~';
+  const tildes = '~~~\nfirst\n\n```\n\nsecond line of the code, not the last\n~~~~';
   test.each([
     ['code with blank lines', [ONE, code, TWO]],
     ['code between tildes, with backticks in it', [ONE, tildes, TWO]],
@@ -53,8 +53,8 @@ describe('stays in one message', () => {
       'code with the line that announces it',
       'これを実行すると、すべての動物の一覧が画面に表示されますので、どうぞお試しください：\n\n```\ncats --all\n```',
     ],
-    ['a heading with what stands below it', `## Everything that anybody knows about cats\n\n${ONE}`],
-    ['an underlined heading too', `Everything that anybody knows about cats\n---\n\n${ONE}`],
+    ['a heading with the paragraph below it', `## Everything that anybody knows about cats\n\n${ONE}`],
+    ['an underlined heading with the paragraph below it', `Everything that anybody knows about cats\n---\n\n${ONE}`],
   ])('%s', (_what, message) => {
     expect(splitReply(joined(TWO, message, THREE))).toEqual([TWO, message, THREE]);
   });
@@ -70,12 +70,12 @@ describe('stays in one message', () => {
     expect(splitReply(joined(...messages))).toEqual(messages);
   });
 
-  test('what follows without a blank line', () => {
+  test('text that follows without a blank line', () => {
     const text = `${ONE}\n2. cats\n| cat | dog |\n|---|---|\n\`\`\`\ncats\n\`\`\`\n${TWO}\n# Heading\n${THREE}`;
     expect(splitReply(text)).toEqual([text]);
   });
 
-  test('but sections that are numbered are messages of their own', () => {
+  test('but numbered sections are messages of their own', () => {
     const sections = ['1. Cats', ONE, '2. Dogs', TWO, '3. Mice', THREE];
     expect(splitReply(joined(...sections))).toEqual([
       joined('1. Cats', ONE),
@@ -86,7 +86,7 @@ describe('stays in one message', () => {
 });
 
 describe('a short piece', () => {
-  test('goes with the next, and the last one with the one before', () => {
+  test('is joined to the next, and the last one to the one before', () => {
     expect(splitReply(joined('Sure!', ONE, 'Well.', TWO, 'Anything else?'))).toEqual([
       joined('Sure!', ONE),
       joined('Well.', TWO, 'Anything else?'),
@@ -94,14 +94,14 @@ describe('a short piece', () => {
     expect(splitReply('Hi.\n\nYes.\n\nBye.')).toEqual(['Hi.\n\nYes.\n\nBye.']);
   });
 
-  test('has less than 40 characters, whatever these are stored as', () => {
+  test('has fewer than 40 characters, counted as code points', () => {
     const [short, enough] = ['🙂'.repeat(39), '🙂'.repeat(40)];
     expect(splitReply(joined(short, ONE))).toHaveLength(1);
     expect(splitReply(joined(enough, ONE))).toEqual([enough, ONE]);
   });
 });
 
-test('there are six messages at most: the rest goes with the last', () => {
+test('there are six messages at most: the last one has the rest', () => {
   const all = Array.from({ length: 9 }, (_, n) => `${n}: ${ONE}`);
   expect(splitReply(joined(...all.slice(0, 6)))).toEqual(all.slice(0, 6));
   expect(splitReply(joined(...all))).toEqual([...all.slice(0, 5), joined(...all.slice(5))]);
@@ -115,7 +115,7 @@ describe('a paragraph of more than 1,200 characters', () => {
     ['Arabic', 'تنام القطط معظم اليوم، فهل يعرف أحد السبب؟ ', /؟$/],
     ['German with abbreviations', 'Die Katze von Dr. Müller schläft z. B. am 3. Mai den ganzen Tag lang. ', /lang\.$/],
     ['wrapped English', 'Cats sleep for most of the day,\nand nobody\nknows why. ', /why\.$/],
-  ])('is cut at ends of sentences, in %s', (_language, sentence, end) => {
+  ])('is cut at the ends of sentences, in %s', (_language, sentence, end) => {
     const text = sentence.repeat(Math.ceil(2500 / sentence.length));
     const messages = splitReply(text);
     expect(messages).toHaveLength(Math.ceil(text.length / 1200));
@@ -126,7 +126,7 @@ describe('a paragraph of more than 1,200 characters', () => {
     }
   });
 
-  test('is left alone up to there, and where it has one sentence only', () => {
+  test('is not cut when it is shorter or has one sentence only', () => {
     const short = 'Cats sleep all day. '.repeat(60).trim();
     expect(short.length).toBeLessThanOrEqual(1200);
     for (const text of [short, 'cats and dogs '.repeat(200).trim()]) expect(splitReply(text)).toEqual([text]);
@@ -142,12 +142,12 @@ describe('a paragraph of more than 1,200 characters', () => {
     expect(parts.filter((part) => messages.some((message) => message.includes(part)))).toEqual(parts);
   });
 
-  test('is not cut where it is a table without bars at its sides', () => {
+  test('is not cut within a table without bars at its sides', () => {
     const table = `a | b\n--- | ---\n${'One. Two. | Three. Four.\n'.repeat(80)}`.trim();
     expect(splitReply(table)).toEqual([table]);
   });
 
-  test('is cut even where a list follows without a blank line, and the list stays whole', () => {
+  test('is cut even if a list follows without a blank line, and the list stays whole', () => {
     const list = '- Cats sleep. All day.\n'.repeat(80).trim();
     const messages = splitReply(`${'Cats sleep all day. '.repeat(100)}\n${list}`);
     expect(messages.length).toBeGreaterThan(1);
@@ -165,7 +165,7 @@ describe('of any text', () => {
     if (messages.length > 1) for (const message of messages) expect([...message].length).toBeGreaterThanOrEqual(40);
   };
 
-  test('nothing is lost or changed but white space, and no block is cut', () => {
+  test('nothing but white space is lost or changed, and no block is cut', () => {
     const random = seeded(1);
     let split = 0;
     for (let run = 0; run < 1500; run += 1) {
@@ -178,7 +178,7 @@ describe('of any text', () => {
     expect(split).toBeGreaterThan(500);
   });
 
-  test('nor of one that is no Markdown', () => {
+  test('nothing is lost of text that is not valid Markdown', () => {
     const random = seeded(2);
     for (let run = 0; run < 3000; run += 1) {
       const text = anySoup(random);

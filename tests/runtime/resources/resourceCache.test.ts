@@ -44,13 +44,13 @@ test('after a change of the revision, everything is read again once', async () =
   expect(statements()).toBe(2);
 });
 
-test('turns that begin together read once', async () => {
+test('turns that begin at the same time share one read', async () => {
   const { db, statements } = counted(app.workspace.db);
   const all = await Promise.all(Array.from({ length: 20 }, () => get(db)));
   expect([new Set(all).size, statements()]).toEqual([1, 1]);
 });
 
-test('each version, agent and workspace has its own', async () => {
+test('each version, agent and workspace has its own entry', async () => {
   const { db, statements } = counted(app.workspace.db);
   await get(db);
   const other = { ...subject.snapshot, httpTools: [] };
@@ -62,7 +62,7 @@ test('each version, agent and workspace has its own', async () => {
   expect(statements()).toBe(3);
 });
 
-test('a failure is thrown to all waiting calls, and is not cached', async () => {
+test('all waiting calls fail with the error of a read, and the error is not cached', async () => {
   let broken = true;
   const { db, statements } = counted(app.workspace.db, async () => {
     if (broken) throw new Error('the line is cut');
@@ -74,11 +74,11 @@ test('a failure is thrown to all waiting calls, and is not cached', async () => 
   expect((await get(db)).httpTools).toHaveLength(1);
 });
 
-test('an older read does not replace a newer one', async () => {
+test('an older read that ends later does not replace a newer one', async () => {
   const { passed, open } = gate();
   const slow = counted(app.workspace.db, () => passed);
   const earlier = get(slow.db);
-  // It has been read when the statement after it has.
+  // Statements run in order, so the read is done when the one after it is.
   await app.workspace.db.selectFrom('http_tools').select('id').execute();
   await rename('renamed_meanwhile');
   const revision = subject.revision + 1;
@@ -90,7 +90,7 @@ test('an older read does not replace a newer one', async () => {
   expect(statements()).toBe(0);
 });
 
-test('a workspace without a revision yet is at 0', async () => {
+test('the revision of a new workspace is 0', async () => {
   const { db, statements } = counted(app.stranger.db);
   const { workspaceId } = app.stranger;
   const at0 = { ...subject, revision: 0 };

@@ -27,7 +27,7 @@ function get(subject: Subject, db = app.workspace.db): Promise<Resources> {
   return cache.get(db, app.workspace.workspaceId, app.service.runtime, subject);
 }
 
-/** The resources that a turn gets if it begins now. */
+/** The resources of a turn that begins now. */
 async function getNow(subject: Subject): Promise<Resources> {
   return get({ ...subject, revision: await revisionOf(app.workspace) });
 }
@@ -38,7 +38,7 @@ async function publishedAgent(fields = {}): Promise<string> {
   return publicId;
 }
 
-/** A target that an agent can use. */
+/** Makes a target that an agent can use. */
 function usable(kind: LinkKind): Promise<string> {
   return kind === 'sub_agent' ? publishedAgent() : makeTarget(app, kind);
 }
@@ -52,7 +52,7 @@ function idsOf(resources: Resources): string[] {
 const KINDS = LINK_APIS.map(({ kind }) => kind);
 
 describe('the resources of a version', () => {
-  test('are all linked ones in the order of the version, read with one statement', async () => {
+  test('are all linked resources in the order of the version, read with one statement', async () => {
     const links: [LinkKind, string][] = [];
     for (const kind of [...KINDS, ...KINDS]) links.push([kind, await usable(kind)]);
     const subject = await publishedWith(app, links);
@@ -103,7 +103,7 @@ describe('the resources of a version', () => {
     [false, true],
     [true, false],
     [true, true],
-  ])('need approval when the link (%s) or the tool (%s) says so', async (onLink, onTool) => {
+  ])('need approval when the link (%s) or the tool (%s) requires it', async (onLink, onTool) => {
     const { publicId } = await makeTool(app, { requiresApproval: onTool });
     const subject = await publishedWith(app, [['http_tool', publicId]]);
     const [link] = subject.snapshot.httpTools;
@@ -143,7 +143,7 @@ describe('the resources of a version', () => {
     });
   });
 
-  test('describe a sub-agent by its link, or else by itself', async () => {
+  test('have the description of a sub-agent from its link, or else from the agent', async () => {
     const [first, second] = [await publishedAgent({ description: 'Knows taxes' }), await publishedAgent()];
     const subject = await publishedWith(app, [
       ['sub_agent', first],
@@ -203,7 +203,7 @@ describe('unusable resources are left out', () => {
 
   test('an agent that was never published, is inactive or archived', async () => {
     const { publicId: draft } = await makeReadyAgent(app);
-    // No operation leaves an agent in this state; a manual change of the database may.
+    // No operation of the API leaves an agent in this state, but a manual change of the database may.
     await app.workspace.db.updateTable('agents').set({ status: 'active' }).where('id', '=', draft).execute();
     const [inactive, archived, fit] = [await publishedAgent(), await publishedAgent(), await publishedAgent()];
     const subject = await publishedWith(
@@ -246,7 +246,7 @@ describe('unusable resources are left out', () => {
     };
     const resources = await get({ ...subject, snapshot });
     expect([idsOf(resources), resources.model]).toEqual([[], undefined]);
-    // The same version reads them in their own workspace.
+    // In its own workspace the same version has these resources.
     const { db, workspaceId } = app.stranger;
     const theirs = await cache.get(db, workspaceId, app.service.runtime, { ...subject, snapshot });
     expect(idsOf(theirs)).toHaveLength(4);
@@ -255,7 +255,7 @@ describe('unusable resources are left out', () => {
 });
 
 describe('the model', () => {
-  test('can be the workspace’s own, and is undefined when it was deleted', async () => {
+  test('can be a custom model of the workspace, and is undefined when it was deleted', async () => {
     const { db, workspaceId } = app.workspace;
     const id = await addModel(app.workspace, {
       input_cost_per_1m_tokens: 0.123456,
@@ -274,7 +274,7 @@ describe('the model', () => {
     expect((await getNow(subject)).model).toBeUndefined();
   });
 
-  test('of the catalogue has today’s prices, without another read of the database', async () => {
+  test('of the catalogue has the current prices, without another read of the database', async () => {
     const subject = await publishedWith(app, []);
     const before = await get(subject);
     const { db, statements } = counted(app.workspace.db);

@@ -104,7 +104,7 @@ describe('the revision stays when', () => {
   });
 });
 
-test('it becomes visible with the change, not before', async () => {
+test('the revision becomes visible with the change, not before', async () => {
   const before = await revisionOf(app.workspace);
   const trx = await db().startTransaction().execute();
   await trx.updateTable('http_tools').set({ name: name() }).where('id', '=', String(ids.tool)).execute();
@@ -119,7 +119,7 @@ test('two transactions that change rows in opposite order both succeed', async (
   const change = (trx: typeof one, id: string) =>
     trx.updateTable('http_tools').set({ description: name() }).where('id', '=', id).execute();
   await change(one, a);
-  // With the revision locked from the first change on, this would wait for the other transaction, and that for this one below.
+  // If the first change locked the revision, this one would wait for the other transaction, which waits below for this one.
   await change(two, b);
   const waiting = change(one, b);
   await two.commit().execute();

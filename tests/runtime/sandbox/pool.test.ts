@@ -33,7 +33,7 @@ describe('limits', () => {
     expect(flood.length).toBeLessThan(16_200);
   });
 
-  test('code that does not stop at its limit is ended with its thread', async () => {
+  test('code that cannot be interrupted at its limit is ended with its thread', async () => {
     const impatient = new ThreadPool<string, SandboxResult>({ ...usual, limitMs: 3_000 });
     const error = await impatient.run('a', 'new Array(2 ** 32 - 1).join()', never).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(ThreadStopped);
@@ -110,9 +110,9 @@ describe('runs that wait', () => {
     expect(await ask('a')).toBe('1');
   });
 
-  test('leave the queue at once when they are aborted, and the next ones move up', async () => {
+  test('leave the queue at once when they are aborted, and the next ones advance', async () => {
     const one = new ThreadPool<string, SandboxResult>(usual);
-    // The thread is loaded first, so that the abort hits the code itself.
+    // The thread is loaded first, so that the abort happens while the code runs.
     await one.run('a', '1', never);
     const [first, second] = [new AbortController(), new AbortController()];
     const running = one.run('a', 'while (true) {}', first.signal);
@@ -127,7 +127,7 @@ describe('runs that wait', () => {
   });
 });
 
-test('one thread serves runs of several workspaces, and none sees anything of another', async () => {
+test('one thread serves runs of several workspaces, and none sees data of another', async () => {
   const one = new ThreadPool<string, SandboxResult>(usual);
   await one.run(
     'a',

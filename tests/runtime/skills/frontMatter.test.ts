@@ -5,7 +5,7 @@ import { skillMd } from '../../support/tools/skills.ts';
 const BASE = 'name: a\ndescription: b\n';
 const read = (fields: string) => readFrontMatter(skillMd(fields));
 
-/** The message of the error for a refused SKILL.md. */
+/** The error message for a refused SKILL.md. */
 function refusalOf(text: string): string {
   try {
     readFrontMatter(text);
@@ -16,7 +16,7 @@ function refusalOf(text: string): string {
   throw new Error('the front matter was accepted');
 }
 
-describe('what is read', () => {
+describe('accepted', () => {
   test('all fields of the specification', () => {
     const fields = `name: order-triage
 description: >
@@ -51,7 +51,7 @@ allowed-tools: Bash(git:*) Read
     expect(read(`${BASE}allowed-tools:\n  - Bash(git:*)\n  - Read\n`).allowedTools).toBe('Bash(git:*) Read');
   });
 
-  test('any name of 1 to 64 characters; text that YAML reads as another type stays as written', () => {
+  test('any name of 1 to 64 characters; values that YAML reads as another type stay text', () => {
     expect(read('name: Order Triage 日本\ndescription: b').name).toBe('Order Triage 日本');
     expect(read(`name: ${'😀'.repeat(64)}\ndescription: ${'é'.repeat(1024)}`).name).toBe('😀'.repeat(64));
     expect(read('name: 2026\ndescription: true\nlicense: 1.0')).toMatchObject({
@@ -66,7 +66,7 @@ allowed-tools: Bash(git:*) Read
     expect(readFrontMatter(text)).toMatchObject({ name: 'a', description: 'b' });
   });
 
-  test('metadata keeps JSON values; dates, and numbers that JSON writes in another way, stay text', () => {
+  test('metadata keeps JSON values; dates, and numbers that JSON would write differently, stay text', () => {
     const metadata = `
   text: x
   number: 3
@@ -103,7 +103,7 @@ allowed-tools: Bash(git:*) Read
   });
 });
 
-describe('what is refused', () => {
+describe('refused', () => {
   const laughs = Array.from({ length: 8 }, (_, n) => `  l${n + 1}: &l${n + 1} [${`*l${n}, `.repeat(9)}]`).join('\n');
   const long = (count: number) => 'x'.repeat(count);
   test.each([
@@ -155,7 +155,7 @@ describe('what is refused', () => {
     expect(refusalOf(text)).toBe('SKILL.md has no front matter: its first line must be ---.');
   });
 
-  test('a front matter that does not end', () => {
+  test('a front matter without an end', () => {
     expect(refusalOf(`---\n${BASE}`)).toMatch(/does not end with a line of ---/);
   });
 });

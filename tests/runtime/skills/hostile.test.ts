@@ -31,7 +31,7 @@ describe('hostile and broken archives', () => {
   test('archives with changed bytes are either read or refused', async () => {
     const files = { 'SKILL.md': skillMd(), 'a/b.md': 'text '.repeat(50), 'c.bin': randomBytes(99), 'd/': '' };
     const seeds = [await zipOf(files), await zipOf(files, { forceZip64Format: true }), rawZip([{ name: 'SKILL.md' }])];
-    // The same numbers every time: a failure can be repeated.
+    // A fixed seed, so that a failure can be reproduced.
     let state = 42;
     const next = (below: number) => {
       state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
@@ -60,7 +60,7 @@ async function openFiles(): Promise<number> {
   return (await readdir('/proc/self/fd')).length;
 }
 
-/** Bytes that deflate to about a tenth. */
+/** Bytes that compress to about a tenth. */
 function compressible(length: number): Buffer {
   const content = Buffer.alloc(length, 'some words ');
   for (let at = 0; at + 100 < length; at += 1_000) randomBytes(80).copy(content, at);
@@ -80,7 +80,7 @@ describe('memory', () => {
     return Number(stdout.split(' ')[0]);
   }
 
-  test('a bomb needs no more memory than a small skill', async () => {
+  test('a zip bomb needs no more memory than a small skill', async () => {
     const small = await peakOf(await zipOf({ 'SKILL.md': skillMd() }));
     expect((await peakOf(bomb())) - small).toBeLessThan(12);
     expect((await peakOf(lyingBomb())) - small).toBeLessThan(12);

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { crc32, deflateRawSync } from 'node:zlib';
 import { type RawEntry, rawZip, skillMd, zipOf } from '../../support/tools/skills.ts';
 
-/** An archive that must be refused: what it is, its bytes, and what the refusal must say. */
+/** An archive that must be refused: its description, its bytes, and the expected message. */
 export type Hostile = [what: string, archive: () => Buffer | Promise<Buffer>, says: RegExp];
 
 const SKILL: RawEntry = { name: 'SKILL.md', data: skillMd() };
@@ -19,18 +19,18 @@ const HEADER_BYTES = 30;
 
 /** 20 MB of zeros in 20 KB. */
 export const bomb = () => rawZip([SKILL, { name: 'zeros.bin', data: Buffer.alloc(20_000_000) }]);
-/** 50 MB of zeros in 48 KB, which say that they are small. */
+/** 50 MB of zeros in 48 KB, with a header that says they are small. */
 export const lyingBomb = () => {
   const packed = deflateRawSync(Buffer.alloc(50_000_000));
   return rawZip([SKILL, { name: 'zeros.bin', packed, size: 900_000 }]);
 };
 
-/** A file that says that it unpacks to this size, from enough bytes that it might. */
+/** A file whose header says this unpacked size, with enough packed bytes to make that plausible. */
 function sized(name: string, size: number): RawEntry {
   return { name, packed: randomBytes(250_000), size };
 }
 
-/** One kernel of packed zeros, and many entries whose content it is. */
+/** An archive whose 500 entries all point to the same packed zeros. */
 function overlapping(): Buffer {
   const packed = deflateRawSync(Buffer.alloc(60_000));
   const kernel: RawEntry = { name: 'a', packed, size: 60_000, crc: 0 };
@@ -47,7 +47,7 @@ function zip64Extra(...values: bigint[]): Buffer {
   return extra;
 }
 
-/** A name in an extra field (Info-ZIP Unicode Path) that replaces the harmless one. */
+/** A harmless name, and an extra field (Info-ZIP Unicode Path) with a name that replaces it. */
 function unicodePath(harmless: string, name: string): RawEntry {
   const data = Buffer.concat([Buffer.from([1, 0, 0, 0, 0]), Buffer.from(name)]);
   data.writeUInt32LE(crc32(harmless), 1);
@@ -57,23 +57,23 @@ function unicodePath(harmless: string, name: string): RawEntry {
   return { name: harmless, extra: Buffer.concat([head, data]) };
 }
 
-/** The end of an archive by ZIP64, whose records are said to be where no file can be. */
+/** An archive with ZIP64 records at an offset beyond any file. */
 function zip64Nowhere(): Buffer {
   const locator = Buffer.alloc(20, 0xff);
   locator.write('PK\x06\x07', 'latin1');
   return rawZip([SKILL], { before: locator });
 }
 
-/** One byte of an archive changed. */
+/** Changes one byte of an archive. */
 function changed(archive: Buffer, at: number): Buffer {
   const copy = Buffer.from(archive);
   copy[at] = (copy[at] ?? 0) ^ 0xff;
   return copy;
 }
 
-/** Every way to make an archive harmful or broken that is known here. */
+/** Every known way to make an archive harmful or broken. */
 export const HOSTILE: readonly Hostile[] = [
-  // Names that lead elsewhere
+  // Paths out of the archive
   ['a path that climbs out', withEntries({ name: '../evil.sh', data: 'x' }), /leads out of the archive/],
   ['a path that climbs out half-way', withEntries({ name: 'a/../../evil.sh' }), /leads out/],
   ['a path that ends in two dots', withEntries({ name: 'a/..' }), /leads out/],
@@ -92,7 +92,7 @@ export const HOSTILE: readonly Hostile[] = [
   ['a path that is too long', withEntries({ name: `${'x'.repeat(256)}` }), /more than 255 characters/],
   ['a path that is too deep', withEntries({ name: `${'a/'.repeat(16)}b` }), /more than 16 parts/],
   ['a hidden path in an extra field', withEntries(unicodePath('safe.txt', '../evil.sh')), /leads out/],
-  // Names that clash
+  // Names that collide
   ['the same path twice', withEntries({ name: 'a.md' }, { name: 'a.md', data: 'other' }), /two files at "a.md"/],
   ['two SKILL.md', withEntries({ ...SKILL, data: skillMd('name: other\ndescription: x') }), /two files at "SKILL.md"/],
   ['paths that differ in case', withEntries({ name: 'a/Read.md' }, { name: 'a/read.md' }), /the same on some systems/],
@@ -106,7 +106,7 @@ export const HOSTILE: readonly Hostile[] = [
   ['paths that differ in sharp s', withEntries({ name: 'ß.md' }, { name: 'SS.md' }), /the same on some systems/],
   ['a file that is a folder too', withEntries({ name: 'a' }, { name: 'a/b' }), /a file and a folder at "a"/],
   ['a folder that is a file too', withEntries({ name: 'a/' }, { name: 'a' }), /a file and a folder at "a"/],
-  // What is no file
+  // Entries that are not files
   ['a symbolic link', withEntries({ name: 'a', data: '/etc', attributes: MODE(0o120777) }), /is a link/],
   ['a link that is ignored', withEntries({ name: '__MACOSX/a', attributes: MODE(0o120777) }), /is a link/],
   ['a device', withEntries({ name: 'a', attributes: MODE(0o020666) }), /is a link, or another thing/],
@@ -174,7 +174,7 @@ export const HOSTILE: readonly Hostile[] = [
     withEntries({ name: 'a', data: 'x', method: 0, size: 20, packedSize: 20 }),
     /"a" overlaps another part/,
   ],
-  // Lies and damage
+  // False headers and damage
   ['a file that is larger than it says', withEntries({ name: 'a', data: 'x'.repeat(99), size: 98 }), /is larger than/],
   [
     'a file that is smaller than it says',
@@ -248,7 +248,7 @@ export const HOSTILE: readonly Hostile[] = [
   ['an archive without its middle', () => rawZip([SKILL]).subarray(0, 60), /damaged/],
   ['four bytes of an archive', () => Buffer.from('PK\x03\x04'), /damaged/],
   ['a changed byte in the content', () => changed(rawZip([{ ...SKILL, method: 0 }]), HEADER_BYTES + 8 + 9), /checksum/],
-  // What is in it
+  // Content of the skill
   ['an archive inside', withEntries({ name: 'a.bin', data: rawZip([SKILL]) }), /"a.bin" is itself an archive/],
   [
     'an archive inside that is stored',

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => folder.remove());
 
-/** The files of an upload that is accepted, by path: the size, whether it is binary, and the content. */
+/** The files of an accepted upload, by path: the size, whether it is binary, and the content. */
 async function read(content: string | Buffer, name = 'skill.zip') {
   const skill = await readSkill({ path: await folder.put(content), name });
   const files = await filesOf(skill);
@@ -49,20 +49,20 @@ describe('archives', () => {
   });
 
   test.each(['skill.zip', 'skill.SKILL', 'SKILL.md', 'upload'])(
-    'an archive is one whatever its name: %s',
+    'an archive is recognised whatever its name: %s',
     async (name) => {
       expect(Object.keys(await read(await zipOf({ 'SKILL.md': MD, a: 'x' }), name))).toEqual(['SKILL.md', 'a']);
     },
   );
 
-  test('a folder around everything is not part of the paths', async () => {
+  test('a folder around all files is not part of their paths', async () => {
     const files = { 'order-triage/': '', 'order-triage/SKILL.md': MD, 'order-triage/references/a.md': 'x' };
     expect(await pathsOf(await zipOf(files))).toEqual(['SKILL.md', 'references/a.md']);
     const deep = { 'repo-main/skills/a/SKILL.md': MD, 'repo-main/skills/a/b.md': 'x' };
     expect(await pathsOf(await zipOf(deep))).toEqual(['SKILL.md', 'b.md']);
   });
 
-  test('the outermost SKILL.md has the front matter; others are ordinary files', async () => {
+  test('only the front matter of the outermost SKILL.md is read; others are ordinary files', async () => {
     const files = { 'examples/other/SKILL.md': 'no front matter', 'SKILL.md': MD };
     expect((await pathsOf(await zipOf(files))).sort()).toEqual(['SKILL.md', 'examples/other/SKILL.md']);
   });
@@ -112,7 +112,7 @@ describe('archives', () => {
     expect(await pathsOf(await zipOf(files))).toEqual(Object.keys(files));
   });
 
-  test('sizes may follow the content, as in an archive that was packed as a stream', async () => {
+  test('sizes may follow the content, as in an archive that was written as a stream', async () => {
     const SIZES_FOLLOW = 0x808;
     const streamed = (name: string, data: string): RawEntry => {
       const descriptor = Buffer.alloc(16);
@@ -138,7 +138,7 @@ describe('archives', () => {
     expect(await pathsOf(archive)).toEqual(['SKILL.md', 'zeros.bin']);
   });
 
-  test('1000 entries, paths of 255 characters and 16 parts are not too many', async () => {
+  test('1000 entries, and paths of 255 characters and 16 parts, are accepted', async () => {
     const files = Object.fromEntries(Array.from({ length: 997 }, (_, n) => [`${n}`, '']));
     const archive = await zipOf({ ...files, 'SKILL.md': MD, ['x'.repeat(255)]: '', [`${'a/'.repeat(15)}b`]: '' });
     expect(await pathsOf(archive)).toHaveLength(1000);
@@ -158,7 +158,7 @@ describe('lone Markdown files', () => {
   test.each([
     ['without front matter', '# Title\n'],
     ['that is empty', ''],
-  ])('one %s is no skill', async (_what, content) => {
+  ])('one %s is refused', async (_what, content) => {
     const { code, message } = await faultOf(await folder.put(content), 'SKILL.md');
     expect([code, message]).toEqual(['INVALID_SKILL_ZIP', 'SKILL.md has no front matter: its first line must be ---.']);
   });

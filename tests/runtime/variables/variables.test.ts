@@ -34,7 +34,7 @@ function faultOf(act: () => unknown): ApiError {
 const render = (prompt: string, definitions: VariableDefinition[], values?: unknown) =>
   renderPrompt(prompt, definitions, values).text;
 
-/** Type, values that fit, values that do not. */
+/** Each type with valid and invalid values. */
 const FORMS: [VariableDefinition['type'], unknown[], unknown[]][] = [
   ['text_short', ['', 'Ada', 'x'.repeat(500), '😀'.repeat(500)], ['x'.repeat(501), 7, true, [], {}, 'a\0b', '\ud800']],
   ['text_long', ['', 'x'.repeat(10_000)], ['x'.repeat(10_001), 7, {}]],
@@ -124,19 +124,22 @@ describe('checkDefinition', () => {
     }
   });
 
-  test('a choice takes 1 and 50 options', () => {
+  test('a choice accepts 1 and 50 options', () => {
     for (const count of [1, 50])
       expect(() => checkDefinition(variable('v', 'single_choice', { options: many(count) }))).not.toThrow();
   });
 
-  test.each(FORMS.map(([type]) => type).filter((type) => !type.endsWith('_choice')))('%s takes no options', (type) => {
-    expect(faultOf(() => checkDefinition(variable('v', type, { options: many(1) }))).code).toBe(
-      'VARIABLE_OPTIONS_INVALID',
-    );
-    expect(() => checkDefinition(variable('v', type, { options: [] }))).not.toThrow();
-  });
+  test.each(FORMS.map(([type]) => type).filter((type) => !type.endsWith('_choice')))(
+    '%s accepts no options',
+    (type) => {
+      expect(faultOf(() => checkDefinition(variable('v', type, { options: many(1) }))).code).toBe(
+        'VARIABLE_OPTIONS_INVALID',
+      );
+      expect(() => checkDefinition(variable('v', type, { options: [] }))).not.toThrow();
+    },
+  );
 
-  test('a label that is the id of another option means the id', () => {
+  test('a text that is the label of one option and the id of another means the id', () => {
     const options = [
       { publicId: 'a', label: 'b', injectedText: 'by id a' },
       { publicId: 'b', label: 'c', injectedText: 'by id b' },
@@ -152,7 +155,7 @@ describe('references', () => {
     ]).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  test('of one name are removed, all others stay', () => {
+  test('to one name are removed, all others stay', () => {
     expect(removeReferences('Hi {{name}}, {{ name }}! {{names}} {{nam}} {name}', 'name')).toBe(
       'Hi , ! {{names}} {{nam}} {name}',
     );
@@ -196,7 +199,7 @@ describe('renderPrompt', () => {
     );
   });
 
-  test('falls back from absent and null to the default, and then to nothing', () => {
+  test('uses the default for an absent or null value, or else nothing', () => {
     const definitions = [
       variable('a', 'number', { defaultValue: 7 }),
       variable('b', 'text_short'),
@@ -207,7 +210,7 @@ describe('renderPrompt', () => {
     expect(render('[{{a}}]', [variable('a', 'text_short', { defaultValue: 'x' })], { a: '' })).toBe('[]');
   });
 
-  test('names every required variable that the prompt needs and that has no value', () => {
+  test('names every required variable that the prompt refers to and that has no value', () => {
     const definitions = [
       variable('a', 'text_short', { required: true }),
       variable('b', 'multi_choice', { required: true, options: OPTIONS }),
@@ -221,12 +224,12 @@ describe('renderPrompt', () => {
     expect(render('{{c}} {{d}}', definitions, { d: 'given' })).toBe('set given');
   });
 
-  test('false and 0 are values of a required variable', () => {
+  test('false and 0 count as values of a required variable', () => {
     const definitions = [variable('a', 'bool', { required: true }), variable('b', 'number', { required: true })];
     expect(render('{{a}} {{b}}', definitions, { a: false, b: 0 })).toBe('false 0');
   });
 
-  test('a default whose option has gone counts as none', () => {
+  test('a default whose option was removed counts as none', () => {
     const definition = variable('a', 'single_choice', { options: OPTIONS, defaultValue: 'Gone', required: true });
     expect(faultOf(() => render('{{a}}', [definition])).code).toBe('MISSING_VARIABLE');
     expect(render('[{{a}}]', [{ ...definition, required: false }])).toBe('[]');
@@ -241,20 +244,20 @@ describe('renderPrompt', () => {
     ]);
   });
 
-  test.each([['text'], [[]], [7], [true]])('values that are no object (%j) are a 400', (values) => {
+  test.each([['text'], [[]], [7], [true]])('values that are not an object (%j) are refused with 400', (values) => {
     expect(faultOf(() => render('', [], values)).details).toMatchObject([{ path: '/body/metadata/variables' }]);
   });
 
-  test('ignores values nobody defined and leaves unknown references alone', () => {
+  test('ignores values of unknown variables and leaves unknown references unchanged', () => {
     expect(render('{{a}} {{unknown}}', [variable('a', 'text_short')], { a: 'x', other: {} })).toBe('x {{unknown}}');
   });
 
-  test('does not expand references that a value brings, nor patterns of String.replace', () => {
+  test('does not expand references in a value, nor patterns of String.replace', () => {
     const definitions = [variable('a', 'text_short'), variable('b', 'text_short')];
     expect(render('{{a}}', definitions, { a: "{{b}} $& $1 $' $$", b: 'secret' })).toBe("{{b}} $& $1 $' $$");
   });
 
-  test('names of Object.prototype are ordinary names', () => {
+  test('names of properties of Object.prototype are ordinary names', () => {
     const values = JSON.parse('{"__proto__": {"constructor": "polluted"}}');
     expect(render('{{constructor}} {{__proto__}} {{valueof}}', [], values)).toBe(
       '{{constructor}} {{__proto__}} {{valueof}}',
@@ -264,14 +267,14 @@ describe('renderPrompt', () => {
     expect(render('[{{constructor}}]', defined, { constructor: 'mine' })).toBe('[mine]');
   });
 
-  test('refuses to grow a prompt beyond a million characters', () => {
+  test('refuses a rendered prompt of more than a million characters', () => {
     const error = faultOf(() =>
       render('{{a}}'.repeat(40_000), [variable('a', 'text_long')], { a: 'x'.repeat(10_000) }),
     );
     expect(error).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ keyword: 'maxLength' }] });
   });
 
-  /** Each would take minutes with quadratic matching; the runner's limit of five seconds is the assertion. */
+  /** Quadratic matching would take minutes; the assertion is the test runner's limit of five seconds. */
   test.each([
     ['open braces', '{'.repeat(200_000)],
     ['braces and spaces', '{{ '.repeat(66_000)],
