@@ -43,7 +43,7 @@ function plain(seen: ParsedPrompt, tools: readonly string[], passages: number): 
       : `I see ${counted(others, 'earlier message')} of this conversation.`,
   ];
   if (attachments.length > 0) {
-    lines.push(`With it came ${counted(attachments.length, 'attachment')} (${attachments.join('; ')}).`);
+    lines.push(`It has ${counted(attachments.length, 'attachment')} (${attachments.join('; ')}).`);
   }
   if (tools.length > 0) lines.push(`${toolsLine(tools)} Write “call ${tools[0]} {…}” with its input, and I do.`);
   if (passages > 0) lines.push(`${counted(passages, 'passage')} of knowledge reached me.`);
@@ -80,8 +80,8 @@ function report(seen: ParsedPrompt, left: RequestedCall[]): string {
     if (result === undefined) return `${name} has not answered.`;
     return `${name} ${result.isError ? 'failed' : 'answered'}: “${cut(result.text, MAX_RESULT_CHARS)}”`;
   });
-  if (left.length > 0) lines.push(`So I did not go on to call ${listed(left.map(({ name }) => name))}.`);
-  return [`${NO_LLM} This came of my calls:`, ...lines].join('\n\n');
+  if (left.length > 0) lines.push(`So I did not call ${listed(left.map(({ name }) => name))}.`);
+  return [`${NO_LLM} Results of my calls:`, ...lines].join('\n\n');
 }
 
 /**

@@ -106,7 +106,7 @@ test('it makes several calls in parallel, and in sequence', async () => {
 test('a failed call ends the sequence, and the reply says so', async () => {
   const { message } = await say(await agent(), 'call broken {"city":"Oslo"} then call look {"city":"Oslo"}');
   expect(called()).toEqual(['/broken Oslo']);
-  expect(message.content).toMatch(/broken failed: .*503.*So I did not go on to call look\./s);
+  expect(message.content).toMatch(/broken failed: .*503.*So I did not call look\./s);
 });
 
 test('for an unknown tool it names that tool and the available ones', async () => {
@@ -135,7 +135,7 @@ describe('approvals by words', () => {
     const { conversationId } = await say(agentId, 'call pay {"city":"Oslo"} then call look {"city":"Oslo"}');
     const { message } = await say(agentId, 'reject', { conversationId });
     expect(called()).toEqual([]);
-    expect(message.content).toMatch(/pay failed: “A person rejected this call\..*did not go on to call look/s);
+    expect(message.content).toMatch(/pay failed: “A person rejected this call\..*did not call look/s);
   });
 });
 

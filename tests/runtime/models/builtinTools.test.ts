@@ -118,7 +118,7 @@ describe('the built-in model calls nothing', () => {
     const { text, toolCalls } = await say([message, ...performed(first)], none);
     expect(toolCalls).toEqual([]);
     expect(text).toContain('get_weather answered: “Sunny.”');
-    expect(text).toContain('So I did not go on to call get_time.');
+    expect(text).toContain('So I did not call get_time.');
   });
 });
 
@@ -177,7 +177,7 @@ describe('after its calls the built-in model', () => {
     const { text, toolCalls } = await say([message, ...performed(first, 'A person rejected this call.', true)]);
     expect(toolCalls).toEqual([]);
     expect(text).toContain('get_weather failed: “A person rejected this call.”');
-    expect(text).toContain('So I did not go on to call get_time.');
+    expect(text).toContain('So I did not call get_time.');
   });
 
   test('goes on where it was when a message in between only approved the call', async () => {

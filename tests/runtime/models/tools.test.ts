@@ -102,7 +102,7 @@ describe.each(WIRES)('tools over the wire format of %s', (provider, modelId) => 
     }
   });
 
-  test('calls and what came of them go back, errors as such', async () => {
+  test('calls and their results are sent back, errors as errors', async () => {
     const [answer] = await both({ reply: 'Let me look.', toolCalls: [PARIS, NOW] });
     const content: ToolResultPart[] = [
       { toolCallId: 'call_1', toolName: 'get_weather', text: 'Sunny, 30 °C', isError: false },
