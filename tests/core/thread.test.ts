@@ -1,9 +1,9 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { Thread } from '../../core/thread.ts';
+import { until } from '../support/poll.ts';
 
 let folder: string;
 let thread: Thread;
@@ -39,8 +39,6 @@ test('a question that is given up in the moment it is asked is not waited for', 
 
 test('a thread that ended by itself between two questions is started again', async () => {
   expect(await thread.ask('last', { limitMs: 10_000 })).toBe('last');
-  for (const deadline = Date.now() + 10_000; thread.isStarted; await sleep(5)) {
-    if (Date.now() > deadline) throw new Error('It has not ended.');
-  }
+  await until(() => !thread.isStarted, 10_000);
   expect(await thread.ask('again', { limitMs: 10_000 })).toBe('again');
 });

@@ -6,12 +6,12 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { jest } from '@jest/globals';
 import pg from 'pg';
 import { postgresAccount } from '../../db/embedded/account.ts';
 import { findBinaries } from '../../db/embedded/cluster.ts';
 import { attachEmbedded, startEmbedded } from '../../db/embedded.ts';
+import { until } from '../support/poll.ts';
 
 jest.setTimeout(60_000); // each test makes a cluster or two
 
@@ -95,11 +95,10 @@ async function postmasterPid(): Promise<number | undefined> {
 }
 
 async function gone(pid: number): Promise<void> {
-  for (const deadline = Date.now() + 15_000; Date.now() < deadline; await sleep(10)) {
+  await until(async () => {
     const state = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-    if (state === '' || / Z /.test(state)) return;
-  }
-  throw new Error(`process ${pid} does not end`);
+    return state === '' || / Z /.test(state);
+  }, 15_000);
 }
 
 async function remember(url: string): Promise<void> {

@@ -1,6 +1,7 @@
 import { jest } from '@jest/globals';
 import { API_PREFIX } from '../../generated/operations.ts';
-import { readers, until } from '../support/knowledge/knowledge.ts';
+import { readers } from '../support/knowledge/knowledge.ts';
+import { poll } from '../support/poll.ts';
 import { call, cleanUp, demoOf, freshFolder, json, startService } from './service.ts';
 
 jest.setTimeout(120_000); // each test starts processes, each with a PostgreSQL, and waits until a dead worker is noticed
@@ -30,7 +31,7 @@ test('processing survives kill -9: the source that was being read is read again,
   const ids: string[] = [];
   for (let n = 0; n < 4; n += 1) ids.push((await uploadText(first.origin, key, LONG_TEXT)).publicId);
   const statuses = (origin: string) => Promise.all(ids.map((id) => statusOf(origin, key, id)));
-  await until(
+  await poll(
     () => statuses(first.origin),
     (found) => found.includes('PROCESSING') && found.includes('PENDING'),
   );
@@ -38,7 +39,7 @@ test('processing survives kill -9: the source that was being read is read again,
   expect(await first.ended).toEqual({ code: null, signal: 'SIGKILL' });
 
   const second = await startService(env);
-  await until(
+  await poll(
     () => statuses(second.origin),
     (found) => found.every((status) => status === 'COMPLETED'),
     90_000,
@@ -51,25 +52,25 @@ test('a reader does not outlive the service that is killed', async () => {
   const service = await startService(env);
   const { key } = demoOf(service);
   await uploadText(service.origin, key, LONG_TEXT);
-  const found = await until(readers, (all) => all.some(({ parent }) => parent === String(service.child.pid)));
+  const found = await poll(readers, (all) => all.some(({ parent }) => parent === String(service.child.pid)));
   const own = found.filter(({ parent }) => parent === String(service.child.pid)).map(({ pid }) => pid);
   service.child.kill('SIGKILL');
   await service.ended;
-  await until(readers, (all) => all.every(({ pid }) => !own.includes(pid)));
+  await poll(readers, (all) => all.every(({ pid }) => !own.includes(pid)));
 });
 
 test('a source that is being read when the service stops is completed, then or after the next start', async () => {
   const first = await startService(env);
   const { key } = demoOf(first);
   const { publicId } = await uploadText(first.origin, key, LONG_TEXT);
-  await until(
+  await poll(
     () => statusOf(first.origin, key, publicId),
     (status) => status === 'PROCESSING',
   );
   first.child.kill('SIGTERM');
   expect(await first.ended).toEqual({ code: 0, signal: null });
   const second = await startService(env);
-  await until(
+  await poll(
     () => statusOf(second.origin, key, publicId),
     (status) => status === 'COMPLETED',
     60_000,

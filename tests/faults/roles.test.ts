@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { API_PREFIX } from '../../generated/operations.ts';
 import { createEmptyDatabase, createTestDatabase } from '../support/db/database.ts';
-import { until } from '../support/knowledge/knowledge.ts';
+import { poll } from '../support/poll.ts';
 import { call, cleanUp, expectPromptExit, freshFolder, json, launch, startService } from './service.ts';
 
 jest.setTimeout(60_000); // each test starts processes
@@ -17,7 +17,7 @@ test('one process serves requests, another does the background work', async () =
   expect((await json(call(api.origin, apiKey, 'GET', path))).processingStatus).toBe('PENDING');
 
   const worker = await startService({ ...env, GUILDHALL_ROLE: 'worker' });
-  await until(
+  await poll(
     () => json(call(api.origin, apiKey, 'GET', path)),
     ({ processingStatus }: { processingStatus: string }) => processingStatus === 'COMPLETED',
     30_000,

@@ -1,6 +1,7 @@
 import { Agent, get, type IncomingMessage } from 'node:http';
 import { jest } from '@jest/globals';
 import { globalModelId } from '../../runtime/models/catalogue.ts';
+import { until } from '../support/poll.ts';
 import { gatedReply, type ModelServer, startModelServer } from '../support/servers/modelServer.ts';
 import {
   call,
@@ -62,7 +63,7 @@ function getOn(agent: Agent, url: string, key: string) {
 
 /** Polls until the service says that it drains, since the signal takes a moment to arrive. */
 async function untilDraining(origin: string): Promise<void> {
-  while ((await fetch(`${origin}/readyz`)).status !== 503);
+  await until(async () => (await fetch(`${origin}/readyz`)).status === 503, 20_000);
 }
 
 test('the first start creates the demo workspace and shows its key; the next one keeps both and shows nothing', async () => {

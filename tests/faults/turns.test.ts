@@ -2,7 +2,7 @@ import { jest } from '@jest/globals';
 import pg from 'pg';
 import { attachEmbedded } from '../../db/embedded.ts';
 import { globalModelId } from '../../runtime/models/catalogue.ts';
-import { until } from '../support/knowledge/knowledge.ts';
+import { poll } from '../support/poll.ts';
 import { type ModelServer, startModelServer } from '../support/servers/modelServer.ts';
 import { startToolServer, type ToolServer } from '../support/tools/httpTools.ts';
 import { call, cleanUp, demoOf, freshFolder, json, type ServiceProcess, startService, transcript } from './service.ts';
@@ -84,7 +84,7 @@ test('kill -9 while a tool is called: the turn says so, its steps can be read, a
   tools.on('/pay', () => {});
   server.script({ reply: 'I pay.', toolCalls: [toolCall] });
   const lost = expect(send({ content: 'Pay.', externalUserId: 'ada' })).rejects.toThrow();
-  await until(
+  await poll(
     async () => tools.received.length,
     (count) => count === 1,
   );
@@ -124,7 +124,7 @@ test('kill -9 while an approved call is made: it is not made again, and the agen
   const { conversationId } = await json(send({ content: 'Pay.' }));
   expect(tools.received).toHaveLength(0);
   const lost = expect(send({ content: 'approve', conversationId })).rejects.toThrow();
-  await until(
+  await poll(
     async () => tools.received.length,
     (count) => count === 1,
   );
@@ -149,7 +149,7 @@ test('kill -9 between the approval and the call: the next process makes it once,
   server.script({ reply: 'Paid.' });
   await sql(`update approvals set status = 'approved', decided_at = now(), decided_by = 'message'`);
   await killAndRestart();
-  await until(
+  await poll(
     () => transcript(service.origin, key, conversationId),
     (lines) => lines.at(-1) === 'assistant: Paid.',
   );

@@ -6,6 +6,7 @@ import { createTestDatabase, type TestDatabase } from '../support/db/database.ts
 import { type DatabaseProxy, startDatabaseProxy } from '../support/db/databaseProxy.ts';
 import { startTestApp, type TestApp } from '../support/http/app.ts';
 import { exampleRequest, operationIds } from '../support/http/exampleRequest.ts';
+import { until } from '../support/poll.ts';
 
 /** The database goes away under a running service, and comes back. */
 
@@ -30,11 +31,6 @@ afterAll(async () => {
   await direct.drop();
 });
 
-/** Asks until the answer has the status; jest's own time limit ends it. */
-async function untilStatus(status: number, path: string): Promise<void> {
-  while ((await app.raw.get(path)).status !== status);
-}
-
 describe('503', () => {
   beforeAll(async () => {
     // Both keys are known now, so that the outage meets the operations and not only the key's check.
@@ -44,7 +40,7 @@ describe('503', () => {
   });
   afterAll(async () => {
     await proxy.mend();
-    await untilStatus(200, '/readyz');
+    await until(async () => (await app.raw.get('/readyz')).status === 200, 20_000);
   });
 
   /** What these answer is data of the program, or of the toolkits that are built in. */
@@ -94,8 +90,7 @@ describe('afterwards', () => {
     await proxy.cut();
     await revokeApiKey(direct.database.system, apiKeyId);
     await proxy.mend();
-    await untilStatus(200, '/readyz');
-    for (const deadline = Date.now() + 4000; (await app.api('get', '/health', apiKey)).status !== 401; )
-      if (Date.now() > deadline) throw new Error('The key is still taken.');
+    await until(async () => (await app.raw.get('/readyz')).status === 200, 20_000);
+    await until(async () => (await app.api('get', '/health', apiKey)).status === 401, 4_000);
   });
 });

@@ -12,6 +12,7 @@ import type { Context, Handlers, Upload } from '../../handlers/handler.ts';
 import { tableContents } from '../support/db/tableContents.ts';
 import { startTestApp, type TestApp } from '../support/http/app.ts';
 import { BOUNDARY, FORM, filePart, form, part, post, textPart } from '../support/http/multipart.ts';
+import { poll } from '../support/poll.ts';
 
 /** The way of a form to its handler. Nothing that is wrong with one may get to a handler, write, or stay on the disk. */
 
@@ -51,9 +52,7 @@ async function leftOver(): Promise<string[]> {
 
 /** Waits until the temporary files are as many as that; handlers answer before their files are removed. */
 async function temporaryFiles(count: number): Promise<void> {
-  for (const deadline = Date.now() + 5000; (await leftOver()).length !== count; ) {
-    if (Date.now() > deadline) throw new Error(`There are ${(await leftOver()).length} temporary files.`);
-  }
+  await poll(leftOver, (names) => names.length === count, 5_000);
 }
 
 const good = filePart();

@@ -1,6 +1,6 @@
 import { begun, publishedAgent } from '../http/messages/turns.ts';
 import { startTestApp, type TestApp, TestClock } from '../support/http/app.ts';
-import { until } from '../support/knowledge/knowledge.ts';
+import { poll } from '../support/poll.ts';
 import { type ModelServer, startModelServer } from '../support/servers/modelServer.ts';
 import { FOLLOWS_UP, HOUR_MS } from '../support/turns/followUps.ts';
 
@@ -63,7 +63,7 @@ test('while a backlog of turns waits for models, requests are answered and the t
   await server.received(before + OF_ONE_WORKSPACE);
 
   // No turn holds a connection while it waits.
-  await until(
+  await poll(
     async () => app.database.database.usage(),
     ({ total, idle, waiting }) => total === idle && waiting === 0,
   );

@@ -7,7 +7,8 @@ import { send, stored, transcript } from '../http/messages/turns.ts';
 import { agentWith, postTool, turnsOf } from '../support/agents/runtimeAgents.ts';
 import { createTestDatabase } from '../support/db/database.ts';
 import { startTestApp, type TestApp, type TestAppOptions } from '../support/http/app.ts';
-import { admin, adminJson, eventually } from '../support/scripts/admin.ts';
+import { until } from '../support/poll.ts';
+import { admin, adminJson } from '../support/scripts/admin.ts';
 import { type ModelServer, startModelServer } from '../support/servers/modelServer.ts';
 import { answering, startToolServer, type ToolServer } from '../support/tools/httpTools.ts';
 import { conversationThatWaits, lastReply, payCall } from '../support/turns/waitingCalls.ts';
@@ -98,7 +99,8 @@ test('an agent that asks repeatedly continues at once after each decision, howev
   for (const city of cities) server.script({ reply: '', toolCalls: [payCall(city)] });
   server.script({ reply: 'All paid.' });
   for (const city of ['First', ...cities]) {
-    const id = await eventually(`the call for ${city}`, () => pendingFor(city));
+    // 15 s: well before a sweep finds what the queue missed.
+    const id = await until(() => pendingFor(city), 15_000);
     await inTransaction(app.database.database.system, (trx) => decideAsOperator(trx, id, 'approved', new Date()));
   }
   expect(await lastReply(app, conversationId)).toBe('All paid.');

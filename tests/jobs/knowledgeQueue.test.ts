@@ -1,7 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startTestApp, type TestApp } from '../support/http/app.ts';
-import { makeBook, makeSource, processed, readSource, until, uploadSource } from '../support/knowledge/knowledge.ts';
+import { makeBook, makeSource, processed, readSource, uploadSource } from '../support/knowledge/knowledge.ts';
+import { poll } from '../support/poll.ts';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -55,12 +56,12 @@ test('the file and the passages of a deleted source are removed', async () => {
   await processed(app, source.publicId);
   await app.api('delete', `/knowledge-sources/${source.publicId}`);
   const folder = join(app.dataDir, 'files', app.workspace.workspaceId, 'knowledge');
-  await until(
+  await poll(
     () => readdir(folder),
     (names) => !names.includes(source.publicId),
     70_000, // when the job that processed it had not ended yet, the next sweep finds it
   );
-  await until(
+  await poll(
     () => passagesOf(source.publicId),
     (found) => found.length === 0,
   );

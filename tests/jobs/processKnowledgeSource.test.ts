@@ -7,7 +7,8 @@ import { newId } from '../../core/ids.ts';
 import type { JobContext } from '../../jobs/jobs.ts';
 import { processKnowledgeSource as job } from '../../jobs/processKnowledgeSource.ts';
 import { startTestApp, type TestApp, TestClock } from '../support/http/app.ts';
-import { makePdf, makeSource, ownReaders, readSource, until, uploadSource } from '../support/knowledge/knowledge.ts';
+import { makePdf, makeSource, ownReaders, readSource, uploadSource } from '../support/knowledge/knowledge.ts';
+import { poll } from '../support/poll.ts';
 
 /** The job without the queue; knowledgeQueue.test.ts has it with the queue. */
 
@@ -136,7 +137,7 @@ test('a run that the stop of the service interrupts does not count, and leaves n
   const source = await uploadSource(app, LONG_TEXT, 'a.txt');
   const stopping = new AbortController();
   const running = run(source.publicId, stopping.signal);
-  const [reader] = await until(ownReaders, (found) => found.length > 0);
+  const [reader] = await poll(ownReaders, (found) => found.length > 0);
   const folder = dirname(reader?.path ?? '');
   expect(dirname(folder)).toBe(join(app.dataDir, 'tmp'));
   expect(await readdir(folder)).toEqual(['source']);
@@ -151,7 +152,7 @@ test('a run that the stop of the service interrupts does not count, and leaves n
 test('a source that is deleted while it is read is removed, with its file and its passages', async () => {
   const source = await uploadSource(app, LONG_TEXT, 'a.txt');
   const running = run(source.publicId);
-  await until(
+  await poll(
     () => readSource(app, source.publicId),
     ({ processingStatus }) => processingStatus === 'PROCESSING',
   );
@@ -200,7 +201,7 @@ test('the file and the passages of a deleted source are removed, once', async ()
 test('a run that a later one has overtaken does not write its result', async () => {
   const source = await uploadSource(app, LONG_TEXT, 'a.txt');
   const running = run(source.publicId);
-  await until(
+  await poll(
     () => readSource(app, source.publicId),
     ({ processingStatus }) => processingStatus === 'PROCESSING',
   );

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { systemClock } from '../../core/clock.ts';
 import { newId } from '../../core/ids.ts';
@@ -7,6 +6,7 @@ import type { Job, JobContext, JobData, JobName } from '../../jobs/jobs.ts';
 import { type Queue, startQueue } from '../../jobs/queue.ts';
 import { adminQuery, createTestDatabase, type TestDatabase } from '../support/db/database.ts';
 import { startDatabaseProxy } from '../support/db/databaseProxy.ts';
+import { until } from '../support/poll.ts';
 
 type Data = JobData['process-knowledge-source'];
 type TestJob = Job<'process-knowledge-source'>;
@@ -54,11 +54,6 @@ function queueOfJobs(jobs: readonly Job<JobName>[], work: boolean, url = scratch
   return queue;
 }
 
-async function until(condition: () => boolean): Promise<void> {
-  for (const deadline = Date.now() + 20_000; !condition(); await sleep(20))
-    if (Date.now() > deadline) throw new Error('It did not happen within 20 s.');
-}
-
 const data = (): Data => ({ workspaceId: newId(), sourceId: newId() });
 
 test('a job that one process queues is run by another, once', async () => {
@@ -66,7 +61,7 @@ test('a job that one process queues is run by another, once', async () => {
   const sent = data();
   await queueOf(jobWith({}), false).send('process-knowledge-source', sent);
   queueOf(jobWith({ run: async (each) => void ran.push(each) }), true);
-  await until(() => ran.length > 0);
+  await until(() => ran.length > 0, 20_000);
   expect(ran).toEqual([sent]);
 });
 
@@ -77,9 +72,9 @@ test('one job per key waits at a time', async () => {
   for (const each of [one, one, two, one]) await api.send('process-knowledge-source', each);
   queueOf(jobWith({ run: async ({ sourceId }) => void ran.push(sourceId) }), true);
   const marker = data();
-  await until(() => ran.length >= 2);
+  await until(() => ran.length >= 2, 20_000);
   await api.send('process-knowledge-source', marker);
-  await until(() => ran.includes(marker.sourceId));
+  await until(() => ran.includes(marker.sourceId), 20_000);
   expect(ran.toSorted()).toEqual([one.sourceId, two.sourceId, marker.sourceId].toSorted());
 });
 
@@ -100,12 +95,12 @@ test.each([
   const sent = data();
   const marker = { ...data(), workspaceId: sent.workspaceId };
   await queue.send('process-knowledge-source', sent);
-  await until(() => ran.length === 1);
+  await until(() => ran.length === 1, 20_000);
   await queue.send('process-knowledge-source', sent);
   gate.resolve();
   // Jobs of one workspace run in the order in which they were queued.
   await queue.send('process-knowledge-source', marker);
-  await until(() => ran.includes(marker.sourceId));
+  await until(() => ran.includes(marker.sourceId), 20_000);
   expect(ran.filter((id) => id === sent.sourceId)).toHaveLength(runs);
 });
 
@@ -121,10 +116,10 @@ test('a workspace with more jobs than the queue runs at a time leaves a place to
   });
   const queue = queueOf(job, true);
   for (const workspaceId of [many, many, many, few]) await queue.send(job.name, { ...data(), workspaceId });
-  await until(() => ran.includes(few));
+  await until(() => ran.includes(few), 20_000);
   expect(ran.filter((id) => id === many)).toHaveLength(1);
   gate.resolve();
-  await until(() => ran.length === 4);
+  await until(() => ran.length === 4, 20_000);
 });
 
 test('a job that fails is run again, and told when its last run has failed', async () => {
@@ -142,7 +137,7 @@ test('a job that fails is run again, and told when its last run has failed', asy
     true,
   );
   await queue.send('process-knowledge-source', sent);
-  await until(() => failed.length > 0);
+  await until(() => failed.length > 0, 20_000);
   expect([runs, failed]).toEqual([2, [sent]]);
 });
 
@@ -150,7 +145,7 @@ test('work that was stored and never queued is swept up at start', async () => {
   const lost = data();
   const ran: Data[] = [];
   queueOf(jobWith({ sweep: async () => [lost], run: async (each) => void ran.push(each) }), true);
-  await until(() => ran.length > 0);
+  await until(() => ran.length > 0, 20_000);
   expect(ran).toEqual([lost]);
 });
 
@@ -163,13 +158,13 @@ test('work that may have been missed is swept up on demand', async () => {
     return lost;
   };
   const queue = queueOf(jobWith({ sweep, run: async (each) => void ran.push(each) }), true);
-  await until(() => sweeps === 1);
+  await until(() => sweeps === 1, 20_000);
   lost.push(data());
   // The first sweep may still be under way; a sweep does not run beside another of its job.
   await until(() => {
     queue.sweep('process-knowledge-source');
     return ran.length > 0;
-  });
+  }, 20_000);
   expect(ran).toEqual(lost);
 });
 
@@ -179,7 +174,7 @@ test('a job whose sweep fails does not keep other jobs from being swept', async 
   const failing = jobWith({ sweep: () => Promise.reject(new Error('The sweep of the first job fails.')) });
   const other = jobWith({ sweep: async () => [lost], run: async (each) => void ran.push(each) });
   queueOfJobs([failing, { ...other, name: 'send-follow-up' } as Job<JobName>], true);
-  await until(() => ran.length > 0);
+  await until(() => ran.length > 0, 20_000);
   expect(ran).toEqual([lost]);
   expect(logged.some((line) => line.includes('The sweep of the first job fails.'))).toBe(true);
 });
@@ -207,10 +202,10 @@ test('a job that the stop interrupts is run by the next worker, and does not cou
     true,
   );
   await first.send('process-knowledge-source', data());
-  await until(() => began.length > 0);
+  await until(() => began.length > 0, 20_000);
   await first.stop(0);
   queueOf(jobWith({ run: async () => void began.push('second') }), true);
-  await until(() => began.includes('second'));
+  await until(() => began.includes('second'), 20_000);
   expect(failed).toEqual([]);
 });
 
@@ -222,10 +217,10 @@ test('a queue that cannot be reached rejects nothing, and works as soon as it ca
   const api = queueOf(jobWith({}), false, line.url);
   await api.send('process-knowledge-source', lost);
   queueOf(jobWith({ run: async (each) => void ran.push(each) }), true, line.url);
-  await until(() => logged.some((line) => line.includes('did not start; the start is retried')));
+  await until(() => logged.some((line) => line.includes('did not start; the start is retried')), 20_000);
   await line.mend();
   await api.send('process-knowledge-source', found);
-  await until(() => ran.length > 0);
+  await until(() => ran.length > 0, 20_000);
   expect(ran).toEqual([found]);
   await Promise.all(queues.splice(0).map((queue) => queue.stop(0)));
   await line.cut();

@@ -2,7 +2,7 @@ import { softDeleteConversation } from '../../db/queries/conversations/conversat
 import { begun, draftAgent, publishedAgent, said, send, transcript } from '../http/messages/turns.ts';
 import { publish, setStatus } from '../support/agents/agents.ts';
 import { startTestApp } from '../support/http/app.ts';
-import { until } from '../support/knowledge/knowledge.ts';
+import { poll } from '../support/poll.ts';
 import {
   FOLLOWS_UP,
   HOUR_MS,
@@ -63,7 +63,7 @@ describe('the agent writes again', () => {
     const settings = { database: here.app.database, jobs: true, models: here.server.settings(), clock: here.clock };
     const replicas = await Promise.all([startTestApp(settings), startTestApp(settings)]);
     try {
-      await until(
+      await poll(
         () => planOf(here.app, id),
         ({ sent }) => sent > 0,
       );

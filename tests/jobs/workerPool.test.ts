@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import type { Job, JobData, JobName } from '../../jobs/jobs.ts';
 import { type ClaimedJob, startWorkerPool, type WorkerPool, type WorkerPoolOptions } from '../../jobs/workerPool.ts';
+import { until } from '../support/poll.ts';
 
 /** A queue in memory that hands out the oldest job first, as pg-boss does. */
 class QueueInMemory {
@@ -61,11 +62,6 @@ function poolOf(queue: QueueInMemory, parts: Partial<WorkerPoolOptions>): Worker
   return pool;
 }
 
-async function until(condition: () => boolean): Promise<void> {
-  for (const deadline = Date.now() + 10_000; !condition(); await sleep(5))
-    if (Date.now() > deadline) throw new Error('It did not happen within 10 s.');
-}
-
 test('a backlog of one workspace delays the work of another by no more than a round', async () => {
   const queue = new QueueInMemory();
   for (const workspaceId of ['a', 'b', 'c']) queue.add(workspaceId, 200);
@@ -76,7 +72,7 @@ test('a backlog of one workspace delays the work of another by no more than a ro
       if (started.length === 100) queue.add('late');
     },
   });
-  await until(() => started.includes('late'));
+  await until(() => started.includes('late'), 10_000);
   expect(started.indexOf('late') - 100).toBeLessThanOrEqual(4);
   await pool.stop(ending.signal);
 });
@@ -86,7 +82,7 @@ test('a backlog is worked off without a pause', async () => {
   queue.add('a', 300);
   const startedAt = performance.now();
   const pool = poolOf(queue, {});
-  await until(() => queue.outcomes.length === 300);
+  await until(() => queue.outcomes.length === 300, 10_000);
   // With a pause of half a second after each it would be more than a minute.
   expect(performance.now() - startedAt).toBeLessThan(5_000);
   expect(queue.outcomes.every(([, outcome]) => outcome === 'completed')).toBe(true);
@@ -108,7 +104,7 @@ test('one statement sends the heartbeat of all running jobs', async () => {
   queue.add('b', 1);
   const gate = Promise.withResolvers<void>();
   const pool = poolOf(queue, { places: 8, heartbeatMs: 10, run: () => gate.promise });
-  await until(() => queue.touched.some((ids) => ids.length === 4));
+  await until(() => queue.touched.some((ids) => ids.length === 4), 10_000);
   gate.resolve();
   await pool.stop(ending.signal);
 });
@@ -125,7 +121,7 @@ test('a job that runs for too long fails, is told so, and gives its place back',
       return new Promise(() => {});
     },
   });
-  await until(() => queue.outcomes.length === 2);
+  await until(() => queue.outcomes.length === 2, 10_000);
   expect(queue.outcomes).toEqual([
     ['1', 'failed'],
     ['2', 'failed'],
@@ -139,9 +135,9 @@ test('a queue that is down is asked again', async () => {
   queue.down = true;
   queue.add('a');
   const pool = poolOf(queue, {});
-  await until(() => logged.some((line) => line.includes('jobs could not be claimed')));
+  await until(() => logged.some((line) => line.includes('jobs could not be claimed')), 10_000);
   queue.down = false;
-  await until(() => queue.outcomes.length === 1);
+  await until(() => queue.outcomes.length === 1, 10_000);
   await pool.stop(ending.signal);
 });
 
@@ -150,7 +146,7 @@ test('the stop waits for running jobs; those that ignore the end fail, to be run
   queue.add('a', 1);
   const gate = Promise.withResolvers<void>();
   const finishing = poolOf(queue, { run: () => gate.promise });
-  await until(() => queue.waiting.length === 0);
+  await until(() => queue.waiting.length === 0, 10_000);
   const stopping = finishing.stop(new AbortController().signal);
   queue.add('a', 1);
   finishing.wake();
@@ -158,7 +154,7 @@ test('the stop waits for running jobs; those that ignore the end fail, to be run
   await stopping;
   expect(queue.outcomes).toEqual([['1', 'completed']]);
   const stubborn = poolOf(queue, { run: () => new Promise(() => {}) });
-  await until(() => queue.waiting.length === 0);
+  await until(() => queue.waiting.length === 0, 10_000);
   await stubborn.stop(AbortSignal.abort());
   expect(queue.outcomes.at(-1)).toEqual(['2', 'failed']);
 });

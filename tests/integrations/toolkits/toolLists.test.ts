@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ToolkitTool } from '../../../integrations/toolkits/toolkits.ts';
 import { type ToolListOptions, ToolLists } from '../../../integrations/toolkits/toolLists.ts';
+import { until } from '../../support/poll.ts';
 
 const MINUTE = 60_000;
 const tool = (name: string): ToolkitTool => ({ name, description: '', inputSchema: { type: 'object' } });
@@ -25,12 +26,6 @@ function lists(options: Partial<ToolListOptions> = {}): ToolLists {
 const namesOf = async (known: ToolLists, toolkit = 'slack') => (await known.of(toolkit)).map(({ name }) => name);
 const down = () => Promise.reject(new Error('down'));
 
-async function until(what: () => Promise<boolean>): Promise<void> {
-  for (const deadline = Date.now() + 5000; !(await what()); await sleep(5)) {
-    if (Date.now() > deadline) throw new Error(`it did not come true: ${what}`);
-  }
-}
-
 test('concurrent callers share one request, and the list is cached', async () => {
   const known = lists();
   await Promise.all([known.of('slack'), known.of('slack'), known.of('gmail')]);
@@ -48,7 +43,7 @@ test('an old list is returned at once and refreshed in the background', async ()
   expect(await namesOf(known)).toEqual(['A']);
   expect(await namesOf(known)).toEqual(['A']);
   read.resolve([tool('B')]);
-  await until(async () => (await namesOf(known))[0] === 'B');
+  await until(async () => (await namesOf(known))[0] === 'B', 5_000);
   expect(asked).toHaveLength(2);
 });
 
@@ -63,7 +58,7 @@ test('a list that is not cached is waited for once in 15 seconds; a late respons
   await expect(known.of('slack')).rejects.toBe(first);
   expect(asked).toEqual(['slack']);
   read.resolve([tool('A')]);
-  await until(() => known.of('slack').then(Boolean, () => false));
+  await until(() => known.of('slack').then(Boolean, () => false), 5_000);
   expect(asked).toEqual(['slack']);
 });
 

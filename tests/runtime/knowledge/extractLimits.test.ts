@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Unreadable } from '../../../runtime/knowledge/extract/blocks.ts';
 import { EXTRACT_LIMITS } from '../../../runtime/knowledge/extract.ts';
-import { extract, makeDocxBomb, ownReaders, until } from '../../support/knowledge/knowledge.ts';
+import { extract, makeDocxBomb, ownReaders } from '../../support/knowledge/knowledge.ts';
+import { poll } from '../../support/poll.ts';
 
 const MB = 1024 * 1024;
 /** Seconds of work, in a language whose words must be looked for. */
@@ -59,7 +60,7 @@ test('a reader that writes without end is killed', async () => {
 test('an abort ends the reader at once, with the reason of the abort', async () => {
   const stopping = new AbortController();
   const reading = thrown(extract(LONG_WORK, 'text', { signal: stopping.signal }));
-  await until(ownReaders, (found) => found.length > 0);
+  await poll(ownReaders, (found) => found.length > 0);
   stopping.abort(new Error('The service is stopping.'));
   expect(String(await reading)).toBe('Error: The service is stopping.');
   expect(await ownReaders()).toEqual([]);
@@ -69,7 +70,7 @@ test('a reader has nothing of our environment', async () => {
   process.env.GUILDHALL_TEST_SECRET = 'do not tell';
   const stopping = new AbortController();
   const reading = thrown(extract(LONG_WORK, 'text', { signal: stopping.signal }));
-  const [reader] = await until(ownReaders, (found) => found.length > 0);
+  const [reader] = await poll(ownReaders, (found) => found.length > 0);
   expect(reader?.environment).not.toMatch(/do not tell|PATH=/);
   stopping.abort(new Error('enough'));
   await reading;
@@ -79,7 +80,7 @@ test('a reader has nothing of our environment', async () => {
 test('a reader may read its own code and its file, and not what else is in the folder of the service', async () => {
   const stopping = new AbortController();
   const reading = thrown(extract(LONG_WORK, 'text', { signal: stopping.signal }));
-  const [reader] = await until(ownReaders, (found) => found.length > 0);
+  const [reader] = await poll(ownReaders, (found) => found.length > 0);
   const command = (await readFile(`/proc/${reader?.pid}/cmdline`, 'utf8')).split('\0');
   const rights = command.filter((each) => /^--(permission|allow-)/.test(each));
   stopping.abort(new Error('enough'));

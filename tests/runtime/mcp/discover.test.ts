@@ -1,7 +1,7 @@
 // Longer than most: each way in which a server can misbehave is one line of two tables.
 import type { ServerResponse } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { discoverTools } from '../../../runtime/mcp/discover.ts';
+import { until } from '../../support/poll.ts';
 import { startEverything, startMcpServer, type TlsServer, useCertificate } from '../../support/servers/mcp.ts';
 import { type Answer, INITIALIZED, startRawMcp, tool } from '../../support/servers/mcpHostile.ts';
 
@@ -28,7 +28,7 @@ async function failure(answer: Answer, timeoutMs?: number): Promise<string> {
     () => new Error('it was a success'),
     (failed: unknown) => failed as Error,
   );
-  await untilNoConnection(server);
+  await until(() => server.connections() === 0, 2_000);
   expect(error.message).not.toContain('sk-secret');
   return error.message;
 }
@@ -42,12 +42,6 @@ const listing = (...tools: unknown[]): Answer => {
   return ({ method, result }) => (method === 'tools/list' ? result({ tools }) : false);
 };
 
-async function untilNoConnection(server: TlsServer): Promise<void> {
-  for (const deadline = Date.now() + 2000; server.connections() > 0; await sleep(10)) {
-    if (Date.now() > deadline) throw new Error(`${server.connections()} connections are still open`);
-  }
-}
-
 describe('the official reference server', () => {
   test.each(['streamableHttp', 'sse'] as const)('all its tools are found over %s', async (mode) => {
     const server = await running(startEverything(certificate, mode));
@@ -58,7 +52,7 @@ describe('the official reference server', () => {
     const echo = tools.find(({ name }) => name === 'echo');
     expect(echo?.description).toBe('Echoes back the input string');
     expect(echo?.inputSchema).toMatchObject({ type: 'object', properties: { message: { type: 'string' } } });
-    await untilNoConnection(server);
+    await until(() => server.connections() === 0, 2_000);
     expect(server.seen.map(({ method }) => method)).toEqual(
       mode === 'sse' ? ['POST', 'GET', 'POST', 'POST', 'POST'] : ['POST', 'POST', 'POST', 'DELETE'],
     );
@@ -70,7 +64,7 @@ describe('a server', () => {
     const server = await running(startMcpServer(certificate));
     await discover(server.url);
     expect([server.begun, server.sessions.size]).toEqual([1, 0]);
-    await untilNoConnection(server);
+    await until(() => server.connections() === 0, 2_000);
   });
 
   test('every request has the headers of the credential', async () => {

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { McpPool, type McpPoolOptions, type McpServer } from '../../../runtime/mcp/pool.ts';
+import { until } from '../../support/poll.ts';
 import {
   startEverything,
   startMcpServer,
@@ -48,12 +49,6 @@ const echo = (text: string, instanceMode: 'STATIC' | 'DYNAMIC' = 'STATIC', signa
   ...(signal ? { signal } : {}),
 });
 
-async function until(what: () => boolean): Promise<void> {
-  for (const deadline = Date.now() + 5000; !what(); await sleep(10)) {
-    if (Date.now() > deadline) throw new Error(`it did not come true: ${what}`);
-  }
-}
-
 describe.each(['streamable', 'sse'] as const)('over %s', (kind) => {
   let server: TestMcpServer;
   beforeEach(async () => {
@@ -74,7 +69,7 @@ describe.each(['streamable', 'sse'] as const)('over %s', (kind) => {
     const results = await Promise.all(['a', 'b'].map((text) => pool.call(at(server.url), echo(text, 'DYNAMIC'))));
     expect(results.map(({ text }) => text)).toEqual(['echo: a', 'echo: b']);
     expect(server.begun).toBe(2);
-    await until(() => server.sessions.size === 0 && server.connections() === 0);
+    await until(() => server.sessions.size === 0 && server.connections() === 0, 5_000);
     expect(pool.size).toBe(0);
   });
 
@@ -88,7 +83,7 @@ describe.each(['streamable', 'sse'] as const)('over %s', (kind) => {
       collect();
     }
     await pool.close();
-    await until(() => server.sessions.size === 0 && server.connections() === 0);
+    await until(() => server.sessions.size === 0 && server.connections() === 0, 5_000);
   });
 
   test('a lost session is opened again', async () => {
@@ -98,7 +93,7 @@ describe.each(['streamable', 'sse'] as const)('over %s', (kind) => {
       server.sessions.delete(id);
       await session.close();
     }
-    if (kind === 'sse') await until(() => pool.size === 0);
+    if (kind === 'sse') await until(() => pool.size === 0, 5_000);
     expect(await pool.call(at(server.url), echo('b'))).toEqual({
       isError: false,
       text: 'echo: b',
@@ -111,7 +106,7 @@ describe.each(['streamable', 'sse'] as const)('over %s', (kind) => {
     const pool = makePool();
     await pool.call(at(server.url), echo('a'));
     await pool.close();
-    await until(() => server.sessions.size === 0 && server.connections() === 0);
+    await until(() => server.sessions.size === 0 && server.connections() === 0, 5_000);
     await expect(pool.call(at(server.url), echo('b'))).rejects.toThrow('The service is stopping.');
   });
 });
@@ -142,7 +137,7 @@ describe('a shared session', () => {
     const server = await running(startMcpServer(certificate));
     const pool = makePool({ idleMs: 20 });
     await pool.call(at(server.url), echo('a'));
-    await until(() => pool.size === 0 && server.sessions.size === 0);
+    await until(() => pool.size === 0 && server.sessions.size === 0, 5_000);
   });
 
   test('is ended when its server is forgotten', async () => {
@@ -150,7 +145,7 @@ describe('a shared session', () => {
     const pool = makePool();
     await pool.call(at(server.url), echo('a'));
     pool.forget('w', 's');
-    await until(() => server.sessions.size === 0);
+    await until(() => server.sessions.size === 0, 5_000);
     expect(pool.size).toBe(0);
   });
 
@@ -159,7 +154,7 @@ describe('a shared session', () => {
     const pool = makePool({ size: 2 });
     for (const id of ['1', '2', '1', '3']) await pool.call(at(server.url, { id }), echo('a'));
     expect(pool.size).toBe(2);
-    await until(() => server.sessions.size === 2);
+    await until(() => server.sessions.size === 2, 5_000);
     await pool.call(at(server.url, { id: '1' }), echo('a'));
     expect(server.begun).toBe(3);
     await pool.call(at(server.url, { id: '2' }), echo('a'));
@@ -192,12 +187,12 @@ describe('a shared session', () => {
     const url = `${server.origin}/mcp`;
     const first = pool.call(at(url), echo('a', 'STATIC', stop.signal));
     const second = pool.call(at(url), echo('b'));
-    await until(() => arrived === 2);
+    await until(() => arrived === 2, 5_000);
     stop.abort(new Error('enough'));
     await expect(first).rejects.toThrow('enough');
     for (const answer of waiting) answer();
     expect((await second).text).toBe('{"text":"b"}');
-    await until(() => server.seen.some(({ method }) => method === 'DELETE'));
+    await until(() => server.seen.some(({ method }) => method === 'DELETE'), 5_000);
   });
 
   test('a caller that aborts while it is being opened gets its own reason', async () => {
@@ -302,7 +297,7 @@ describe('a call', () => {
     await expect(pool.call(at(`${server.origin}/mcp`), echo('a'))).rejects.toThrow(/in time|within 2000 ms/);
     expect(pool.size).toBe(0);
     expect((await pool.call(at(`${server.origin}/mcp`), echo('b'))).isError).toBe(false);
-    await until(() => server.connections() === 0);
+    await until(() => server.connections() === 0, 5_000);
   });
 
   test('a response that is too large fails only its own call', async () => {
@@ -392,6 +387,6 @@ describe('a call', () => {
       temperature: expect.any(Number),
     });
     await pool.close();
-    await until(() => server.connections() === 0);
+    await until(() => server.connections() === 0, 5_000);
   });
 });

@@ -1,9 +1,9 @@
 import { mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { discoverTools } from '../../../runtime/mcp/discover.ts';
 import { McpPool } from '../../../runtime/mcp/pool.ts';
+import { until } from '../../support/poll.ts';
 import { useCertificate } from '../../support/servers/mcp.ts';
 import { type BridgedServer, bridgeStdio, type StdioServer } from '../../support/servers/mcpStdioBridge.ts';
 
@@ -42,12 +42,6 @@ function call({ url }: BridgedServer, tool: string, args: Record<string, unknown
   return pool.call(target, { instanceMode: instanceMode ?? 'STATIC', tool, arguments: args });
 }
 
-async function untilNoProcess({ processes }: BridgedServer): Promise<void> {
-  for (const deadline = Date.now() + 5000; processes() > 0; await sleep(10)) {
-    if (Date.now() > deadline) throw new Error(`${processes()} processes still run`);
-  }
-}
-
 describe('server-filesystem', () => {
   test('its tools are found with their schemas, and its session is ended', async () => {
     const files = await filesystem();
@@ -62,7 +56,7 @@ describe('server-filesystem', () => {
       properties: { path: { type: 'string' }, content: { type: 'string' } },
       required: ['path', 'content'],
     });
-    await untilNoProcess(files);
+    await until(() => files.processes() === 0, 5_000);
   });
 
   test('a file is written, read and changed, in one session', async () => {
@@ -120,8 +114,8 @@ describe('server-memory', () => {
   test('each DYNAMIC call has its own session, which ends with the call', async () => {
     const graph = await memory();
     await call(graph, 'create_entities', { entities: [ada] }, 'DYNAMIC');
-    await untilNoProcess(graph);
+    await until(() => graph.processes() === 0, 5_000);
     expect((await call(graph, 'read_graph', {}, 'DYNAMIC')).structuredContent).toMatchObject({ entities: [ada] });
-    await untilNoProcess(graph);
+    await until(() => graph.processes() === 0, 5_000);
   });
 });

@@ -4,6 +4,7 @@ import { newId } from '../../../core/ids.ts';
 import { beginConversation, LEASE_SECONDS } from '../../../db/queries/turns/turns.ts';
 import { TurnRegistry } from '../../../runtime/turn/turnRegistry.ts';
 import { createTestDatabase, type SeededWorkspace, type TestDatabase } from '../../support/db/database.ts';
+import { until } from '../../support/poll.ts';
 import { turnStart } from '../../support/turns/storedTurns.ts';
 
 let database: TestDatabase;
@@ -144,11 +145,6 @@ describe('holding', () => {
         'Date',
       ],
     });
-  /** Lets real input and output go on until it holds. */
-  async function until(condition: () => Promise<boolean>): Promise<void> {
-    while (!(await condition())) await new Promise((resolve) => setImmediate(resolve));
-  }
-
   test('renews the leases of all turns every five seconds, and only while they run', async () => {
     const leases = [await heldConversation(), await heldConversation()];
     const over = await heldConversation();
@@ -161,11 +157,12 @@ describe('holding', () => {
       expect(await secondsLeft(leases[0]?.conversationId ?? '')).toBeLessThan(2);
       jest.advanceTimersByTime(1);
       for (const { conversationId } of leases) {
-        await until(async () => (await secondsLeft(conversationId)) > LEASE_SECONDS - 5);
+        await until(async () => (await secondsLeft(conversationId)) > LEASE_SECONDS - 5, 20_000);
         await age(conversationId);
       }
       jest.advanceTimersByTime(5_000);
-      for (const { conversationId } of leases) await until(async () => (await secondsLeft(conversationId)) > 10);
+      for (const { conversationId } of leases)
+        await until(async () => (await secondsLeft(conversationId)) > 10, 20_000);
       expect(await secondsLeft(over.conversationId)).toBeLessThan(2);
       gate.resolve();
       await Promise.all(running);
@@ -197,7 +194,7 @@ describe('holding', () => {
         return controller.signal.aborted;
       });
       jest.advanceTimersByTime(5_000);
-      await until(async () => (await secondsLeft(mine.conversationId)) > 10);
+      await until(async () => (await secondsLeft(mine.conversationId)) > 10, 20_000);
       expect(await secondsLeft(lease.conversationId)).toBeLessThan(2);
       expect(await ended).toMatchObject({ code: 'UNAVAILABLE' });
       gate.resolve();

@@ -1,4 +1,5 @@
 import { startTestApp, type TestApp, TestClock } from '../../support/http/app.ts';
+import { poll } from '../../support/poll.ts';
 
 const clock = new TestClock();
 let app: TestApp;
@@ -31,8 +32,7 @@ test('the last use of a key is written once a minute', async () => {
   /** Uses the key, and waits for the note, which the request does not wait for. */
   const used = async (expected: number) => {
     expect((await app.api('get', '/health', apiKey)).status).toBe(200);
-    for (const deadline = Date.now() + 5_000; (await lastUse()) !== expected; )
-      if (Date.now() > deadline) throw new Error(`The last use is ${await lastUse()} and not ${expected}.`);
+    await poll(lastUse, (found) => found === expected, 5_000);
   };
   const first = clock.now().getTime();
   await used(first);

@@ -1,9 +1,10 @@
 import { createServer, get, type IncomingMessage, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
-import { setTimeout as sleep, setImmediate as turnOfTheLoop } from 'node:timers/promises';
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import { createParser } from 'eventsource-parser';
 import express, { type Response } from 'express';
 import { type EventStreamOptions, openEventStream } from '../../../server/api/eventStream.ts';
+import { until } from '../../support/poll.ts';
 
 const MIB = 1_048_576;
 const PIECE = 'x'.repeat(MIB / 4);
@@ -39,13 +40,6 @@ function deafReader(): Socket {
 }
 
 const reader = () => new Promise<IncomingMessage>((resolve) => get({ port, host: '127.0.0.1' }, resolve));
-
-async function until(condition: () => boolean): Promise<void> {
-  for (const end = Date.now() + 10_000; !condition(); ) {
-    if (Date.now() > end) throw new Error('It did not happen in time.');
-    await sleep(5);
-  }
-}
 
 describe('a quiet stream', () => {
   test('is kept alive with comments, and ends without any more of them', async () => {
@@ -97,7 +91,7 @@ describe('a reader that reads nothing', () => {
     stream.send('text-delta', { text: 'x'.repeat(32 * MIB) });
     stream.end();
     expect(response.destroyed).toBe(false);
-    await until(() => response.destroyed);
+    await until(() => response.destroyed, 10_000);
     socket.destroy();
   });
 });
@@ -114,7 +108,7 @@ describe('a reader that keeps up', () => {
     const event = `event: text-delta\ndata: ${JSON.stringify({ text: PIECE })}\n\n`.length;
     for (let sent = 1; sent <= 100; sent += 1) {
       stream.send('text-delta', { text: PIECE });
-      await until(() => read >= sent * event);
+      await until(() => read >= sent * event, 10_000);
     }
     stream.end();
     await finished;
@@ -130,7 +124,7 @@ describe('a reader that keeps up', () => {
       for await (const chunk of answer.setEncoding('utf8')) read += chunk;
     })();
     stream.send('large', { text: 'x'.repeat(8 * MIB) });
-    await until(() => read.length > 8 * MIB);
+    await until(() => read.length > 8 * MIB, 10_000);
     stream.send('last', {});
     stream.end();
     await finished;

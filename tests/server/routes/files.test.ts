@@ -3,12 +3,12 @@ import { readdir } from 'node:fs/promises';
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { StorageError } from '../../../integrations/storage/storage.ts';
 import { publicFileUrl, speechKey } from '../../../runtime/files/publicFiles.ts';
 import { sourceKey } from '../../../runtime/knowledge/sourceKind.ts';
 import { mp3, wav } from '../../support/files/audioSamples.ts';
 import { startTestApp, type TestApp } from '../../support/http/app.ts';
+import { until } from '../../support/poll.ts';
 
 let app: TestApp;
 let key: string;
@@ -42,13 +42,6 @@ function ask(path: string, options: { method?: string; headers?: Record<string, 
 
 /** Copies that requests are answered from. */
 const copies = () => readdir(join(app.dataDir, 'tmp')).catch(() => []);
-
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + 10_000; !(await condition()); ) {
-    if (Date.now() > end) throw new Error('It did not happen in time.');
-    await sleep(10);
-  }
-}
 
 describe('a spoken reply', () => {
   test('is read by anybody who has its address, and cannot do anything in a browser but sound', async () => {
@@ -111,7 +104,7 @@ describe('a spoken reply', () => {
 
   test('leaves no copy behind', async () => {
     await Promise.all(Array.from({ length: 20 }, () => ask(`/files/${key}`)));
-    await until(async () => (await copies()).length === 0);
+    await until(async () => (await copies()).length === 0, 10_000);
   });
 
   test('costs one copy, however many read it slowly, and none when they are gone', async () => {
@@ -122,11 +115,11 @@ describe('a spoken reply', () => {
       socket.write(`GET /files/${large} HTTP/1.1\r\nHost: x\r\n\r\n`);
       return socket;
     });
-    await until(async () => (await copies()).length === 1);
+    await until(async () => (await copies()).length === 1, 10_000);
     await Promise.all(readers.map((socket) => new Promise((resolve) => socket.once('readable', resolve))));
     expect(await copies()).toHaveLength(1);
     for (const socket of readers) socket.destroy();
-    await until(async () => (await copies()).length === 0);
+    await until(async () => (await copies()).length === 0, 10_000);
   });
 });
 

@@ -8,13 +8,14 @@ import { type ConnectOptions, connectDatabase, type Database } from '../../../db
 import { insertApiKey } from '../../../db/queries/workspaces/apiKeys.ts';
 import { insertWorkspace } from '../../../db/queries/workspaces/workspaces.ts';
 import type { DB } from '../../../generated/db.ts';
+import { poll } from '../poll.ts';
 
 /** Environment variables by which the set-up tells the workers where the test cluster is. */
 export const TEST_ADMIN_URL = 'GUILDHALL_TEST_ADMIN_URL';
 export const TEST_LOGIN_URL = 'GUILDHALL_TEST_LOGIN_URL';
 export const TEMPLATE_DATABASE = 'guildhall_template';
 
-const LEAK_PATIENCE_MILLIS = 2000;
+const LEAK_TIMEOUT_MS = 2000;
 
 export type SeededWorkspace = {
   workspaceId: string;
@@ -49,13 +50,11 @@ export async function adminQuery<Row extends pg.QueryResultRow>(text: string, da
 
 /** Resolves when somebody in the database waits for a lock. */
 export async function untilOneWaits(database: string): Promise<void> {
-  for (const deadline = Date.now() + 10_000; Date.now() < deadline; ) {
-    const waiting = await adminQuery(
-      `select 1 from pg_stat_activity where datname = '${database}' and wait_event_type = 'Lock'`,
-    );
-    if (waiting.length > 0) return;
-  }
-  throw new Error('nobody waits');
+  await poll(
+    () => adminQuery(`select 1 from pg_stat_activity where datname = '${database}' and wait_event_type = 'Lock'`),
+    (waiting) => waiting.length > 0,
+    10_000,
+  );
 }
 
 /** An empty database without any table, owned by the service's login. */
@@ -118,7 +117,7 @@ function urlOf(variable: string, database: string): string {
 
 /** Sessions inside a transaction and advisory locks; what is just finishing gets a moment. */
 export async function findLeaks(database: string): Promise<string[]> {
-  for (const deadline = Date.now() + LEAK_PATIENCE_MILLIS; ; await sleep(20)) {
+  for (const deadline = Date.now() + LEAK_TIMEOUT_MS; ; await sleep(20)) {
     const leaks = await adminQuery<{ leak: string }>(`
       select 'session ' || pid || ' is ' || state || ' after: ' || query as leak
         from pg_stat_activity where datname = '${database}' and state like 'idle in transaction%'

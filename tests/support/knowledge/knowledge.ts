@@ -1,7 +1,6 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Document, HeadingLevel, Packer, Paragraph, Table, TableCell, TableRow } from 'docx';
 import PDFDocument from 'pdfkit';
 import { ZipFile } from 'yazl';
@@ -10,11 +9,11 @@ import type { SourceKind } from '../../../runtime/files/fileKinds.ts';
 import { type ExtractLimits, extractPassages } from '../../../runtime/knowledge/extract.ts';
 import type { Passage } from '../../../runtime/knowledge/passages.ts';
 import type { TestApp } from '../http/app.ts';
+import { poll } from '../poll.ts';
 
 type Source = components['schemas']['KnowledgeSource'];
 
 /** Processing is a matter of a second; a busy machine takes longer. */
-const PROCESSING_PATIENCE_MS = 20_000;
 
 /** A PNG of one pixel. */
 export const PIXEL = Buffer.from(
@@ -187,24 +186,9 @@ export async function readSource(app: TestApp, id: string, key?: string): Promis
   return body;
 }
 
-/** Asks until `done` says so. Throws what it saw last when it takes too long. */
-export async function until<T>(
-  ask: () => Promise<T>,
-  done: (answer: T) => boolean,
-  patienceMs = PROCESSING_PATIENCE_MS,
-): Promise<T> {
-  const deadline = performance.now() + patienceMs;
-  for (;;) {
-    const answer = await ask();
-    if (done(answer)) return answer;
-    if (performance.now() > deadline) throw new Error(`Not within ${patienceMs} ms: ${JSON.stringify(answer)}`);
-    await sleep(50);
-  }
-}
-
 /** The source once its processing has ended, well or badly; the application must run jobs. */
 export function processed(app: TestApp, id: string): Promise<Source> {
-  return until(
+  return poll(
     () => readSource(app, id),
     ({ processingStatus }) => processingStatus === 'COMPLETED' || processingStatus === 'FAILED',
   );

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { runAdmin } from '../../../scripts/admin/run.ts';
 
 /** What a command line of an operator came to. */
@@ -31,13 +30,4 @@ export async function adminJson(database: { url: string }, ...args: string[]) {
   const { code, stdout, stderr } = await admin(database, ...args, '--json');
   expect({ code, stdout: code === 0 ? '' : stdout, stderr }).toEqual({ code: 0, stdout: '', stderr: '' });
   return JSON.parse(stdout);
-}
-
-/** Asks again until there is an answer: for work in the background. Fails after 15 seconds, well before what was missed is swept up. */
-export async function eventually<T>(what: string, ask: () => Promise<T | undefined | false>): Promise<T> {
-  for (const deadline = Date.now() + 15_000; Date.now() < deadline; await sleep(15)) {
-    const answer = await ask();
-    if (answer !== undefined && answer !== false) return answer;
-  }
-  throw new Error(`It never came: ${what}`);
 }

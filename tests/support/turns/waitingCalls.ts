@@ -1,7 +1,7 @@
 import { send, stored } from '../../http/messages/turns.ts';
 import { turnsOf } from '../agents/runtimeAgents.ts';
 import type { TestApp } from '../http/app.ts';
-import { eventually } from '../scripts/admin.ts';
+import { until } from '../poll.ts';
 import type { ModelServer } from '../servers/modelServer.ts';
 
 /** A call of the tool `pay`, as a model asks for it. */
@@ -27,9 +27,10 @@ export async function conversationThatWaits(
 
 /** The last message of a conversation, once no turn of it runs or waits. */
 export function lastReply(app: TestApp, conversationId: string): Promise<string> {
-  return eventually('the end of every turn', async () => {
+  // 15 s: well before a sweep finds what the queue missed.
+  return until(async () => {
     const turns = await turnsOf(app, conversationId);
     if (turns.some(({ status }) => status === 'waiting' || status === 'running')) return undefined;
     return (await stored(app, conversationId, app.workspace.apiKey)).at(-1)?.content;
-  });
+  }, 15_000);
 }

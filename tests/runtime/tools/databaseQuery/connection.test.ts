@@ -4,6 +4,7 @@ import net, { type AddressInfo, type Socket } from 'node:net';
 import tls from 'node:tls';
 import { checkConnection, runDatabaseQuery } from '../../../../runtime/tools/databaseQuery/databaseQuery.ts';
 import { adminQuery, createEmptyDatabase } from '../../../support/db/database.ts';
+import { poll } from '../../../support/poll.ts';
 import { trustedCertificate } from '../../../support/servers/tls.ts';
 
 let database: Awaited<ReturnType<typeof createEmptyDatabase>>;
@@ -342,8 +343,10 @@ describe('TLS', () => {
       'cancelled',
     );
     const running = `select count(*)::int as n from pg_stat_activity where datname = '${database.name}' and state = 'active'`;
-    for (const deadline = Date.now() + 1500; (await adminQuery<{ n: number }>(running))[0]?.n !== 0; ) {
-      expect(Date.now()).toBeLessThan(deadline);
-    }
+    await poll(
+      () => adminQuery<{ n: number }>(running),
+      ([row]) => row?.n === 0,
+      1_500,
+    );
   });
 });
