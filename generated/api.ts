@@ -366,7 +366,7 @@ export interface paths {
         head?: never;
         /**
          * Change a feature of an agent
-         * @description Switches the feature on or off, changes its settings, or both. A setting that is left out stays as it is. The rules of the feature are checked on the state that would result; when one is broken, the answer is 422 `FEATURE_VALIDATION_ERROR` and nothing changes. Only the draft changes: conversations keep using the published version until the agent is published again.
+         * @description Switches the feature on or off, changes its settings, or both. A setting that is left out stays as it is. The rules of the feature are checked on the state that would result; when one is broken, the response is 422 `FEATURE_VALIDATION_ERROR` and nothing changes. Only the draft changes: conversations keep using the published version until the agent is published again.
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`, `FEATURE_NOT_FOUND`; 422 `FEATURE_VALIDATION_ERROR`.
          */
@@ -654,7 +654,7 @@ export interface paths {
         put?: never;
         /**
          * Add a knowledge source
-         * @description Send JSON for a text, or `multipart/form-data` for a file: PDF, TXT, CSV, DOCX or MD, at most 20 MiB (413 `PAYLOAD_TOO_LARGE`; another kind of file is 415 `UNSUPPORTED_MEDIA_TYPE`). The answer comes at once with `processingStatus` `PENDING`; the content is read and indexed in the background. Poll `getKnowledgeSource` until the status is `COMPLETED` or `FAILED`: what is wrong inside a file shows only then. Names need not be unique.
+         * @description Send JSON for a text, or `multipart/form-data` for a file: PDF, TXT, CSV, DOCX or MD, at most 20 MiB (413 `PAYLOAD_TOO_LARGE`; another kind of file is 415 `UNSUPPORTED_MEDIA_TYPE`). The response comes at once with `processingStatus` `PENDING`; the content is read and indexed in the background. Poll `getKnowledgeSource` until the status is `COMPLETED` or `FAILED`: what is wrong inside a file shows only then. Names need not be unique.
          */
         post: operations["createKnowledgeSource"];
         delete?: never;
@@ -790,7 +790,7 @@ export interface paths {
         put?: never;
         /**
          * Create a tool
-         * @description An HTTP request, a database query, a variable or a third-party API that agents can be linked to. The configuration must fit the type, or else it is 422 `INVALID_TOOL_CONFIGURATION`, and `details` names each fault. Tools of type `PARTNER_MCP` are not created here: 422 `INVALID_TOOL_TYPE`. A workspace has at most 500 tools unless its operator sets another limit: 422 `HTTP_TOOL_LIMIT_REACHED`.
+         * @description An HTTP request, a database query, a variable or a third-party API that agents can be linked to. The configuration must fit the type, or else it is 422 `INVALID_TOOL_CONFIGURATION`, and `details` names each error. Tools of type `PARTNER_MCP` are not created here: 422 `INVALID_TOOL_TYPE`. A workspace has at most 500 tools unless its operator sets another limit: 422 `HTTP_TOOL_LIMIT_REACHED`.
          *
          *     Error codes: 409 `HTTP_TOOL_NAME_TAKEN`; 422 `HTTP_TOOL_LIMIT_REACHED`, `INVALID_TOOL_TYPE`, `INVALID_TOOL_CONFIGURATION`.
          */
@@ -928,7 +928,7 @@ export interface paths {
         head?: never;
         /**
          * Change the link to an external MCP server
-         * @description Switches the server on or off for this agent, asks for approval of its calls, or sets how the connection is held. An absent field stays as it is; `null` sets it back to what a new link has: active, no approval, `STATIC`. The change reaches conversations once the agent is published again. A server that exists but is not linked is 404 `NOT_LINKED`. An archived agent has no draft: 409 `NO_DRAFT_VERSION`.
+         * @description Switches the server on or off for this agent, asks for approval of its calls, or sets how the connection is held. An absent field stays as it is; `null` resets it to the value of a new link: active, no approval, `STATIC`. The change reaches conversations once the agent is published again. A server that exists but is not linked is 404 `NOT_LINKED`. An archived agent has no draft: 409 `NO_DRAFT_VERSION`.
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`, `EXTERNAL_MCP_NOT_FOUND`, `NOT_LINKED`; 409 `NO_DRAFT_VERSION`.
          */
@@ -950,7 +950,7 @@ export interface paths {
         put?: never;
         /**
          * Register an external MCP server
-         * @description Stores the server with its credential encrypted, then connects to it and discovers its tools, which takes up to 10 seconds. When that fails the answer is still 201, with status `ERROR` and the reason in `errorMessage`, so that it can be mended and discovered again; with `rejectIfNotConnected` it is 422 `MCP_DISCOVERY_FAILED` and nothing is kept. A credential that `authType` needs and the body lacks is 400 `VALIDATION_ERROR`, as is a field of it that `authType` does not use.
+         * @description Stores the server with its credential encrypted, then connects to it and discovers its tools, which takes up to 10 seconds. When that fails the response is still 201, with status `ERROR` and the reason in `errorMessage`, so that it can be mended and discovered again; with `rejectIfNotConnected` it is 422 `MCP_DISCOVERY_FAILED` and nothing is kept. A credential that `authType` needs and the body lacks is 400 `VALIDATION_ERROR`, as is a field of it that `authType` does not use.
          *
          *     Error codes: 409 `EXTERNAL_MCP_NAME_TAKEN`; 422 `OAUTH_NOT_SUPPORTED_VIA_API`, `MCP_DISCOVERY_FAILED`.
          */
@@ -1254,7 +1254,7 @@ export interface paths {
         put?: never;
         /**
          * Create an automation
-         * @description The automation starts `active` and is armed before the answer: a schedule created here does fire, and with trigger mode `webhook_url` the answer carries the secret address. A run sends the prompt to the published version of the agent. Trigger mode `schedule` needs `schedule`, `webhook` needs `triggerToolkitSlug` and `triggerSlug`: without them it is 400 `VALIDATION_ERROR`. A cron expression or time zone that cannot be read is 400 `INVALID_CRON` or `INVALID_TIMEZONE`, a trigger that the toolkit does not have 422 `UNKNOWN_TRIGGER`.
+         * @description The automation starts `active` and is armed before the response: a schedule created here does fire, and with trigger mode `webhook_url` the response has the secret address. A run sends the prompt to the published version of the agent. Trigger mode `schedule` needs `schedule`, `webhook` needs `triggerToolkitSlug` and `triggerSlug`: without them it is 400 `VALIDATION_ERROR`. A cron expression or time zone that cannot be read is 400 `INVALID_CRON` or `INVALID_TIMEZONE`, a trigger that the toolkit does not have 422 `UNKNOWN_TRIGGER`.
          *
          *     Error codes: 400 `INVALID_CRON`, `INVALID_TIMEZONE`; 404 `AGENT_NOT_FOUND`; 409 `AUTOMATION_NAME_TAKEN`; 422 `UNKNOWN_TRIGGER`.
          */
@@ -1292,7 +1292,7 @@ export interface paths {
         head?: never;
         /**
          * Change an automation
-         * @description An absent field stays as it is. The recurring job is registered, moved or cancelled to match before the answer: `status` `inactive` stops the automation, `active` starts it again. A trigger mode that lacks what it needs, in the body and the automation together, is 400 `VALIDATION_ERROR`; cron, time zone and trigger are checked as by `createAutomation`.
+         * @description An absent field stays as it is. The recurring job is registered, moved or cancelled to match before the response: `status` `inactive` stops the automation, `active` starts it again. A trigger mode that lacks what it needs, in the body and the automation together, is 400 `VALIDATION_ERROR`; cron, time zone and trigger are checked as by `createAutomation`.
          *
          *     Error codes: 400 `INVALID_CRON`, `INVALID_TIMEZONE`; 404 `AGENT_NOT_FOUND`, `AUTOMATION_NOT_FOUND`; 409 `AUTOMATION_NAME_TAKEN`; 422 `UNKNOWN_TRIGGER`.
          */
@@ -1739,7 +1739,7 @@ export interface paths {
         post?: never;
         /**
          * Remove a user from a client
-         * @description The user loses access and is no longer listed, and an invitation that the user had not accepted is withdrawn. The last admin cannot be removed. Answers with the client as it is now; a second removal is 404 `USER_NOT_FOUND`.
+         * @description The user loses access and is no longer listed, and an invitation that the user had not accepted is withdrawn. The last admin cannot be removed. Returns the client as it is now; a second removal is 404 `USER_NOT_FOUND`.
          *
          *     Error codes: 404 `CLIENT_NOT_FOUND`, `USER_NOT_FOUND`; 409 `LAST_ADMIN`.
          */
@@ -1975,7 +1975,7 @@ export interface paths {
         post: operations["uploadHubLogo"];
         /**
          * Delete a logo of the hub
-         * @description Removes the logo of that type and its file. Without such a logo the hub is answered unchanged, with 200 as well. An unknown type is 400.
+         * @description Removes the logo of that type and its file. Without such a logo the hub is returned unchanged, with 200 as well. An unknown type is 400.
          */
         delete: operations["deleteHubLogo"];
         options?: never;
@@ -2146,7 +2146,7 @@ export interface components {
              * @description The AI model, one of `listAiModels`.
              */
             aiModelPublicId: string | null;
-            /** @description Randomness of the answers, within the range of the model; `null` leaves it to the model. Models of OpenAI and Anthropic take none while they think. */
+            /** @description Randomness of the replies, within the range of the model; `null` leaves it to the model. Models of OpenAI and Anthropic take none while they think. */
             temperature: number | null;
             /** @description Let the model think before it answers. The model must support it. */
             thinkingEnabled: boolean;
@@ -2164,7 +2164,7 @@ export interface components {
             audioListeningEnabled: boolean;
             /** @description Read replies aloud (`audioUrl` of a message). Needs a `ttsVoice`. */
             audioResponseEnabled: boolean;
-            /** @description Voice of the spoken answers, such as `alloy`. A voice that the provider does not have is replaced by its default voice. */
+            /** @description Voice of the audio responses, such as `alloy`. A voice that the provider does not have is replaced by its default voice. */
             ttsVoice: string | null;
             /** @description Remember facts about an end user, by `externalUserId`, from one conversation with the agent to the next. */
             longTermMemoryEnabled: boolean;
@@ -2184,7 +2184,7 @@ export interface components {
             followUpInactivityMinutes: number | null;
             /** @description Minutes from one follow-up to the next, while the user stays silent. */
             followUpIntervalMinutes: number | null;
-            /** @description Most follow-ups in one conversation, over its whole life. */
+            /** @description Maximum number of follow-ups in one conversation, over its whole lifetime. */
             followUpMaxAttempts: number | null;
             /**
              * @description Time of day from which follow-ups may be sent, in the time zone of the workspace. Comes as a pair with the end, and before it.
@@ -2311,7 +2311,7 @@ export interface components {
             key: "follow-up" | "message-splitting" | "message-delay" | "long-term-memory" | "sandbox" | "genui" | "audio" | "web-search";
             /** @description Name to show to people. Its wording may change. Where the server has no search service, that of `web-search` is `Web search (not configured on this server)`. */
             label: string;
-            /** @description Whether the feature is on. `audio` is on when listening or spoken answers are. */
+            /** @description Whether the feature is on. `audio` is on when listening or audio responses are. */
             enabled: boolean;
             config: components["schemas"]["FeatureConfig"];
         };
@@ -2368,7 +2368,7 @@ export interface components {
              * @example gpt-4.1
              */
             modelId: string | null;
-            /** @description Randomness of the answers, within the range of the model; `null` leaves it to the model. */
+            /** @description Randomness of the replies, within the range of the model; `null` leaves it to the model. */
             temperature: number | null;
             /** @description Let the model think before it answers. */
             thinkingEnabled: boolean;
@@ -2384,7 +2384,7 @@ export interface components {
              * @description The AI model, one of `listAiModels`.
              */
             aiModelPublicId?: string | null;
-            /** @description Randomness of the answers, within the range of the model; `null` leaves it to the model. */
+            /** @description Randomness of the replies, within the range of the model; `null` leaves it to the model. */
             temperature?: number | null;
             /** @description Let the model think before it answers. The model must support it. `null` switches it off. */
             thinkingEnabled?: boolean | null;
@@ -2443,7 +2443,7 @@ export interface components {
              * @description The AI model, one of `listAiModels`.
              */
             aiModelPublicId?: string | null;
-            /** @description Randomness of the answers, within the range of the model; `null` leaves it to the model. Models of OpenAI and Anthropic take none while they think. */
+            /** @description Randomness of the replies, within the range of the model; `null` leaves it to the model. Models of OpenAI and Anthropic take none while they think. */
             temperature?: number | null;
             /** @description Let the model think before it answers. The model must support it. `null` switches it off. */
             thinkingEnabled?: boolean | null;
@@ -2461,7 +2461,7 @@ export interface components {
             audioListeningEnabled?: boolean | null;
             /** @description Read replies aloud (`audioUrl` of a message). Needs a `ttsVoice`. `null` switches it off. */
             audioResponseEnabled?: boolean | null;
-            /** @description Voice of the spoken answers, such as `alloy`. A voice that the provider does not have is replaced by its default voice. */
+            /** @description Voice of the audio responses, such as `alloy`. A voice that the provider does not have is replaced by its default voice. */
             ttsVoice?: string | null;
             /** @description Remember facts about an end user, by `externalUserId`, from one conversation with the agent to the next. `null` switches it off. */
             longTermMemoryEnabled?: boolean | null;
@@ -2481,7 +2481,7 @@ export interface components {
             followUpInactivityMinutes?: number | null;
             /** @description Minutes from one follow-up to the next, while the user stays silent. */
             followUpIntervalMinutes?: number | null;
-            /** @description Most follow-ups in one conversation, over its whole life. */
+            /** @description Maximum number of follow-ups in one conversation, over its whole lifetime. */
             followUpMaxAttempts?: number | null;
             /**
              * @description Time of day from which follow-ups may be sent, in the time zone of the workspace. Comes as a pair with the end, and before it.
@@ -2609,7 +2609,7 @@ export interface components {
             aiModelPublicId: string | null;
             /** @description Instructions that open every conversation. `{{name}}` is replaced by a variable when `dynamicPromptEnabled` is on. */
             systemPrompt: string | null;
-            /** @description Randomness of the answers, within the range of the model; `null` leaves it to the model. */
+            /** @description Randomness of the replies, within the range of the model; `null` leaves it to the model. */
             temperature: number | null;
             /** @description Let the model think before it answers. The model must support it. */
             thinkingEnabled: boolean;
@@ -2627,7 +2627,7 @@ export interface components {
             audioListeningEnabled: boolean;
             /** @description Answer with voice messages. Needs a `ttsVoice`. */
             audioResponseEnabled: boolean;
-            /** @description Voice of the spoken answers, such as `alloy`. */
+            /** @description Voice of the audio responses, such as `alloy`. */
             ttsVoice: string | null;
             /** @description Remember facts about an end user from one conversation to the next. */
             longTermMemoryEnabled: boolean;
@@ -2647,7 +2647,7 @@ export interface components {
             followUpInactivityMinutes: number | null;
             /** @description Minutes between two follow-ups. */
             followUpIntervalMinutes: number | null;
-            /** @description Most follow-ups in one conversation. */
+            /** @description Maximum number of follow-ups in one conversation. */
             followUpMaxAttempts: number | null;
             /**
              * @description Time of day from which follow-ups may be sent. Comes as a pair with the end, and before it.
@@ -2791,7 +2791,7 @@ export interface components {
             hitlMode: components["schemas"]["HitlMode"];
             triggerMode: components["schemas"]["AutomationTriggerMode"];
             /**
-             * @description Cron expression; `null` when none is set. Only trigger mode `schedule` heeds it.
+             * @description Cron expression; `null` when none is set. Only trigger mode `schedule` uses it.
              * @example 0 9 * * 1-5
              */
             schedule: string | null;
@@ -2973,7 +2973,7 @@ export interface components {
             publicId: string;
             /** @description Name of the server, unique in the workspace. */
             name: string;
-            /** @description What the server says about itself; `null` when it says nothing. */
+            /** @description The server's description of itself; `null` when it has none. */
             description: string | null;
             /** @description Address of the server. */
             url: string;
@@ -3380,7 +3380,7 @@ export interface components {
             isEnded: boolean;
             /** @description Number of stored messages of both roles; those of a reply that is split count each. */
             messageCount: number;
-            /** @description Beginning of the last message, at most 200 characters: of a voice message without a text what is said in it. Empty when it has only other attachments. */
+            /** @description Beginning of the last message, at most 200 characters: the transcript of a voice message without a text. Empty when it has only other attachments. */
             lastMessageSnippet: string;
             /**
              * Format: date-time
@@ -3705,7 +3705,7 @@ export interface components {
          * @enum {string}
          */
         DiscountType: "percentage" | "fixed_amount";
-        /** @description Body of every 4xx and 5xx answer. */
+        /** @description Body of every 4xx and 5xx response. */
         Error: {
             code: components["schemas"]["ErrorCode"];
             /**
@@ -3723,19 +3723,19 @@ export interface components {
              * @example 0192f0c1-8e2a-7c44-9f0e-6b1f3f1d2a77
              */
             requestId: string;
-            /** @description What exactly is wrong with the request, one entry a fault; empty unless the request failed validation. */
+            /** @description What exactly is wrong with the request, one entry for each error; empty unless the request failed validation. */
             details: components["schemas"]["ErrorDetail"][];
         };
         /**
-         * @description Stable, machine-readable name of what went wrong. The list is closed: a code is never renamed, and a new one is an addition that the changelog announces. Branch on the code, never on the message.
+         * @description Stable, machine-readable name of the error. The list is closed: a code is never renamed, and a new one is an addition that the changelog announces. Branch on the code, never on the message.
          * @example AGENT_NOT_FOUND
          * @enum {string}
          */
         ErrorCode: "AGENT_LIMIT_REACHED" | "AGENT_NAME_TAKEN" | "AGENT_NOT_FOUND" | "AGENT_NOT_PUBLISHED" | "AGENT_TIMEOUT" | "AI_MODEL_NOT_FOUND" | "AI_MODEL_REQUIRED" | "ALREADY_LINKED" | "ATTACHMENT_TOO_LARGE" | "AUTOMATION_NAME_TAKEN" | "AUTOMATION_NOT_FOUND" | "CHANNEL_ALREADY_CONNECTED" | "CHANNEL_CONFIG_NOT_ALLOWED_VIA_API" | "CHANNEL_CONNECTION_NOT_FOUND" | "CLIENT_NAME_TAKEN" | "CLIENT_NOT_ACTIVE" | "CLIENT_NOT_FOUND" | "CLIENT_NOT_SUSPENDED" | "COMMAND_NAME_TAKEN" | "COMMAND_NOT_FOUND" | "COMMAND_SLUG_TAKEN" | "CONFIRMATION_REQUIRED" | "CONVERSATION_ENDED" | "CONVERSATION_NOT_FOUND" | "CONVERSATION_PAUSED" | "COUPON_CODE_TAKEN" | "COUPON_NOT_FOUND" | "COUPON_RULE_VIOLATED" | "CREDIT_PACKAGE_IN_USE" | "CREDIT_PACKAGE_NAME_TAKEN" | "CREDIT_PACKAGE_NOT_FOUND" | "DEFAULT_PLAN_NOT_FREE" | "DEFAULT_PLAN_REQUIRED" | "EXTERNAL_LINK_LIMIT_REACHED" | "EXTERNAL_LINK_NOT_FOUND" | "EXTERNAL_LINK_TITLE_TAKEN" | "EXTERNAL_MCP_NAME_TAKEN" | "EXTERNAL_MCP_NOT_ACTIVE" | "EXTERNAL_MCP_NOT_FOUND" | "FEATURE_NOT_FOUND" | "FEATURE_VALIDATION_ERROR" | "HTTP_TOOL_LIMIT_REACHED" | "HTTP_TOOL_NAME_TAKEN" | "HTTP_TOOL_NOT_FOUND" | "IMMUTABLE_FIELD" | "INTERNAL_ERROR" | "INVALID_API_KEY" | "INVALID_API_KEY_FORMAT" | "INVALID_CHANNEL_CONFIG" | "INVALID_CHANNEL_CREDENTIALS" | "INVALID_CHANNEL_TYPE" | "INVALID_CRON" | "INVALID_SKILL_ZIP" | "INVALID_TIMEZONE" | "INVALID_TOOL_CONFIGURATION" | "INVALID_TOOL_TYPE" | "INVITATION_NOT_FOUND" | "KNOWLEDGE_SOURCE_NOT_FOUND" | "LAST_ADMIN" | "MCP_DISCOVERY_FAILED" | "METHOD_NOT_ALLOWED" | "MISSING_API_KEY" | "MISSING_VARIABLE" | "MODEL_PROVIDER_ERROR" | "NATIVE_MCP_CONNECTION_NOT_FOUND" | "NOT_FOUND" | "NOT_IMPLEMENTED" | "NOT_LINKED" | "NO_DRAFT_VERSION" | "OAUTH_NOT_SUPPORTED_VIA_API" | "OPERATION_LIMIT_REACHED" | "PACKAGE_NOT_FOUND" | "PAYLOAD_TOO_LARGE" | "PAYMENT_PROVIDER_ERROR" | "PLAN_HAS_SUBSCRIBERS" | "PLAN_NAME_TAKEN" | "PLAN_NOT_FOUND" | "PLAN_RULE_VIOLATED" | "RATE_LIMITED" | "SEATS_LIMIT_REACHED" | "SKILL_NAME_TAKEN" | "SKILL_NOT_FOUND" | "SUBDOMAIN_RESERVED" | "SUBDOMAIN_TAKEN" | "SUB_AGENT_CYCLE" | "SUB_AGENT_NOT_FOUND" | "TEMPERATURE_NOT_SUPPORTED" | "THINKING_NOT_SUPPORTED" | "TOOLKIT_REGISTRY_UNAVAILABLE" | "TRIAL_NOT_ENABLED" | "TRIGGER_NOT_FOUND" | "UNAVAILABLE" | "UNKNOWN_TOOLKIT" | "UNKNOWN_TRIGGER" | "UNSUPPORTED_ATTACHMENT" | "UNSUPPORTED_MEDIA_TYPE" | "USER_NOT_FOUND" | "VALIDATION_ERROR" | "VARIABLE_DEFAULT_INVALID" | "VARIABLE_NAME_TAKEN" | "VARIABLE_NOT_FOUND" | "VARIABLE_OPTIONS_INVALID" | "VERSION_NOT_FOUND" | "ZAPI_INSTANCE_ID_ALREADY_USED";
-        /** @description One fault of a request. */
+        /** @description One error of a request. */
         ErrorDetail: {
             /**
-             * @description JSON Pointer of the faulty value. The first segment is the part of the request: `/body`, `/query`, `/path` or `/header`.
+             * @description JSON Pointer of the invalid value. The first segment is the part of the request: `/body`, `/query`, `/path` or `/header`.
              * @example /body/name
              */
             path: string;
@@ -3829,12 +3829,12 @@ export interface components {
             value: string;
         };
         /**
-         * @description How the service proves itself to the server: `NONE` not at all, `API_KEY` the credential in `X-Api-Key`, `BEARER_TOKEN` the credential in `Authorization: Bearer`, `CUSTOM_HEADER` headers of your own.
+         * @description How the service authenticates to the server: `NONE` not at all, `API_KEY` the credential in `X-Api-Key`, `BEARER_TOKEN` the credential in `Authorization: Bearer`, `CUSTOM_HEADER` headers of your own.
          * @enum {string}
          */
         ExternalMcpAuthType: "NONE" | "API_KEY" | "BEARER_TOKEN" | "CUSTOM_HEADER";
         /**
-         * @description How the service proves itself to the server: `NONE` not at all, `API_KEY` with `authValue` in `X-Api-Key`, `BEARER_TOKEN` with `authValue` in `Authorization: Bearer`, `CUSTOM_HEADER` with `authHeaders`. `OAUTH_AUTHORIZATION_CODE` needs a person and is refused here: 422 `OAUTH_NOT_SUPPORTED_VIA_API`.
+         * @description How the service authenticates to the server: `NONE` not at all, `API_KEY` with `authValue` in `X-Api-Key`, `BEARER_TOKEN` with `authValue` in `Authorization: Bearer`, `CUSTOM_HEADER` with `authHeaders`. `OAUTH_AUTHORIZATION_CODE` needs a person and is refused here: 422 `OAUTH_NOT_SUPPORTED_VIA_API`.
          * @enum {string}
          */
         ExternalMcpAuthTypeChoice: "NONE" | "API_KEY" | "BEARER_TOKEN" | "CUSTOM_HEADER" | "OAUTH_AUTHORIZATION_CODE";
@@ -3855,7 +3855,7 @@ export interface components {
              */
             authHeaderName?: string | null;
             /**
-             * @description Keep nothing and answer 422 `MCP_DISCOVERY_FAILED` when the tools cannot be discovered.
+             * @description Store nothing and return 422 `MCP_DISCOVERY_FAILED` when the tools cannot be discovered.
              * @default false
              */
             rejectIfNotConnected: boolean;
@@ -3891,13 +3891,13 @@ export interface components {
              */
             instanceMode: components["schemas"]["InstanceMode"];
         };
-        /** @description The fields to change. An absent field stays as it is, `null` sets it back to what a new link has. */
+        /** @description The fields to change. An absent field stays as it is, `null` resets it to the value of a new link. */
         ExternalMcpLinkUpdate: {
-            /** @description Whether the agent may use the server's tools. `null` sets it back to true. */
+            /** @description Whether the agent may use the server's tools. `null` resets it to true. */
             active?: boolean | null;
-            /** @description Whether all calls share one connection to the server (`STATIC`) or each call opens its own (`DYNAMIC`). `null` sets it back to `STATIC`. */
+            /** @description Whether all calls share one connection to the server (`STATIC`) or each call opens its own (`DYNAMIC`). `null` resets it to `STATIC`. */
             instanceMode?: components["schemas"]["InstanceMode"] | null;
-            /** @description Whether a person must approve each call of the server's tools before it is made. `null` sets it back to false. */
+            /** @description Whether a person must approve each call of the server's tools before it is made. `null` resets it to false. */
             requiresApproval?: boolean | null;
         };
         /** @description A page of external MCP servers. */
@@ -3943,7 +3943,7 @@ export interface components {
             authHeaderName?: string | null;
         };
         /**
-         * @description Settings of a feature. They are the agent's own fields under shorter names, with the same bounds. In an answer every
+         * @description Settings of a feature. They are the agent's own fields under shorter names, with the same bounds. In a response every
          *     setting of the feature is present, `null` when it is not set. By feature key:
          *
          *     - `follow-up`: switched on, it needs `maxAttempts` and `intervalMinutes`.
@@ -3964,10 +3964,10 @@ export interface components {
         FeatureConfig: {
             [key: string]: unknown;
         };
-        /** @description The key is valid, and this is what it opens. */
+        /** @description The key is valid. The response has the workspace that it belongs to. */
         Health: {
             /**
-             * @description Always `ok`; a key that is not valid is answered with 401.
+             * @description Always `ok`; a key that is not valid gets 401.
              * @constant
              */
             status: "ok";
@@ -3996,7 +3996,7 @@ export interface components {
             publicId: string;
             /** @description Stable identifier, unique among the tools of the workspace. Models call the tool by it, or by one made from it when the agent has another tool of the name. */
             name: string;
-            /** @description What the tool does. Models decide by it. */
+            /** @description What the tool does. Models use it to decide when to call the tool. */
             description: string | null;
             /**
              * @description What the tool does technically; `HttpToolType` describes each. It never changes.
@@ -4124,11 +4124,11 @@ export interface components {
              */
             httpToolPublicId: string;
         };
-        /** @description The fields to change. An absent field stays as it is, `null` sets it back to what a new link has. */
+        /** @description The fields to change. An absent field stays as it is, `null` resets it to the value of a new link. */
         HttpToolLinkUpdate: {
-            /** @description Whether the agent may call the tool. `null` sets it back to true. */
+            /** @description Whether the agent may call the tool. `null` resets it to true. */
             active?: boolean | null;
-            /** @description Whether a call by this agent waits for a person's approval. `null` sets it back to the tool's own setting. False does not free the calls of a tool that demands approval itself. */
+            /** @description Whether a call by this agent waits for a person's approval. `null` resets it to the tool's own setting. False does not free the calls of a tool that demands approval itself. */
             requiresApproval?: boolean | null;
         };
         /** @description A page of tools. */
@@ -4147,13 +4147,13 @@ export interface components {
                 [key: string]: unknown;
             };
         };
-        /** @description What came of a test run. */
+        /** @description The result of a test run. */
         HttpToolTestResult: {
-            /** @description Whether the tool did its work; an HTTP answer must have a 2xx status and at most 1 MiB. */
+            /** @description Whether the tool did its work; an HTTP response must have a 2xx status and at most 1 MiB. */
             success: boolean;
-            /** @description HTTP status of the answer; `null` when there was no complete HTTP answer. */
+            /** @description HTTP status of the response; `null` when there was no complete HTTP response. */
             statusCode: number | null;
-            /** @description What the tool gave back, its secrets hidden as `********`; `null` when there is nothing. A JSON object comes as it is, any other JSON under `data`, other text under `text`, and of an answer that is no text its size and type in words. The rows of a query come under `rows`, with `truncated: true` beside them when there were more; the value of a variable under `value`. */
+            /** @description What the tool gave back, its secrets hidden as `********`; `null` when there is nothing. A JSON object comes as it is, any other JSON under `data`, other text under `text`, and of a response that is not text its size and type in words. The rows of a query come under `rows`, with `truncated: true` beside them when there were more; the value of a variable under `value`. */
             responseData: {
                 [key: string]: unknown;
             } | null;
@@ -4181,7 +4181,7 @@ export interface components {
             name?: string;
             /** @description What the tool does. Models decide by it. */
             description?: string;
-            /** @description Cannot change. It stands here because a body that has it is 400 `IMMUTABLE_FIELD`, even with the present type. */
+            /** @description Cannot be changed: a body that has it is refused with 400 `IMMUTABLE_FIELD`, even with the current type. */
             toolType?: components["schemas"]["HttpToolType"];
             /** @description Whether a call waits for a person's approval before it runs. True counts for all agents at once. Present links keep their own setting: after false, calls of agents whose link demands approval still wait. */
             requiresApproval?: boolean;
@@ -4372,7 +4372,7 @@ export interface components {
              */
             updatedAt: string;
         };
-        /** @description A new knowledge source from a file. Accepted, and `FAILED` when they are read, are an empty file, a text whose encoding cannot be told, a PDF that is damaged, has a password, no text or more than 10,000 pages, and whatever has more than 20 million characters or takes more than two minutes to read. */
+        /** @description A new knowledge source from a file. Accepted, and `FAILED` when they are read, are an empty file, a text whose encoding cannot be detected, a PDF that is damaged, has a password, no text or more than 10,000 pages, and whatever has more than 20 million characters or takes more than two minutes to read. */
         KnowledgeSourceFileCreate: {
             /** @description A PDF, TXT, CSV, DOCX or MD file of at most 20 MiB. The bytes tell PDF, DOCX and text apart, and an extension of these that contradicts them is 415. Which text it is says the extension, or else the `Content-Type` of the part; without both it is TXT, and a text of another kind, such as HTML, is 415. */
             file: string;
@@ -4475,7 +4475,7 @@ export interface components {
             sentAt: string;
         };
         /**
-         * @description How long the agent waits before each message on a channel, by the length of the message: `LOW` half a second to 4 seconds, `MEDIUM` 1 to 10, `HIGH` 2 to 20. `RANDOM` picks a tier for each answer.
+         * @description How long the agent waits before each message on a channel, by the length of the message: `LOW` half a second to 4 seconds, `MEDIUM` 1 to 10, `HIGH` 2 to 20. `RANDOM` picks a tier for each reply.
          * @enum {string}
          */
         MessageDelayTier: "LOW" | "MEDIUM" | "HIGH" | "RANDOM";
@@ -4598,7 +4598,7 @@ export interface components {
          */
         MessageUi: {
             /**
-             * @description What it is. The list may grow.
+             * @description The type of the component. The list may grow.
              * @enum {string}
              */
             type: "stack" | "card" | "heading" | "text" | "list" | "table" | "keyValue" | "image" | "link" | "button" | "divider" | "progress" | "stat" | "chart" | "form";
@@ -4671,7 +4671,7 @@ export interface components {
             /** @description Ids of the connections; an empty list links nothing. */
             connectionPublicIds: string[];
         };
-        /** @description What became of the connections that were submitted. */
+        /** @description The result for the connections in the request. */
         NativeMcpLinkResult: {
             /** @description Number of ids in the request. */
             requested: number;
@@ -4746,7 +4746,7 @@ export interface components {
             name: string;
         };
         /**
-         * @description Largest number of items on a page, as requested.
+         * @description Maximum number of items on a page, as requested.
          * @example 20
          */
         PageLimit: number;
@@ -5122,7 +5122,7 @@ export interface components {
             publicId: string;
             /** @description Name, unique among the skills of the workspace. */
             name: string;
-            /** @description What the skill does and when to use it. Agents decide by it. */
+            /** @description What the skill does and when to use it. Agents use it to decide when to read the skill. */
             description: string;
             /** @description License, as `license` in the front matter says. */
             license: string | null;
@@ -5224,7 +5224,7 @@ export interface components {
              */
             conversationId: string;
         };
-        /** @description Data of the event `debug-info`, which ends a turn that went well. */
+        /** @description Data of the event `debug-info`, which ends a successful turn. */
         StreamDebugInfo: {
             /** @description Tokens that the models read, over all steps and sub-agents. */
             inputTokens: number;
@@ -5251,7 +5251,7 @@ export interface components {
             /** @description Tool calls that wait for a decision, also those of an earlier turn that are not decided yet. The next message of the conversation decides them. */
             pendingApprovals: components["schemas"]["PendingApproval"][];
         };
-        /** @description Data of the event `error`, which ends a turn that failed. */
+        /** @description Data of the event `error`, which ends a failed turn. */
         StreamError: {
             code: components["schemas"]["ErrorCode"];
             /** @description One sentence that a person can act on. Its wording may change. */
@@ -5465,7 +5465,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The path, query, headers or body break the schema. `details` names each fault. */
+        /** @description The path, query, headers or body do not match the schema. `details` names each error. */
         BadRequest: {
             headers: {
                 [name: string]: unknown;
@@ -5474,7 +5474,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description A name is taken, or the present state forbids the act. */
+        /** @description A name is taken, or the current state does not allow the operation. */
         Conflict: {
             headers: {
                 [name: string]: unknown;
@@ -5483,7 +5483,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description A fault of the service. Report it with the `requestId`. */
+        /** @description An error in the service. Report it with the `requestId`. */
         InternalError: {
             headers: {
                 [name: string]: unknown;
@@ -5492,7 +5492,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description Something that the request names does not exist in the workspace, or is no longer there. */
+        /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
         NotFound: {
             headers: {
                 [name: string]: unknown;
@@ -5501,7 +5501,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The body is over its limit: 2 MiB of JSON, and for an upload what the operation says. */
+        /** @description The body is over its limit: 2 MiB of JSON, and for an upload the limit in the operation's description. */
         PayloadTooLarge: {
             headers: {
                 [name: string]: unknown;
@@ -5658,7 +5658,7 @@ export interface components {
         LastMessageSince: string;
         /** @description Only conversations whose last message was sent at this time or earlier. */
         LastMessageUntil: string;
-        /** @description Items a page, at most 100. */
+        /** @description Number of items on a page, at most 100. */
         Limit: number;
         /** @description The link's id. */
         LinkPublicId: string;
@@ -5737,7 +5737,7 @@ export interface operations {
             query?: {
                 /** @description Page to read, from 1. */
                 page?: components["parameters"]["Page"];
-                /** @description Items a page, at most 100. */
+                /** @description Number of items on a page, at most 100. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Only agents with this status. Repeat the parameter to ask for several. */
                 status?: components["parameters"]["AgentStatusFilter"];
@@ -5941,7 +5941,7 @@ export interface operations {
             query?: {
                 /** @description Page to read, from 1. */
                 page?: components["parameters"]["Page"];
-                /** @description Items a page, at most 100. */
+                /** @description Number of items on a page, at most 100. */
                 limit?: components["parameters"]["Limit"];
             };
             header?: never;
@@ -6216,7 +6216,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description The references or the variable are removed. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -6770,7 +6770,7 @@ export interface operations {
             query?: {
                 /** @description Page to read, from 1. */
                 page?: components["parameters"]["Page"];
-                /** @description Items a page, at most 100. */
+                /** @description Number of items on a page, at most 100. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Only skills whose name contains this text, in upper or lower case. */
                 search?: components["parameters"]["SkillSearch"];
@@ -7055,7 +7055,7 @@ export interface operations {
             query?: {
                 /** @description Page to read, from 1. */
                 page?: components["parameters"]["Page"];
-                /** @description Items a page, at most 100. */
+                /** @description Number of items on a page, at most 100. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Only knowledge sources with this processing status. */
                 status?: components["parameters"]["KnowledgeSourceStatusFilter"];
@@ -7385,7 +7385,7 @@ export interface operations {
             query?: {
                 /** @description Page to read, from 1. */
                 page?: components["parameters"]["Page"];
-                /** @description Items a page, at most 100. */
+                /** @description Number of items on a page, at most 100. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Only tools of this type. */
                 toolType?: components["parameters"]["ToolTypeFilter"];
@@ -7750,7 +7750,7 @@ export interface operations {
             query?: {
                 /** @description Page to read, from 1. */
                 page?: components["parameters"]["Page"];
-                /** @description Items a page, at most 100. */
+                /** @description Number of items on a page, at most 100. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Only servers with this status. */
                 status?: components["parameters"]["ExternalMcpStatusFilter"];
@@ -8460,7 +8460,7 @@ export interface operations {
             query?: {
                 /** @description Page to read, from 1. */
                 page?: components["parameters"]["Page"];
-                /** @description Items a page, at most 100. */
+                /** @description Number of items on a page, at most 100. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Only executions with this status. */
                 status?: components["parameters"]["AutomationExecutionStatusFilter"];
@@ -8862,7 +8862,7 @@ export interface operations {
             query?: {
                 /** @description Page to read, from 1. */
                 page?: components["parameters"]["Page"];
-                /** @description Items a page, at most 100. */
+                /** @description Number of items on a page, at most 100. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Only conversations with this agent. The id of an agent that does not exist gives an empty list. */
                 agentPublicId?: components["parameters"]["ConversationAgentFilter"];
@@ -8964,7 +8964,7 @@ export interface operations {
             query?: {
                 /** @description Page to read, from 1. */
                 page?: components["parameters"]["Page"];
-                /** @description Items a page, at most 100. */
+                /** @description Number of items on a page, at most 100. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Order by `sentAt`. `asc` is oldest first, `desc` newest first. */
                 order?: components["parameters"]["MessageOrder"];
@@ -9002,7 +9002,7 @@ export interface operations {
             query?: {
                 /** @description Page to read, from 1. */
                 page?: components["parameters"]["Page"];
-                /** @description Items a page, at most 100. */
+                /** @description Number of items on a page, at most 100. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Only clients with this subscription status. */
                 status?: components["parameters"]["ClientStatusFilter"];
@@ -9271,7 +9271,7 @@ export interface operations {
             query?: {
                 /** @description Page to read, from 1. */
                 page?: components["parameters"]["Page"];
-                /** @description Items a page, at most 100. */
+                /** @description Number of items on a page, at most 100. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Only active coupons, or with `false` only those that are not; both when it is left out. */
                 active?: components["parameters"]["CouponActiveFilter"];
@@ -9434,7 +9434,7 @@ export interface operations {
             query?: {
                 /** @description Page to read, from 1. */
                 page?: components["parameters"]["Page"];
-                /** @description Items a page, at most 100. */
+                /** @description Number of items on a page, at most 100. */
                 limit?: components["parameters"]["Limit"];
             };
             header?: never;
@@ -9591,7 +9591,7 @@ export interface operations {
             query?: {
                 /** @description Page to read, from 1. */
                 page?: components["parameters"]["Page"];
-                /** @description Items a page, at most 100. */
+                /** @description Number of items on a page, at most 100. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Only plans with this status. */
                 status?: components["parameters"]["PlanStatusFilter"];
@@ -10002,7 +10002,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer, and why not when it is not free. */
+            /** @description Whether the subdomain is free, and the reason when it is not. */
             200: {
                 headers: {
                     [name: string]: unknown;
