@@ -126,7 +126,7 @@ async function claim(turn: Turn, message: UserMessage | null, maxHistoryBytes: n
     controller.signal.throwIfAborted();
     const start = startOf(turn, message);
     const attempt = await claimConversation(db, start, { historyBytes: maxHistoryBytes });
-    noteCount(turn, start, attempt.operationTaken);
+    noteCount(turn, start, attempt.quotaTaken);
     if (attempt.conversation) return attempt;
     const conversation = await findConversation(db, workspaceId, conversationId);
     if (!conversation) throw fault('CONVERSATION_NOT_FOUND');

@@ -114,7 +114,7 @@ export interface WaitingTurn {
 /** The result of an attempt to take a conversation. */
 export interface Claim {
   /** False: the month's limit is reached. Then nothing was stored. */
-  operationTaken: boolean;
+  quotaTaken: boolean;
   /**
    * Undefined when the conversation is held, paused, ended, deleted or not this agent's; the caller looks which. Also when a turn of it
    * ended at the same moment: then it can be taken at once.
@@ -172,7 +172,7 @@ export async function claimConversation(
   const followUpAt = start.kind === 'follow_up' ? new Date(now.getTime() + FOLLOW_UP_RETRY_MINUTES * 60_000) : null;
   const { rows } = await sql<
     {
-      operation_taken: boolean;
+      quota_taken: boolean;
       history: HistoryRow[] | null;
       waiting: WaitingTurn | null;
       held: boolean | null;
@@ -199,7 +199,7 @@ export async function claimConversation(
       update turns set status = 'interrupted', ended_at = greatest(started_at, ${now}), ${addingSpent(sql`died.spent`)}
       from died where turns.workspace_id = ${workspaceId} and turns.id = died.id and exists (select from conversation)
     )${companions(start)}
-    select ${usesQuota ? quotaTaken : sql.lit(true)} as operation_taken,
+    select ${usesQuota ? quotaTaken : sql.lit(true)} as quota_taken,
       case when conversation.id is not null then ${historyJson(workspaceId, conversationId, historyBytes)} end as history,
       case when conversation.id is not null then (select json_build_object('id', id, 'paused', paused) from turns
         where workspace_id = ${workspaceId} and conversation_id = ${conversationId} and paused is not null limit 1) end as waiting,
@@ -207,9 +207,9 @@ export async function claimConversation(
     from (select 1) as one left join seen on true left join conversation on true`.execute(db);
   const row = rows[0];
   if (!row) throw new Error('A statement that answers with one row answered with none.');
-  const { operation_taken, history, waiting, held, ...conversation } = row;
+  const { quota_taken, history, waiting, held, ...conversation } = row;
   return {
-    operationTaken: operation_taken,
+    quotaTaken: quota_taken,
     conversation: conversation.id === null ? undefined : (conversation as ConversationRow),
     history: history ?? [],
     waiting,
