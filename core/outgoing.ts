@@ -84,7 +84,7 @@ export interface OutgoingClient {
   guardedFetchLike(limits: OutgoingLimits): typeof fetch;
 }
 
-interface Opened {
+interface OpenResponse {
   status: number;
   headers: Record<string, string>;
   url: URL;
@@ -94,7 +94,7 @@ interface Opened {
   close: () => void;
 }
 
-type Opening = Omit<OutgoingRequest, 'accept'> & { redirect?: 'follow' | 'manual' | 'error' };
+type OpenRequest = Omit<OutgoingRequest, 'accept'> & { redirect?: 'follow' | 'manual' | 'error' };
 
 /** Makes a client; the service uses the one below, tests bring a resolver and a dialler of their own. */
 export function createOutgoingClient(seams: OutgoingSeams = {}): OutgoingClient {
@@ -125,7 +125,7 @@ export function createOutgoingClient(seams: OutgoingSeams = {}): OutgoingClient 
     };
   }
 
-  async function open(input: string | URL, request: Opening): Promise<Opened> {
+  async function open(input: string | URL, request: OpenRequest): Promise<OpenResponse> {
     const { allowPrivateNetwork, timeoutMs, maxBytes, maxRedirects = 5, redirect = 'follow' } = request;
     let url = checkUrl(input, allowPrivateNetwork);
     let method = (request.method ?? 'GET').toUpperCase();

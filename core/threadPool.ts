@@ -19,7 +19,7 @@ export interface ThreadPoolOptions<Answer> extends ThreadOptions {
 }
 
 /** Passes a thread to a waiting run. */
-type Waiting = (thread: Thread) => void;
+type Waiter = (thread: Thread) => void;
 
 /**
  * Does work in a few threads. When all are at work, runs wait, and workspaces take turns: one that asks for much waits for itself,
@@ -29,7 +29,7 @@ export class ThreadPool<Question, Answer> {
   readonly #options: ThreadPoolOptions<Answer>;
   readonly #idle: Thread[];
   /** By workspace, the one whose turn it is first. */
-  readonly #waiting = new Map<string, Waiting[]>();
+  readonly #waiting = new Map<string, Waiter[]>();
 
   constructor(options: ThreadPoolOptions<Answer>) {
     this.#options = options;
@@ -66,7 +66,7 @@ export class ThreadPool<Question, Answer> {
       throw new PoolBusy(`${whose} too many runs waiting. Try again in a moment.`);
     }
     return new Promise((resolve, reject) => {
-      const give: Waiting = (thread) => {
+      const give: Waiter = (thread) => {
         signal?.removeEventListener('abort', leave);
         resolve(thread);
       };

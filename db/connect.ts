@@ -11,7 +11,7 @@ export type ConnectOptions = {
   /** Prepare repeated statements on the server. Default true; false behind a pooler that loses them. */
   prepare?: boolean;
   /** Milliseconds after which the server cancels a statement. Default 30000. */
-  statementTimeoutMillis?: number;
+  statementTimeoutMs?: number;
   applicationName?: string;
   /** Called when a connection breaks. The pool has replaced it already. */
   onConnectionError?: (error: Error) => void;
@@ -134,7 +134,7 @@ function clientConfig(url: string, role: string, options: ConnectOptions): pg.Cl
     connectionString: address.href,
     application_name: options.applicationName ?? 'guildhall',
     connectionTimeoutMillis: 5000,
-    statement_timeout: options.statementTimeoutMillis ?? 30_000,
+    statement_timeout: options.statementTimeoutMs ?? 30_000,
     idle_in_transaction_session_timeout: 60_000,
     keepAlive: true,
     options: `${given ? `${given} ` : ''}-c role=${role}`,

@@ -26,7 +26,7 @@ export type EmbeddedOptions = {
   /** Tests only: no fsync, so that a power cut may destroy the data. */
   unsafeFast?: boolean;
   /** How long to wait for another process to leave the data folder; default 3000. */
-  waitMillis?: number;
+  waitMs?: number;
 };
 
 const DATABASE = 'guildhall';
@@ -46,7 +46,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
   const binariesFound = findBinaries();
   binariesFound.catch(() => {}); // awaited below
   const dataDir = await makeDataFolder(options.dataDir);
-  const lock = await lockFolder(dataDir, options.waitMillis ?? 3000);
+  const lock = await lockFolder(dataDir, options.waitMs ?? 3000);
   if (!lock) {
     throw new Error(
       `Another Guildhall process uses the data folder ${dataDir}: stop it, or set GUILDHALL_DATA_DIR to another folder`,
@@ -86,7 +86,7 @@ export async function attachEmbedded(
     if (lock) {
       lock.release();
       // Another process may come first between the two calls: then the next round attaches to it.
-      const own = await startEmbedded({ dataDir: folder, waitMillis: 0, ...(log ? { log } : {}) }).catch(
+      const own = await startEmbedded({ dataDir: folder, waitMs: 0, ...(log ? { log } : {}) }).catch(
         (error: unknown) => {
           if (Error.isError(error) && error.message.startsWith('Another Guildhall process')) return undefined;
           throw error;

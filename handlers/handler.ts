@@ -60,7 +60,7 @@ type SuccessOf<Id extends OperationId> = Extract<keyof Responses<Id>, 200 | 201 
 declare const sent: unique symbol;
 
 /** Proof that the operation was answered as documented: only `Reply` and `openEventStream` make one. */
-export interface Sent<Id extends OperationId> {
+export interface SentReply<Id extends OperationId> {
   readonly [sent]: Id;
 }
 
@@ -68,16 +68,16 @@ export interface Sent<Id extends OperationId> {
 export type Reply<Id extends OperationId> = <Status extends SuccessOf<Id>>(
   status: Status,
   ...body: AnswerOf<Responses<Id>[Status]> extends undefined ? [] : [body: AnswerOf<Responses<Id>[Status]>]
-) => Sent<Id>;
+) => SentReply<Id>;
 
 /** A `text/event-stream` response under way. Writing to one whose client is gone does nothing. */
 export interface EventStream<Id extends OperationId> {
   /** Sends one event; `data` becomes one line of JSON. */
   send(event: string, data: unknown): void;
   /** Ends the response. */
-  end(): Sent<Id>;
+  end(): SentReply<Id>;
   /** Ends the response with one `error` event, logged as any other failure is. */
-  fail(error: unknown): Sent<Id>;
+  fail(error: unknown): SentReply<Id>;
 }
 
 /** What a handler gets. `path`, `query`, `body` and `upload` have passed the schema, defaults filled in. */
@@ -102,7 +102,7 @@ export interface Context<Id extends OperationId> {
 }
 
 /** One operation: reads, decides, writes, shapes the answer. Throws `fault(...)` for every error. */
-export type Handler<Id extends OperationId> = (context: Context<Id>) => Promise<Sent<Id>>;
+export type Handler<Id extends OperationId> = (context: Context<Id>) => Promise<SentReply<Id>>;
 
 /** A handler per operation; those of a later release are absent. */
 export type Handlers = { readonly [Id in OperationId]?: Handler<Id> };

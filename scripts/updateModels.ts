@@ -124,11 +124,11 @@ type OpenAILanguage = {
   sampling: { temperature: unknown };
 };
 
-type Tiered = number | { base: number; tiers: { start: number; price: number }[] } | undefined;
+type TieredPrice = number | { base: number; tiers: { start: number; price: number }[] } | undefined;
 
-const base = (price: Tiered): number | undefined => (typeof price === 'object' ? price.base : price);
+const base = (price: TieredPrice): number | undefined => (typeof price === 'object' ? price.base : price);
 
-function priceOf(prices: Record<string, Tiered>, from: string | undefined): CataloguePrice | undefined {
+function priceOf(prices: Record<string, TieredPrice>, from: string | undefined): CataloguePrice | undefined {
   const [input, output] = [base(prices.input_mtok), base(prices.output_mtok)];
   if (input === undefined || output === undefined) return undefined;
   const [longInput, longOutput] = [prices.input_mtok, prices.output_mtok].map((price) =>
@@ -154,7 +154,7 @@ function prices(provider: string, id: string, today: string): { contextWindow?: 
   const found = list.flatMap((entry) => {
     const constraint = 'constraint' in entry ? entry.constraint : undefined;
     const from = constraint?.type === 'start_date' ? constraint.start_date : undefined;
-    return priceOf(entry.prices as Record<string, Tiered>, from) ?? [];
+    return priceOf(entry.prices as Record<string, TieredPrice>, from) ?? [];
   });
   const current = found.findLastIndex((price) => price.from === undefined || price.from <= today);
   const contextWindow = model.context_window;

@@ -24,7 +24,7 @@ const SWEEP_MS = 50;
 /** Then the process ends, even if something still hangs: leases expire by themselves. */
 const HARD_END_MS = 5_000;
 
-interface Running {
+interface RunningService {
   server: Server;
   /** How many answers are under way. */
   answering(): number;
@@ -40,7 +40,7 @@ const logDestination = destination({ dest: 1, sync: false, minLength: 4096 });
 setInterval(() => logDestination.flush(), LOG_FLUSH_MS).unref();
 process.on('exit', () => logDestination.flushSync());
 
-async function start(): Promise<Running> {
+async function start(): Promise<RunningService> {
   const config = readConfig(process.env);
   const logger = createLogger(config.logLevel, logDestination);
   const starting = config.databaseUrl
@@ -63,7 +63,7 @@ async function serve(
   logger: Logger,
   url: string,
   embedded: EmbeddedPostgres | undefined,
-): Promise<Running> {
+): Promise<RunningService> {
   await migrate(url, { log: (line) => logger.info(line) });
   const database = connectDatabase(url, {
     poolSize: config.poolSize,
@@ -109,7 +109,7 @@ async function serve(
 }
 
 /** Stops everything in an order that loses no work. The process then ends by itself. */
-async function stop({ server, answering, service, database, embedded }: Running): Promise<void> {
+async function stop({ server, answering, service, database, embedded }: RunningService): Promise<void> {
   service.setReady(false);
   const { turns } = service.runtime;
   const jobs = service.queue.stop(GRACE_MS);

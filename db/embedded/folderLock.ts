@@ -36,9 +36,9 @@ function tryLockFolder(folder: string): FolderLock | undefined {
   };
 }
 
-/** As `tryLockFolder`, but retries until `millis` have passed. */
-export async function lockFolder(folder: string, millis: number): Promise<FolderLock | undefined> {
-  const deadline = Date.now() + millis;
+/** As `tryLockFolder`, but retries until `timeoutMs` have passed. */
+export async function lockFolder(folder: string, timeoutMs: number): Promise<FolderLock | undefined> {
+  const deadline = Date.now() + timeoutMs;
   for (;;) {
     const lock = tryLockFolder(folder);
     if (lock || Date.now() >= deadline) return lock;

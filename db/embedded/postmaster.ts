@@ -66,7 +66,7 @@ export async function stopOrphan(pgdata: string): Promise<void> {
     }
     return;
   }
-  for (const [signal, millis] of [
+  for (const [signal, timeoutMs] of [
     ['SIGINT', 10_000],
     ['SIGQUIT', 5000],
   ] as const) {
@@ -79,7 +79,7 @@ export async function stopOrphan(pgdata: string): Promise<void> {
         });
       }
     }
-    for (const deadline = Date.now() + millis; Date.now() < deadline; await sleep(10)) {
+    for (const deadline = Date.now() + timeoutMs; Date.now() < deadline; await sleep(10)) {
       if (!(await isPostmasterOf(recorded.pid, pgdata))) return;
     }
   }

@@ -9,7 +9,7 @@ import {
   updateKnowledgeSourceRow,
 } from '../../db/queries/knowledge/knowledgeSources.ts';
 import type { SourceKind } from '../../runtime/files/fileKinds.ts';
-import { NotAccepted, sourceKey, sourceKind } from '../../runtime/knowledge/sourceKind.ts';
+import { sourceKey, sourceKind, UnacceptedFile } from '../../runtime/knowledge/sourceKind.ts';
 import { deleteTarget } from '../agents/links/links.ts';
 import type { WorkspaceContext } from '../context.ts';
 
@@ -73,7 +73,7 @@ export function addText(
 export async function addFile(context: SourceContext, file: NewFile): Promise<KnowledgeSourceRow> {
   const { path, filename, mediaType, description } = file;
   const kind = await sourceKind(path, { filename, declared: mediaType }).catch((cause: unknown) => {
-    throw cause instanceof NotAccepted
+    throw cause instanceof UnacceptedFile
       ? fault('UNSUPPORTED_MEDIA_TYPE', `The file ${cause.message}`, { cause })
       : cause;
   });

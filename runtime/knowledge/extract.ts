@@ -5,7 +5,7 @@ import { constants, setPriority } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import type { SourceKind } from '../files/fileKinds.ts';
-import { MAX_TEXT_CHARS, Unreadable } from './extract/blocks.ts';
+import { MAX_TEXT_CHARS, UnreadableFile } from './extract/blocks.ts';
 import type { ExtractLine } from './extract/extractLine.ts';
 import type { Passage } from './passages.ts';
 
@@ -54,7 +54,7 @@ type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 /**
  * Reads a file of a known kind and splits its text into passages, in a process of its own. That process has no environment
  * variables and may neither write files nor start processes. It is killed when it exceeds the limits or `signal` aborts. Throws
- * Unreadable for a fault of the file, the reason of `signal`, and any other Error for a fault of the service.
+ * UnreadableFile for a fault of the file, the reason of `signal`, and any other Error for a fault of the service.
  */
 export async function extractPassages(
   path: string,
@@ -70,15 +70,15 @@ export async function extractPassages(
   };
   const abort = () => end(signal?.reason);
   signal?.addEventListener('abort', abort);
-  const timer = setTimeout(() => end(new Unreadable(TOO_SLOW)), limits.timeMs);
-  const watch = watchMemory(child, limits.memoryBytes, () => end(new Unreadable(TOO_LARGE_IN_MEMORY)));
+  const timer = setTimeout(() => end(new UnreadableFile(TOO_SLOW)), limits.timeMs);
+  const watch = watchMemory(child, limits.memoryBytes, () => end(new UnreadableFile(TOO_LARGE_IN_MEMORY)));
   try {
     const found = collect(child, limits.outputChars, end);
     const { code, stderr, killedBy } = await whenClosed(child);
     if (verdict !== undefined) throw verdict;
     if (found.unreadable !== undefined) throw found.unreadable;
     if (found.passages.length === found.total) return found.passages;
-    if (/heap out of memory|allocation failed/i.test(stderr)) throw new Unreadable(TOO_LARGE_IN_MEMORY);
+    if (/heap out of memory|allocation failed/i.test(stderr)) throw new UnreadableFile(TOO_LARGE_IN_MEMORY);
     throw new Error(`The reader of ${kind} files ended with ${killedBy ?? code}: ${stderr}`);
   } finally {
     signal?.removeEventListener('abort', abort);
@@ -115,22 +115,22 @@ function start(path: string, kind: SourceKind, limits: ExtractLimits): Child {
   return child;
 }
 
-interface Collected {
+interface ExtractOutput {
   passages: Passage[];
   /** How many passages the process wrote; undefined when it did not finish. */
   total: number | undefined;
-  unreadable: Unreadable | undefined;
+  unreadable: UnreadableFile | undefined;
 }
 
 /** Collects the output. The result is complete when the process is closed. */
-function collect(child: Child, maxChars: number, end: (reason: unknown) => void): Collected {
-  const found: Collected = { passages: [], total: undefined, unreadable: undefined };
+function collect(child: Child, maxChars: number, end: (reason: unknown) => void): ExtractOutput {
+  const found: ExtractOutput = { passages: [], total: undefined, unreadable: undefined };
   let chars = 0;
   let begun = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     chars += text.length;
     if (chars > maxChars) {
-      end(new Unreadable(TOO_MUCH_TEXT));
+      end(new UnreadableFile(TOO_MUCH_TEXT));
       return;
     }
     const lines = (begun + text).split('\n');
@@ -140,7 +140,7 @@ function collect(child: Child, maxChars: number, end: (reason: unknown) => void)
       if (line === undefined) end(new Error('The reader wrote something else than its lines.'));
       else if ('passage' in line) found.passages.push(line.passage);
       else if ('end' in line) found.total = line.end;
-      else found.unreadable = new Unreadable(line.unreadable, { cause: line.cause ?? undefined });
+      else found.unreadable = new UnreadableFile(line.unreadable, { cause: line.cause ?? undefined });
     }
   });
   return found;

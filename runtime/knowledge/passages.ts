@@ -1,4 +1,4 @@
-import { setImmediate as breathe } from 'node:timers/promises';
+import { setImmediate as yieldToEvents } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Kysely, Transaction } from 'kysely';
 import type { Logger } from 'pino';
@@ -102,7 +102,7 @@ async function index(db: Kysely<DB>, passages: readonly Passage[]) {
   for (const some of chunks(passages, PASSAGES_AT_ONCE)) {
     const cut = [];
     for (const [place, passage] of some.entries()) {
-      if (place % CUT_AT_ONCE === 0) await breathe();
+      if (place % CUT_AT_ONCE === 0) await yieldToEvents();
       const [heading, content] = [passage.heading && toStorable(passage.heading), toStorable(passage.content)];
       const terms = { heading: termsOf(heading ?? ''), content: termsOf(content) };
       cut.push({ ...passage, heading, content, terms });

@@ -14,7 +14,7 @@ import {
 } from '../../db/queries/knowledge/knowledgeSources.ts';
 import type { DB } from '../../generated/db.ts';
 import type { Runtime } from '../runtime.ts';
-import { Unreadable } from './extract/blocks.ts';
+import { UnreadableFile } from './extract/blocks.ts';
 import { type ExtractLimits, extractPassages } from './extract.ts';
 import { replacePassages } from './passages.ts';
 import { sourceKey } from './sourceKind.ts';
@@ -49,13 +49,13 @@ export async function processSource(context: ProcessingContext, sourceId: string
     return;
   }
   try {
-    if (source.attempts > MAX_ATTEMPTS) throw new Unreadable(OUR_FAULT);
+    if (source.attempts > MAX_ATTEMPTS) throw new UnreadableFile(OUR_FAULT);
     const passages = await read(context, source);
     // Indexing can take long, and is not needed for a deleted source.
     if (await findKnowledgeSource(db, workspaceId, sourceId)) await replacePassages(context, sourceId, passages);
     await settle(context, source, { processing_status: 'COMPLETED' });
   } catch (error) {
-    if (!(error instanceof Unreadable)) {
+    if (!(error instanceof UnreadableFile)) {
       await giveBack(context, source);
       throw error;
     }

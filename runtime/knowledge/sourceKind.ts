@@ -38,25 +38,25 @@ const BY_SOURCE = new Map(KINDS.map((kind) => [kind.source, kind]));
 const ACCEPTED = `Send ${namesOf(KINDS)}.`;
 
 /** A file that is no knowledge source. The message is the end of a sentence about it. */
-export class NotAccepted extends Error {}
+export class UnacceptedFile extends Error {}
 
 /**
  * Detects the kind of an uploaded file by its bytes. Text has no magic number: a file without control characters is text, of the kind
- * that its name or else its declared type says. Throws NotAccepted.
+ * that its name or else its declared type says. Throws UnacceptedFile.
  */
 export async function sourceKind(path: string, { filename, declared }: SourceHints): Promise<SourceKind> {
   const head = await readHead(path, HEAD_BYTES);
   const extension = extensionOf(filename);
   const named = extension === undefined ? undefined : KINDS.find(({ extensions }) => extensions.includes(extension));
   const found = await kindByBytes(path, head);
-  if (found === undefined) throw new NotAccepted(await refusal(head, named));
-  if (named && !fits(named.source, found, head)) throw new NotAccepted(mismatch(named, BY_SOURCE.get(found)?.name));
+  if (found === undefined) throw new UnacceptedFile(await refusal(head, named));
+  if (named && !fits(named.source, found, head)) throw new UnacceptedFile(mismatch(named, BY_SOURCE.get(found)?.name));
   if (found !== 'text') return found;
   if (named) return named.source;
   const type = plainType(declared);
   const byType = KINDS.find(({ mediaType }) => mediaType.startsWith('text/') && mediaType === type);
   const kind = byType?.source ?? (extension === undefined && !isDeclared(declared) ? 'text' : undefined);
-  if (kind === undefined) throw new NotAccepted(`is of no kind that is accepted. ${ACCEPTED}`);
+  if (kind === undefined) throw new UnacceptedFile(`is of no kind that is accepted. ${ACCEPTED}`);
   return kind;
 }
 

@@ -8,13 +8,13 @@ export type CallUsage = {
   cachedInputTokens: number;
 };
 
-type Priced = Pick<ModelDescriptor, 'inputCostPer1MTokens' | 'outputCostPer1MTokens' | 'priceDetails'>;
+type ModelPrices = Pick<ModelDescriptor, 'inputCostPer1MTokens' | 'outputCostPer1MTokens' | 'priceDetails'>;
 
 /**
  * Returns the cost of a call in USD, rounded to a hundred-millionth so that sums have no binary rounding errors. Long prompts are
  * billed whole at the long prices; cached input at its own price, in proportion when the prompt is long.
  */
-export function costUsd(model: Priced, usage: CallUsage): number {
+export function costUsd(model: ModelPrices, usage: CallUsage): number {
   const { cachedInput = model.inputCostPer1MTokens, long } = model.priceDetails ?? {};
   const isLong = long !== undefined && usage.inputTokens > long.above;
   const input = isLong ? long.input : model.inputCostPer1MTokens;

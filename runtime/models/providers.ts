@@ -80,9 +80,9 @@ function notConfigured(provider: ModelProvider) {
   );
 }
 
-type Loaded = { factories: Map<ModelProvider, Promise<Factory>>; models: Map<string, LanguageModelV4> };
+type LoadedModels = { factories: Map<ModelProvider, Promise<Factory>>; models: Map<string, LanguageModelV4> };
 
-const loaded = new WeakMap<ModelSettings, Loaded>();
+const loaded = new WeakMap<ModelSettings, LoadedModels>();
 
 // Workspaces add models of their own, so the number of ids has no natural maximum.
 const MAX_CACHED_MODELS = 1_000;

@@ -5,7 +5,7 @@ import { TOOL_KINDS } from './kinds/kinds.ts';
 import { MAX_DEPTH } from './request/response.ts';
 import { HIDE_LIMIT_MS, redactor } from './secrets/redact.ts';
 import { joinSecrets, openSecrets, type Secrets } from './secrets/secrets.ts';
-import { OutOfTime, withinTime } from './timeLimit.ts';
+import { TimeLimitExceeded, withinTime } from './timeLimit.ts';
 import type { RunnableTool, ToolOutcome, ToolRunContext } from './tool.ts';
 
 /** The result of one run, as the contract shows it. */
@@ -38,7 +38,7 @@ function withoutSecrets({ statusCode, responseData, errorMessage }: ToolOutcome,
   try {
     return withinTime(HIDE_LIMIT_MS, hide);
   } catch (error) {
-    if (!(error instanceof OutOfTime)) throw error;
+    if (!(error instanceof TimeLimitExceeded)) throw error;
     const message = 'It takes too long to hide the secrets of the tool in its answer.';
     return { statusCode, responseData: null, errorMessage: message };
   }

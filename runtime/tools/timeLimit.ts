@@ -1,15 +1,15 @@
 import vm from 'node:vm';
 
 /** Thrown by `withinTime` when it ended the work. */
-export class OutOfTime extends Error {
-  override readonly name = 'OutOfTime';
+export class TimeLimitExceeded extends Error {
+  override readonly name = 'TimeLimitExceeded';
 }
 
 let timer: { context: vm.Context; script: vm.Script } | undefined;
 
 /**
  * Runs synchronous work and ends it after `ms` milliseconds, even in a loop or in a regular expression that backtracks for ever.
- * Throws OutOfTime then. This is no sandbox: the work has all rights of the service. The `node:vm` context is used only because
+ * Throws TimeLimitExceeded then. This is no sandbox: the work has all rights of the service. The `node:vm` context is used only because
  * V8 can interrupt what runs in it.
  */
 export function withinTime<T>(ms: number, work: () => T): T {
@@ -22,11 +22,11 @@ export function withinTime<T>(ms: number, work: () => T): T {
   try {
     script.runInContext(context, { timeout: ms });
   } catch (error) {
-    if ((error as { code?: unknown } | null)?.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw new OutOfTime();
+    if ((error as { code?: unknown } | null)?.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw new TimeLimitExceeded();
     throw error;
   } finally {
     context.work = undefined;
   }
-  if (result === undefined) throw new OutOfTime();
+  if (result === undefined) throw new TimeLimitExceeded();
   return result.value;
 }

@@ -93,14 +93,14 @@ export async function measureMessages(
 }
 
 /** Numbers of messages and conversations in the database. */
-export interface Stored {
+export interface MessageCounts {
   users: number;
   assistants: number;
   finished: number;
 }
 
 /** Counts stored questions, answers with usage, and free conversations that have both. */
-export async function storedMessages(world: World): Promise<Stored> {
+export async function storedMessages(world: World): Promise<MessageCounts> {
   const [row] = await world.query<{ users: string; assistants: string; finished: string }>(`
     select count(*) filter (where role = 'user') as users,
       count(*) filter (where role = 'assistant' and content = 'Hello from the model.' and output_tokens = 4) as assistants,
@@ -113,7 +113,7 @@ export async function storedMessages(world: World): Promise<Stored> {
  * Throws unless all `answered` turns are stored in addition to the rows before, each question with its answer. When a load ends, up to
  * `cut` more questions may be stored whose responses it did not wait for.
  */
-export async function checkStored(world: World, before: Stored, answered: number, cut: number): Promise<void> {
+export async function checkStored(world: World, before: MessageCounts, answered: number, cut: number): Promise<void> {
   const after = await storedMessages(world);
   const users = after.users - before.users;
   const [assistants, finished] = [after.assistants - before.assistants, after.finished - before.finished];

@@ -3,7 +3,7 @@ import type { Response } from 'express';
 /** A comment line this often keeps proxies from closing a quiet stream. */
 const HEARTBEAT_MS = 15_000;
 /** Bytes that wait for a slow reader; beyond them the connection is dropped. */
-const MOST_WAITING = 1_048_576;
+const MAX_WAITING_BYTES = 1_048_576;
 /** Time in which a client must read the rest of a stream that has ended. */
 const DRAIN_MS = 60_000;
 
@@ -39,7 +39,7 @@ export function openEventStream(
   function write(text: string): void {
     if (response.writableEnded || response.destroyed) return;
     // Looked at before: one large event is no sign of a slow reader.
-    if (response.writableLength > MOST_WAITING) response.destroy();
+    if (response.writableLength > MAX_WAITING_BYTES) response.destroy();
     else response.write(text);
   }
   return {

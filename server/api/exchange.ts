@@ -4,7 +4,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { ApiError } from '../../core/errors.ts';
 import type { DB } from '../../generated/db.ts';
 import type { OperationId } from '../../generated/operations.ts';
-import type { Context, Sent } from '../../handlers/handler.ts';
+import type { Context, SentReply } from '../../handlers/handler.ts';
 import type { Jobs } from '../../jobs/jobs.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import type { Principal } from './auth.ts';
@@ -47,7 +47,7 @@ export function contextOf(parts: HandlerParts, valid: ValidRequest, exchange: Ex
     clock: parts.clock,
     runtime: parts.runtime,
     jobs: parts.jobs,
-    reply(status: number, body?: unknown): Sent<OperationId> {
+    reply(status: number, body?: unknown): SentReply<OperationId> {
       const wrong = parts.validateResponses ? parts.contract.checkResponse(operation, status, asJson(body)) : undefined;
       if (wrong) throw new Error(`The answer of ${valid.operationId} breaks the contract: ${wrong}`);
       if (body === undefined) response.status(status).end();

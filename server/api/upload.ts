@@ -80,7 +80,7 @@ function delimiterOf(request: IncomingMessage): Buffer {
   return Buffer.from(`\r\n--${boundary}`, 'latin1');
 }
 
-interface Received {
+interface ReceivedForm {
   texts: Record<string, string | undefined>;
   files: Record<string, Express.Multer.File[] | undefined>;
 }
@@ -90,7 +90,7 @@ async function receive(
   request: IncomingMessage,
   shape: FormShape,
   { folder, delimiter, idleMs = IDLE_MS }: UploadOptions & { folder: string; delimiter: Buffer },
-): Promise<Received> {
+): Promise<ReceivedForm> {
   // Loaded at the first form.
   const { default: multer } = await import('multer');
   // multer gets a stream of its own, which can be ended without the connection that the answer needs.
@@ -106,7 +106,7 @@ async function receive(
         else done(null, chunk);
       },
     }),
-    { headers: request.headers, body: {} as Received['texts'], files: {} as Received['files'] },
+    { headers: request.headers, body: {} as ReceivedForm['texts'], files: {} as ReceivedForm['files'] },
   );
   let failure: ApiError | undefined;
   const refuse = (error: ApiError) => {

@@ -170,7 +170,7 @@ describe('a backend that dies', () => {
 
 describe('limits', () => {
   test('a statement that exceeds its timeout is cancelled on the server and fails with 503', async () => {
-    const db = open({ statementTimeoutMillis: 50 }).forWorkspace(ours.workspaceId);
+    const db = open({ statementTimeoutMs: 50 }).forWorkspace(ours.workspaceId);
     const failure = await sql`select pg_sleep(30)`.execute(db).catch((error: unknown) => error);
     expect(failure).toMatchObject({ code: '57014' });
     expect(databaseFault(failure)).toMatchObject({

@@ -55,16 +55,16 @@ afterEach(async () => {
   await rm(parent, { recursive: true, force: true });
 });
 
-function launch(waitMillis = 3000): ChildProcess {
+function launch(waitMs = 3000): ChildProcess {
   const script = join(import.meta.dirname, 'embeddedService.ts');
-  const child = spawn(process.execPath, [script, dataDir, String(waitMillis)], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [script, dataDir, String(waitMs)], { stdio: ['ignore', 'pipe', 'pipe'] });
   started.push(child);
   return child;
 }
 
 /** Starts a service; rejects with what it wrote to stderr when it ends instead. */
-async function start(waitMillis?: number): Promise<Service> {
-  const child = launch(waitMillis);
+async function start(waitMs?: number): Promise<Service> {
+  const child = launch(waitMs);
   let errors = '';
   child.stderr?.on('data', (text) => {
     errors += text;

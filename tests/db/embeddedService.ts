@@ -1,8 +1,8 @@
 import { startEmbedded } from '../../db/embedded.ts';
 
-// A process that stands in for the service in embedded.test.ts: `node embeddedService.ts <data folder> <wait millis>`.
-const [, , dataDir = '', waitMillis] = process.argv;
-const postgres = await startEmbedded({ dataDir, waitMillis: Number(waitMillis) });
+// A process that stands in for the service in embedded.test.ts: `node embeddedService.ts <data folder> <wait in ms>`.
+const [, , dataDir = '', waitMs] = process.argv;
+const postgres = await startEmbedded({ dataDir, waitMs: Number(waitMs) });
 process.once('SIGTERM', () => {
   postgres.stop().then(() => process.exit(0));
 });

@@ -68,10 +68,10 @@ export interface ResourceRows {
   models: ModelResource[];
 }
 
-type Encoded<T extends object, Field extends keyof T> = Omit<T, Field> & { [F in Field]: string | null };
+type WithEncoded<T extends object, Field extends keyof T> = Omit<T, Field> & { [F in Field]: string | null };
 type EncodedRows = Omit<ResourceRows, 'httpTools' | 'externalMcps'> & {
-  httpTools: Encoded<HttpToolResource, 'secrets'>[];
-  externalMcps: Encoded<ExternalMcpResource, 'credential'>[];
+  httpTools: WithEncoded<HttpToolResource, 'secrets'>[];
+  externalMcps: WithEncoded<ExternalMcpResource, 'credential'>[];
 };
 
 function fromBase64(text: string | null): Buffer | null {

@@ -9,18 +9,18 @@ export interface Block {
   page?: number;
 }
 
-/** Reads a document block by block. Throws Unreadable. */
+/** Reads a document block by block. Throws UnreadableFile. */
 export type BlockReader = (content: Uint8Array<ArrayBuffer>) => AsyncIterable<Block> | Iterable<Block>;
 
 /** A file that cannot be used as it is. The message is for the person who uploaded it and says what to do. */
-export class Unreadable extends Error {}
+export class UnreadableFile extends Error {}
 
 /** Maximum characters of text in a source. A text file of the maximum size fits. */
 export const MAX_TEXT_CHARS = 20 * 1024 * 1024;
 
 /** The error for a file with more text. */
-export function tooMuchText(): Unreadable {
-  return new Unreadable(
+export function tooMuchText(): UnreadableFile {
+  return new UnreadableFile(
     `The file has more than ${MAX_TEXT_CHARS / 1024 / 1024} million characters. Split it into smaller files.`,
   );
 }

@@ -5,7 +5,7 @@
 import { readFile } from 'node:fs/promises';
 import type { SourceKind } from '../../files/fileKinds.ts';
 import { splitBlocks } from '../split.ts';
-import { type Block, type BlockReader, MAX_TEXT_CHARS, tooMuchText, Unreadable } from './blocks.ts';
+import { type Block, type BlockReader, MAX_TEXT_CHARS, tooMuchText, UnreadableFile } from './blocks.ts';
 import type { ExtractLine } from './extractLine.ts';
 
 /** Parsers are loaded on demand, because most are large. */
@@ -40,14 +40,14 @@ async function* limited(blocks: AsyncIterable<Block> | Iterable<Block>): AsyncGe
 
 async function main(kind: SourceKind, path: string): Promise<void> {
   const content = new Uint8Array(await readFile(path));
-  if (content.length === 0) throw new Unreadable('The file is empty. Upload it again with its content.');
+  if (content.length === 0) throw new UnreadableFile('The file is empty. Upload it again with its content.');
   const read = await READERS[kind]();
   let count = 0;
   for await (const passage of splitBlocks(limited(read(content)))) {
     await write({ passage });
     count += 1;
   }
-  if (count === 0) throw new Unreadable('There is no text in it. Upload a file that has some.');
+  if (count === 0) throw new UnreadableFile('There is no text in it. Upload a file that has some.');
   await write({ end: count });
 }
 
@@ -55,7 +55,7 @@ const [, , kind, path = ''] = process.argv;
 try {
   await main(kind as SourceKind, path);
 } catch (error) {
-  if (!(error instanceof Unreadable)) {
+  if (!(error instanceof UnreadableFile)) {
     // A fault of the service, not of the file.
     process.stderr.write(Error.isError(error) ? (error.stack ?? error.message) : String(error));
     process.exit(1);

@@ -1,6 +1,6 @@
 import { type CsvError, parse } from 'csv-parse';
 import { parse as parseSync } from 'csv-parse/sync';
-import { type Block, Unreadable } from './blocks.ts';
+import { type Block, UnreadableFile } from './blocks.ts';
 import { decodeText } from './encoding.ts';
 
 const DELIMITERS = [',', ';', '\t', '|'];
@@ -80,15 +80,15 @@ function sampleWidths(sample: string, delimiter: string): number[] {
 function unreadable(error: unknown): unknown {
   const { code, lines, records } = error as CsvError & { lines?: number; records?: number };
   if (code === 'CSV_QUOTE_NOT_CLOSED') {
-    return new Unreadable(
+    return new UnreadableFile(
       `A value in quotes below row ${records} never ends. Close the quotes and upload the file again.`,
     );
   }
   if (code === 'CSV_MAX_RECORD_SIZE') {
-    return new Unreadable('A row has more than a million characters. Check the quotes of the file.');
+    return new UnreadableFile('A row has more than a million characters. Check the quotes of the file.');
   }
   if (typeof code === 'string' && code.startsWith('CSV_')) {
-    return new Unreadable(`The table cannot be read near line ${lines}. Save it again as CSV in UTF-8.`);
+    return new UnreadableFile(`The table cannot be read near line ${lines}. Save it again as CSV in UTF-8.`);
   }
   return error;
 }

@@ -1,7 +1,7 @@
 import mammoth from 'mammoth';
 import { fromBufferPromise } from 'yauzl';
 import { unescapeXml } from '../../../core/text.ts';
-import { type Block, MAX_TEXT_CHARS, Unreadable } from './blocks.ts';
+import { type Block, MAX_TEXT_CHARS, UnreadableFile } from './blocks.ts';
 
 /** Maximum unpacked size of a document, with its pictures. */
 const MAX_UNPACKED = 300 * 1024 * 1024;
@@ -29,7 +29,7 @@ export async function* readDocx(content: Uint8Array<ArrayBuffer>): AsyncGenerato
     );
     html = result.value;
   } catch (cause) {
-    throw new Unreadable(DAMAGED, { cause: nameOf(cause) });
+    throw new UnreadableFile(DAMAGED, { cause: nameOf(cause) });
   }
   yield* htmlBlocks(html);
 }
@@ -45,12 +45,12 @@ async function checkSizes(archive: Buffer): Promise<void> {
       entries += 1;
       const parts = entry.fileName.startsWith('word/media/') ? MAX_UNPACKED : MAX_DOCUMENT_XML;
       if (unpacked > MAX_UNPACKED || entry.uncompressedSize > parts || entries > MAX_ENTRIES) {
-        throw new Unreadable('The DOCX unpacks to far more than its size. Save its text as a new document.');
+        throw new UnreadableFile('The DOCX unpacks to far more than its size. Save its text as a new document.');
       }
     }
   } catch (cause) {
-    if (cause instanceof Unreadable) throw cause;
-    throw new Unreadable(DAMAGED, { cause: nameOf(cause) });
+    if (cause instanceof UnreadableFile) throw cause;
+    throw new UnreadableFile(DAMAGED, { cause: nameOf(cause) });
   }
 }
 

@@ -1,5 +1,5 @@
 import { analyse } from 'chardet';
-import { Unreadable } from './blocks.ts';
+import { UnreadableFile } from './blocks.ts';
 
 /** How much of a file is used to detect its encoding. */
 const SAMPLE_BYTES = 256 * 1024;
@@ -7,13 +7,13 @@ const SAMPLE_BYTES = 256 * 1024;
 const MIN_CONFIDENCE = 20;
 
 /**
- * Decodes a file: UTF-8, UTF-16 with a byte order mark, or an older encoding that can be detected. Throws Unreadable when none can.
+ * Decodes a file: UTF-8, UTF-16 with a byte order mark, or an older encoding that can be detected. Throws UnreadableFile when none can.
  */
 export function decodeText(bytes: Uint8Array): string {
   const text = decoded(bytes);
   // UTF-16 without a mark and UTF-32 decode to text with many NULs.
   if (text === undefined || text.includes('\0')) {
-    throw new Unreadable('The encoding of the text cannot be told. Save it as UTF-8 and upload it again.');
+    throw new UnreadableFile('The encoding of the text cannot be told. Save it as UTF-8 and upload it again.');
   }
   return text;
 }

@@ -1,4 +1,4 @@
-import { type Block, MAX_TEXT_CHARS, tooMuchText, Unreadable } from './blocks.ts';
+import { type Block, MAX_TEXT_CHARS, tooMuchText, UnreadableFile } from './blocks.ts';
 import { type Line, layOut } from './pdfLayout.ts';
 
 const MAX_PAGES = 10_000;
@@ -23,7 +23,7 @@ export async function* readPdf(content: Uint8Array<ArrayBuffer>): AsyncGenerator
   let chars = 0;
   try {
     const document = await getDocumentProxy(content, { verbosity: 0, stopAtErrors: false });
-    if (document.numPages > MAX_PAGES) throw new Unreadable(`The PDF has more than ${MAX_PAGES} pages. Split it.`);
+    if (document.numPages > MAX_PAGES) throw new UnreadableFile(`The PDF has more than ${MAX_PAGES} pages. Split it.`);
     for (let number = 1; number <= document.numPages; number += 1) {
       const page = await document.getPage(number);
       const { items } = await page.getTextContent();
@@ -37,7 +37,7 @@ export async function* readPdf(content: Uint8Array<ArrayBuffer>): AsyncGenerator
     throw unreadable(thrown);
   }
   if (!pages.flat().some(({ text }) => /[\p{L}\p{N}]/u.test(text))) {
-    throw new Unreadable(NO_TEXT);
+    throw new UnreadableFile(NO_TEXT);
   }
   yield* layOut(pages);
 }
@@ -62,8 +62,8 @@ function linesOf(items: readonly TextItem[]): Line[] {
 }
 
 /** Errors of pdf.js have a name, but are not instances of Error. */
-function unreadable(thrown: unknown): Unreadable {
-  if (thrown instanceof Unreadable) return thrown;
+function unreadable(thrown: unknown): UnreadableFile {
+  if (thrown instanceof UnreadableFile) return thrown;
   const cause = (thrown as { name?: unknown } | null)?.name;
-  return new Unreadable(cause === 'PasswordException' ? PASSWORD : DAMAGED, { cause });
+  return new UnreadableFile(cause === 'PasswordException' ? PASSWORD : DAMAGED, { cause });
 }

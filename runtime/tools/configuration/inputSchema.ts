@@ -4,7 +4,7 @@ import addFormatsModule from 'ajv-formats';
 import { LRUCache } from 'lru-cache';
 import type { ErrorDetail } from '../../../core/errors.ts';
 import { ToolFailure } from '../failure.ts';
-import { OutOfTime, withinTime } from '../timeLimit.ts';
+import { TimeLimitExceeded, withinTime } from '../timeLimit.ts';
 import type { JsonSchema } from '../tool.ts';
 import { below, distinct, faultAt, toFaults } from './faults.ts';
 
@@ -122,7 +122,7 @@ export function inputSchemaFaults(schema: JsonSchema, path: string): ErrorDetail
     withinTime(COMPILE_LIMIT_MS, () => compile(schema));
     return [];
   } catch (error) {
-    if (error instanceof OutOfTime) return [faultAt(path, 'takes too long to compile', 'time')];
+    if (error instanceof TimeLimitExceeded) return [faultAt(path, 'takes too long to compile', 'time')];
     const why = Error.isError(error) ? error.message.slice(0, 200) : '';
     return [faultAt(path, `is not a usable JSON Schema: ${why}`, 'schema')];
   }
@@ -219,7 +219,8 @@ export function checkInputs(schema: JsonSchema | undefined, given: Record<string
     const shown = [...new Set(all)].slice(0, 10).join('; ');
     return { problem: `The inputs do not fit the tool: ${shown}.` };
   } catch (error) {
-    if (error instanceof OutOfTime) return { problem: 'The inputs take too long to check against the inputSchema.' };
+    if (error instanceof TimeLimitExceeded)
+      return { problem: 'The inputs take too long to check against the inputSchema.' };
     if (error instanceof RangeError)
       return { problem: 'The inputs cannot be checked: they, or the inputSchema, nest too deeply.' };
     throw error;

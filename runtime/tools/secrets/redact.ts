@@ -1,5 +1,5 @@
 import { toStorable } from '../../../core/text.ts';
-import { OutOfTime, withinTime } from '../timeLimit.ts';
+import { TimeLimitExceeded, withinTime } from '../timeLimit.ts';
 import { HIDDEN } from './secrets.ts';
 
 /** Milliseconds to hide secrets in a response. A tenant chooses both, and can make them slow to compare. */
@@ -58,7 +58,7 @@ export function hideSecrets<T>(value: T, secrets: readonly string[]): T | undefi
   try {
     return withinTime(HIDE_LIMIT_MS, () => redactor(secrets).data(value));
   } catch (error) {
-    if (error instanceof OutOfTime) return undefined;
+    if (error instanceof TimeLimitExceeded) return undefined;
     throw error;
   }
 }

@@ -119,7 +119,7 @@ describe('retrieve', () => {
 
   test('returns nothing when the search exceeds the statement timeout', async () => {
     const source = await shelf.add(['Gnus graze.']);
-    const hasty = connectDatabase(app.database.url, { statementTimeoutMillis: 200 });
+    const hasty = connectDatabase(app.database.url, { statementTimeoutMs: 200 });
     const scope = { ...(await scopeWith(source)), db: hasty.forWorkspace(app.workspace.workspaceId) };
     expect(await retrieve(scope, 'gnus')).toHaveLength(1);
     await app.database.database.system.transaction().execute(async (trx) => {

@@ -1,5 +1,5 @@
 import type { SourceKind } from '../../../runtime/files/fileKinds.ts';
-import { Unreadable } from '../../../runtime/knowledge/extract/blocks.ts';
+import { UnreadableFile } from '../../../runtime/knowledge/extract/blocks.ts';
 import { readMarkdown } from '../../../runtime/knowledge/extract/markdown.ts';
 import { extract, makeBook, makeDocx, makePdf, makeZip } from '../../support/knowledge/knowledge.ts';
 
@@ -9,8 +9,8 @@ async function expectUnreadable(content: Buffer | string, kind: SourceKind, mess
     (passages) => passages,
     (thrown: unknown) => thrown,
   );
-  expect(error).toBeInstanceOf(Unreadable);
-  expect((error as Unreadable).message).toMatch(message);
+  expect(error).toBeInstanceOf(UnreadableFile);
+  expect((error as UnreadableFile).message).toMatch(message);
 }
 
 const contents = async (content: Buffer | string, kind: SourceKind) =>

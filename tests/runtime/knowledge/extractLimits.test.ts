@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Unreadable } from '../../../runtime/knowledge/extract/blocks.ts';
+import { UnreadableFile } from '../../../runtime/knowledge/extract/blocks.ts';
 import { EXTRACT_LIMITS } from '../../../runtime/knowledge/extract.ts';
 import { extract, makeDocxBomb, ownReaders } from '../../support/knowledge/knowledge.ts';
 import { poll } from '../../support/poll.ts';
@@ -22,7 +22,7 @@ test('a reader that runs too long is killed, and the message says so', async () 
   const since = performance.now();
   const error = await thrown(extract(LONG_WORK, 'text', { limits: { ...EXTRACT_LIMITS, timeMs: 700 } }));
   expect(performance.now() - since).toBeLessThan(5000);
-  expect(error).toBeInstanceOf(Unreadable);
+  expect(error).toBeInstanceOf(UnreadableFile);
   expect(String(error)).toMatch(/takes too long\. Split it/);
   expect(await ownReaders()).toEqual([]);
 });
@@ -31,7 +31,7 @@ test('a DOCX that says that it unpacks to hundreds of megabytes is not unpacked'
   const bomb = await makeDocxBomb(130);
   expect(bomb.length).toBeLessThan(MB);
   const error = await thrown(extract(bomb, 'docx'));
-  expect(error).toBeInstanceOf(Unreadable);
+  expect(error).toBeInstanceOf(UnreadableFile);
   expect(String(error)).toMatch(/unpacks to far more than its size/);
 });
 
@@ -39,7 +39,7 @@ test('the reader of a DOCX that declares a false size is killed when it takes to
   const bomb = await makeDocxBomb(500, true);
   const before = process.memoryUsage().rss;
   const error = await thrown(extract(bomb, 'docx', { limits: { ...EXTRACT_LIMITS, memoryBytes: 300 * MB } }));
-  expect(error).toBeInstanceOf(Unreadable);
+  expect(error).toBeInstanceOf(UnreadableFile);
   expect(String(error)).toMatch(/takes too much memory\. Split it/);
   expect(process.memoryUsage().rss - before).toBeLessThan(100 * MB);
   expect(await ownReaders()).toEqual([]);
@@ -47,13 +47,13 @@ test('the reader of a DOCX that declares a false size is killed when it takes to
 
 test('more text than an agent can be given is refused', async () => {
   const error = await thrown(extract('word '.repeat(4_300_000), 'text'));
-  expect(error).toBeInstanceOf(Unreadable);
+  expect(error).toBeInstanceOf(UnreadableFile);
   expect(String(error)).toMatch(/more than 20 million characters\. Split it/);
 });
 
 test('a reader that writes without end is killed', async () => {
   const error = await thrown(extract(LONG_WORK, 'text', { limits: { ...EXTRACT_LIMITS, outputChars: 10_000 } }));
-  expect(error).toBeInstanceOf(Unreadable);
+  expect(error).toBeInstanceOf(UnreadableFile);
   expect(String(error)).toMatch(/too much text/);
 });
 
@@ -107,6 +107,6 @@ test('a reader whose parent has ended exits before it is done', async () => {
 
 test('a fault of the service is not reported as a fault of the file', async () => {
   const error = await thrown(extract('text', 'spreadsheet' as 'text'));
-  expect(error).not.toBeInstanceOf(Unreadable);
+  expect(error).not.toBeInstanceOf(UnreadableFile);
   expect(String(error)).toMatch(/reader of spreadsheet files ended with 1/);
 });

@@ -1,11 +1,11 @@
 import { pino } from 'pino';
 import { fault } from '../../../core/errors.ts';
-import type { Handler, Handlers, Sent } from '../../../handlers/handler.ts';
+import type { Handler, Handlers, SentReply } from '../../../handlers/handler.ts';
 import { startTestApp } from '../../support/http/app.ts';
 
 /** A handler that answers with whatever the test wants, documented or not. */
 function answering(status: number, body: unknown): Handler<'getHealth'> {
-  return async ({ reply }) => (reply as (status: number, body: unknown) => Sent<'getHealth'>)(status, body);
+  return async ({ reply }) => (reply as (status: number, body: unknown) => SentReply<'getHealth'>)(status, body);
 }
 
 const IDS = { workspacePublicId: crypto.randomUUID(), apiKeyPublicId: crypto.randomUUID() };

@@ -41,8 +41,8 @@ export function useQueryDatabase() {
   }
 
   /** Waits until the database has no session left. Returns those that are left after the deadline. */
-  async function sessionsLeft(millis: number): Promise<string[]> {
-    for (const deadline = Date.now() + millis; ; ) {
+  async function sessionsLeft(timeoutMs: number): Promise<string[]> {
+    for (const deadline = Date.now() + timeoutMs; ; ) {
       const left = await runningSessions();
       if (left.length === 0 || Date.now() > deadline) return left;
     }

@@ -1,5 +1,5 @@
 import { checkInputs } from '../../../../runtime/tools/configuration/inputSchema.ts';
-import { OutOfTime, withinTime } from '../../../../runtime/tools/timeLimit.ts';
+import { TimeLimitExceeded, withinTime } from '../../../../runtime/tools/timeLimit.ts';
 
 const object = (properties: object, more = {}) => ({ type: 'object', properties, ...more });
 
@@ -78,6 +78,6 @@ describe('withinTime', () => {
       withinTime(20, () => {
         for (;;);
       }),
-    ).toThrow(OutOfTime);
+    ).toThrow(TimeLimitExceeded);
   });
 });
