@@ -18,7 +18,7 @@ const throwing = Object.fromEntries(
       throw new Error(SECRET);
     },
   ]),
-) as unknown as Handlers;
+) as Handlers;
 
 let app: TestApp;
 let failing: TestApp;

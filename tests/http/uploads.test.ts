@@ -28,13 +28,13 @@ let arrived: { body: unknown; upload: Upload<'createKnowledgeSource'>; bytes: Bu
 
 /** Answers with an error that every operation documents, as the uploads themselves are nothing here. */
 async function take({ body, upload }: Context<OperationId>): Promise<never> {
-  const form = upload as unknown as Upload<'createKnowledgeSource'> | undefined;
+  const form = upload as Upload<'createKnowledgeSource'> | undefined;
   if (form) arrived.push({ body, upload: form, bytes: await readFile(form.file.path) });
   throw fault('UNAVAILABLE');
 }
 
 beforeAll(async () => {
-  const handlers = { uploadSkill: take, createKnowledgeSource: take } as unknown as Handlers;
+  const handlers = { uploadSkill: take, createKnowledgeSource: take } as Handlers;
   app = await startTestApp({ handlers });
   // The first request of an operation compiles its schema.
   for (const id of operations) await post(app, PATHS[id], form());

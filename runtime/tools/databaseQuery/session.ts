@@ -11,7 +11,7 @@ import { DriverStream, openWire, sendCancel, TooMuchData, type Wire } from './wi
 const CANCEL_TIMEOUT_MS = 2000;
 
 /** Returns every value as PostgreSQL's text; `rowReader` converts it by its type. */
-const AS_TEXT: pg.CustomTypesConfig = { getTypeParser: (() => String) as unknown as typeof pg.types.getTypeParser };
+const AS_TEXT: pg.CustomTypesConfig = { getTypeParser: (() => String) as typeof pg.types.getTypeParser };
 
 /** Properties of the driver's client that its types do not declare. */
 interface ClientInternals {

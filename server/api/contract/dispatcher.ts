@@ -67,7 +67,7 @@ export async function createDispatcher(definition: object, handlers: Handlers): 
   await api.init();
   // The server has authenticated the request before it is dispatched: without requirements openapi-backend skips a round of promises
   // that costs more than validation.
-  const documented = api.router.getOperations() as unknown as DocumentedOperation[];
+  const documented = api.router.getOperations() as DocumentedOperation[];
   const operations = documented.map((operation) => ({ ...operation, security: [], form: formOf(operation) }));
   const forms = new Map(operations.flatMap((each) => (each.form ? [[each.operationId, formVariant(each)]] : [])));
   const validated = [...operations, ...forms.values()];

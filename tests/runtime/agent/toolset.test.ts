@@ -8,7 +8,7 @@ let logger: Logger;
 beforeEach(() => {
   warnings = [];
   const warn = (fields: Record<string, unknown>, message: string) => void warnings.push({ fields, message });
-  logger = { warn } as unknown as Logger;
+  logger = { warn } as Logger;
 });
 
 const answering = (text: string): Partial<AgentTool> => ({ run: async () => ({ text, isError: false }) });

@@ -11,7 +11,7 @@ import { linkedScope, runNamed } from './linked.ts';
 let app: TestApp;
 let registry: ToolkitRegistry;
 let warnings: object[];
-const logger = { warn: (fields: object) => void warnings.push(fields) } as unknown as NonNullable<ScopeParts['logger']>;
+const logger = { warn: (fields: object) => void warnings.push(fields) } as NonNullable<ScopeParts['logger']>;
 
 beforeEach(async () => {
   warnings = [];

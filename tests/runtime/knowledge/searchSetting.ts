@@ -45,7 +45,7 @@ export function shelfOf({ db, workspaceId }: SeededWorkspace, models: ModelSetti
     db,
     workspaceId,
     runtime: { models },
-    logger: logger as unknown as NonNullable<KnowledgeContext['logger']>,
+    logger: logger as NonNullable<KnowledgeContext['logger']>,
   };
   const search: Shelf['search'] = (query, sourceIds, limit = 10) =>
     searchKnowledge(context, { query, sourceIds, limit });
