@@ -3,7 +3,6 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { watch } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { jest } from '@jest/globals';
@@ -12,6 +11,7 @@ import { postgresAccount } from '../../db/embedded/account.ts';
 import { findBinaries } from '../../db/embedded/cluster.ts';
 import { attachEmbedded, startEmbedded } from '../../db/embedded.ts';
 import { until } from '../support/poll.ts';
+import { memoryFolder } from '../support/run/memoryFolder.ts';
 
 jest.setTimeout(60_000); // each test makes a cluster or two
 
@@ -23,7 +23,7 @@ let parent: string;
 let dataDir: string;
 
 beforeAll(async () => {
-  prepared = await mkdtemp(join(tmpdir(), 'guildhall-embedded-'));
+  prepared = await mkdtemp(join(await memoryFolder(), 'guildhall-embedded-'));
   await chmod(prepared, 0o755);
   const postgres = await startEmbedded({ dataDir: join(prepared, 'data') });
   await postgres.stop();
@@ -31,7 +31,7 @@ beforeAll(async () => {
 
 // Each test gets a copy of the data folder of a stopped service: a copy is faster than a new cluster.
 beforeEach(async () => {
-  parent = await mkdtemp(join(tmpdir(), 'guildhall-embedded-'));
+  parent = await mkdtemp(join(await memoryFolder(), 'guildhall-embedded-'));
   await chmod(parent, 0o755);
   dataDir = join(parent, 'data');
   execFileSync('cp', ['-a', join(prepared, 'data'), dataDir]);

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { API_PREFIX } from '../../generated/operations.ts';
+import { memoryFolder } from '../support/run/memoryFolder.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -19,12 +19,15 @@ export type ServiceProcess = {
   ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
 };
 
+/** The cache of compiled modules that `npm start` uses: each process starts in half the time. */
+const NODE_COMPILE_CACHE = join(ROOT, 'node_modules/.cache/guildhall');
+
 const started = new Set<ChildProcess>();
 const folders = new Set<string>();
 
 /** Creates a folder that is removed after the tests. PostgreSQL's own user can enter it. */
 export async function freshFolder(): Promise<string> {
-  const parent = await mkdtemp(join(tmpdir(), 'guildhall-faults-'));
+  const parent = await mkdtemp(join(await memoryFolder(), 'guildhall-faults-'));
   await chmod(parent, 0o755);
   folders.add(parent);
   return join(parent, 'data');
@@ -53,7 +56,7 @@ export function launch(
   const { PATH, HOME } = process.env;
   const child = spawn(file, args, {
     cwd: ROOT,
-    env: { PATH, HOME, PORT: '0', ...env },
+    env: { PATH, HOME, PORT: '0', NODE_COMPILE_CACHE, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   started.add(child);

@@ -1,25 +1,15 @@
-import { mkdtemp, statfs } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PgBoss } from 'pg-boss';
 import { startEmbedded } from '../../../db/embedded.ts';
 import { migrate } from '../../../db/migrate.ts';
 import { adminQuery, TEMPLATE_DATABASE, TEST_ADMIN_URL, TEST_LOGIN_URL } from '../db/database.ts';
 import type { TestCluster } from './globalTeardown.ts';
-
-/** A file system in memory. Each test file clones a database of some 400 files: on a disk that takes twice the time. */
-const MEMORY = '/dev/shm';
-const ENOUGH_BYTES = 4 * 1024 ** 3;
-
-/** Where the cluster's files go: into memory where the machine has room for them there. */
-async function baseFolder(): Promise<string> {
-  const memory = await statfs(MEMORY).catch(() => undefined);
-  return memory && memory.bavail * memory.bsize >= ENOUGH_BYTES ? MEMORY : tmpdir();
-}
+import { memoryFolder } from './memoryFolder.ts';
 
 /** One PostgreSQL for the whole run, with a migrated database that each test file clones. */
 export default async function setUp(): Promise<void> {
-  const folder = await mkdtemp(join(await baseFolder(), 'guildhall-tests-'));
+  const folder = await mkdtemp(join(await memoryFolder(), 'guildhall-tests-'));
   const postgres = await startEmbedded({ dataDir: folder, unsafeFast: true });
   (globalThis as TestCluster).guildhallTestCluster = { postgres, folder };
   process.env[TEST_ADMIN_URL] = postgres.adminUrl;
