@@ -4,10 +4,10 @@ import { tableContents } from '../../support/db/tableContents.ts';
 import { startTestApp, type TestApp } from '../../support/http/app.ts';
 import {
   makeSkill,
+  noTemporaryFiles,
   rawZip,
   skillMd,
   storedSkillFile,
-  temporaryFiles,
   uploadSkill,
   zipOf,
 } from '../../support/tools/skills.ts';
@@ -32,7 +32,7 @@ async function expectRefused(content: string | Buffer, status: number, code: str
   expect([answer.status, answer.body.code]).toEqual([status, code]);
   expect(answer.body.details).toEqual([]);
   expect(await tableContents(app.database.name)).toEqual(before);
-  expect(await temporaryFiles(app)).toEqual([]);
+  await noTemporaryFiles(app);
   return answer.body.message;
 }
 
@@ -76,7 +76,7 @@ metadata: { version: "1.2", tags: [a, 1, true, null], since: 2026-11-21 }`;
     expect(isUuid(body.publicId)).toBe(true);
     expect((await app.api('get', `/skills/${body.publicId}`)).body).toEqual(body);
     expect(await list()).toEqual([body]);
-    expect(await temporaryFiles(app)).toEqual([]);
+    await noTemporaryFiles(app);
     const stored = await storedSkillFile(app.workspace, body.publicId, 'assets/logo.png');
     expect(stored).toEqual({ path: 'assets/logo.png', size_bytes: 9, binary: true, content: image });
   });
@@ -163,7 +163,7 @@ describe('409 SKILL_NAME_TAKEN', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409]);
     const named = (await list()).filter(({ name }: { name: string }) => name === 'contested');
     expect(named).toHaveLength(1);
-    expect(await temporaryFiles(app)).toEqual([]);
+    await noTemporaryFiles(app);
   });
 });
 

@@ -6,6 +6,7 @@ import { ZipFile } from 'yazl';
 import type { components } from '../../../generated/api.ts';
 import type { SeededWorkspace } from '../db/database.ts';
 import type { TestApp } from '../http/app.ts';
+import { poll } from '../poll.ts';
 
 type Schemas = components['schemas'];
 
@@ -152,9 +153,12 @@ export async function linkSkill(
   return linked.body;
 }
 
-/** The temporary files of requests that exist now. */
-export function temporaryFiles(app: TestApp): Promise<string[]> {
-  return readdir(join(app.dataDir, 'tmp')).catch(() => []);
+/** Waits until the service has removed its temporary files. It does so after it has sent the response. */
+export async function noTemporaryFiles(app: TestApp): Promise<void> {
+  await poll(
+    () => readdir(join(app.dataDir, 'tmp')).catch((): string[] => []),
+    (names) => names.length === 0,
+  );
 }
 
 /** A stored file of a skill; undefined when none has this path. */
