@@ -42,5 +42,5 @@ export const MAX_MODEL_CALLS = 100;
 export function callsLeft({ modelCallsLeft }: Pick<Turn, 'modelCallsLeft'>, depth: number): number {
   if (depth === 0) return modelCallsLeft;
   if (modelCallsLeft > 1) return modelCallsLeft - 1;
-  throw fault('MODEL_PROVIDER_ERROR', `All ${MAX_MODEL_CALLS} calls of models that a turn may make are made.`);
+  throw fault('MODEL_PROVIDER_ERROR', `The turn has reached its limit of ${MAX_MODEL_CALLS} model calls.`);
 }

@@ -118,7 +118,10 @@ async function download(url: string, title: string, maxBytes: number, context: A
     throw error;
   }
   if (response.status < 200 || response.status > 299) {
-    throw fault('UNSUPPORTED_ATTACHMENT', `${title} could not be fetched: its address answered ${response.status}.`);
+    throw fault(
+      'UNSUPPORTED_ATTACHMENT',
+      `${title} could not be fetched: its address returned status ${response.status}.`,
+    );
   }
   return response;
 }

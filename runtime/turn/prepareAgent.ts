@@ -52,7 +52,7 @@ async function prepareSubAgent(
   const subject = { agentId, versionNumber, snapshot, revision };
   const resources = await runtime.resources.get(db, workspaceId, runtime, subject);
   const model = aiModelPublicId === null ? resources.model : await runtime.findModel(db, workspaceId, aiModelPublicId);
-  if (!model) throw fault('MODEL_PROVIDER_ERROR', 'Its AI model is no longer available.');
+  if (!model) throw fault('MODEL_PROVIDER_ERROR', 'The AI model of the agent is no longer available.');
   // The values were meant for the agent of the conversation. One that does not fit this agent's variable counts as not given.
   const instructions = renderInstructions(snapshot, undefined, { variables });
   const scope = { ...parent, agentId, path: [...parent.path, agentId], snapshot, instructions, resources };

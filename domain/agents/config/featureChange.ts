@@ -71,7 +71,10 @@ export function featureChange(
   const named = config ? toggles.filter((toggle) => change[toggle] !== undefined) : [];
   if (!enabled) {
     if (named.some((toggle) => change[toggle])) {
-      throw fault('FEATURE_VALIDATION_ERROR', 'The feature cannot be switched off and have a part switched on.');
+      throw fault(
+        'FEATURE_VALIDATION_ERROR',
+        'A part of the feature cannot be switched on while the feature is switched off.',
+      );
     }
     for (const toggle of toggles) change[toggle] = false;
     return change as ConfigChange;
@@ -79,7 +82,10 @@ export function featureChange(
   const after = { ...present, ...change } as AgentConfig;
   if (!isEnabled(feature, after)) {
     if (named.length > 0) {
-      throw fault('FEATURE_VALIDATION_ERROR', 'The feature cannot be switched on with every part switched off.');
+      throw fault(
+        'FEATURE_VALIDATION_ERROR',
+        'The feature cannot be switched on while all of its parts are switched off.',
+      );
     }
     change[toggles[0]] = true;
   }

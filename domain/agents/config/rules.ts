@@ -43,7 +43,7 @@ export function checkModelSettings(
 ): void {
   const { temperature, thinkingEnabled } = config;
   if (temperature !== null && !model.supportsTemperature) {
-    throw fault('TEMPERATURE_NOT_SUPPORTED', `${model.name} does not take a temperature. Set temperature to null.`);
+    throw fault('TEMPERATURE_NOT_SUPPORTED', `${model.name} does not support a temperature. Set temperature to null.`);
   }
   if (temperature !== null && (temperature < model.minTemperature || temperature > model.maxTemperature)) {
     throw fault(

@@ -18,7 +18,10 @@ async function run(request: ImportRequest): Promise<ImportResult> {
   const { source } = request;
   const document = 'document' in source ? source.document : await read(source.text);
   if (document === undefined) {
-    return { endpoints: [], faults: [{ field: 'openapi', steps: [], message: 'must lead to JSON or YAML' }] };
+    return {
+      endpoints: [],
+      faults: [{ field: 'openapi', steps: [], message: 'must be the address of a JSON or YAML document' }],
+    };
   }
   try {
     return importEndpoints(document, request);

@@ -36,7 +36,7 @@ describe('content by URL', () => {
     const missing = await faultOf([{ url: 'http://cdn.example.com/absent.png' }], context);
     expect(missing).toMatchObject({
       code: 'UNSUPPORTED_ATTACHMENT',
-      message: 'attachments[0] could not be fetched: its address answered 404.',
+      message: 'attachments[0] could not be fetched: its address returned status 404.',
     });
     for (const url of ['http://inside.example.com/', 'http://gone.example.com/', 'ftp://cdn.example.com/a']) {
       expect((await faultOf([{ url }], context)).code).toBe('UNSUPPORTED_ATTACHMENT');

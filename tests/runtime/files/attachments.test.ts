@@ -16,7 +16,7 @@ function zip(name: string, content: Buffer): Buffer {
   return Buffer.concat([header, Buffer.from(name), content]);
 }
 
-describe('kinds, told by the bytes', () => {
+describe('kinds, detected from the bytes', () => {
   test.each<[string, Buffer, AttachmentInput, string, string, string]>([
     ['PNG', PNG, {}, 'image', 'image/png', 'attachment-0.png'],
     ['PNG under a wrong name', PNG, { filename: 'notes.txt' }, 'image', 'image/png', 'notes.txt'],

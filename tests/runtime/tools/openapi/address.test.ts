@@ -48,8 +48,8 @@ test('after a redirect, servers are relative to the last address', async () => {
 
 test.each([
   ['a page', '<html>Not found</html>', 'openapi must be an OpenAPI document'],
-  ['broken JSON', '{"openapi": "3.1.0"', 'openapi must lead to JSON or YAML'],
-  ['broken YAML', 'a: [b\nc: d', 'openapi must lead to JSON or YAML'],
+  ['broken JSON', '{"openapi": "3.1.0"', 'openapi must be the address of a JSON or YAML document'],
+  ['broken YAML', 'a: [b\nc: d', 'openapi must be the address of a JSON or YAML document'],
   ['nothing', '', 'openapi must be an OpenAPI document'],
 ])('%s is refused', async (_what, body, message) => {
   server.on('/openapi.json', answering(body));
@@ -76,7 +76,7 @@ test('a YAML document whose aliases multiply is refused', async () => {
     );
   }
   server.on('/bomb', answering(lines.join('\n')));
-  expect(messagesOf(await importFrom('/bomb'))).toEqual(['openapi must lead to JSON or YAML']);
+  expect(messagesOf(await importFrom('/bomb'))).toEqual(['openapi must be the address of a JSON or YAML document']);
 });
 
 test('a document that nests without end is refused', async () => {
