@@ -251,7 +251,7 @@ describe('limits', () => {
 });
 
 describe('failures in words', () => {
-  test('a refused connection, a cut response, a broken one and an unknown name are told apart without an address', async () => {
+  test('a refused connection, a cut response, a broken one and an unknown name have different errors, without an address', async () => {
     const gone = net.createServer();
     gone.listen(0, '127.0.0.1');
     await once(gone, 'listening');

@@ -48,7 +48,7 @@ async function startedDemo(command?: string[]): Promise<ServiceProcess & { agent
   return { ...service, agentId, key };
 }
 
-/** Sends a request on the only connection of an agent, and tells whether that connection was used before. */
+/** Sends a request on the only connection of an agent. Returns whether that connection was used before. */
 function getOn(agent: Agent, url: string, key: string) {
   return new Promise<{ status: number; headers: IncomingMessage['headers']; body: string; reused: boolean }>(
     (resolve, reject) => {
@@ -84,7 +84,7 @@ test('the first start creates the demo workspace and shows its key; the next one
   expect(second.output().stderr).toBe('');
 });
 
-test('SIGTERM: running requests are finished and stored, new ones are told to come later, and the exit is clean', async () => {
+test('SIGTERM: running requests are finished and stored, new ones get 503, and the exit code is 0', async () => {
   const service = await startedDemo();
   const { origin, key, agentId } = service;
   const keepAlive = new Agent({ keepAlive: true, maxSockets: 1 });

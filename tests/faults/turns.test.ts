@@ -117,7 +117,7 @@ test('kill -9 while a tool is called: the turn says so, its steps can be read, a
   expect(tools.received).toHaveLength(1);
 });
 
-test('kill -9 while an approved call is made: it is not made again, and the agent is told so and continues', async () => {
+test('kill -9 while an approved call is made: it is not made again, and the agent learns that and continues', async () => {
   await withTool(true);
   tools.on('/pay', () => {});
   server.script({ reply: 'I would pay.', toolCalls: [toolCall] });

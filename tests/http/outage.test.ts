@@ -69,7 +69,7 @@ describe('503', () => {
     expect([answer.status, answer.body.code]).toEqual([503, 'UNAVAILABLE']);
   });
 
-  test('a request with mistakes is still told of them', async () => {
+  test('an invalid request still gets its 400', async () => {
     expect((await app.api('get', '/agents?limit=0')).status).toBe(400);
   });
 

@@ -113,7 +113,7 @@ describe('a client that goes away', () => {
   });
 });
 
-test('a request that was never answered is not counted as answered well', async () => {
+test('a request without a response is not counted as successful', async () => {
   const socket = await open();
   socket.write(head('POST', '/agents', json, 'Content-Length: 1000'));
   while ((await running()) !== 1);

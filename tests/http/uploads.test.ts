@@ -155,7 +155,7 @@ describe.each(operations)('%s refuses', (id) => {
     expect(arrived).toEqual([]);
   });
 
-  test('a file over its limit, told or not', async () => {
+  test('a file over its limit, with or without a declared length', async () => {
     const large = form(filePart(Buffer.alloc(LIMITS[id] * MIB + 1)));
     for (const options of [{}, { chunk: 64 * 1024 }]) {
       const answer = await post(app, PATHS[id], large, options);

@@ -67,7 +67,7 @@ test('a call that an operator approves is made once, and the reply comes into th
   ]);
 });
 
-test('a call that an operator rejects is not made, and the model is told', async () => {
+test('a call that an operator rejects is not made, and the model gets the rejection', async () => {
   const { conversationId, approvals } = await waits('Oslo');
   server.script({ reply: 'Then not.' });
   expect(await reject(approvals[0])).toMatchObject({ code: 0 });
@@ -149,7 +149,7 @@ describe('exactly once', () => {
     }
   });
 
-  test('when two operators decide at once: the first decision counts, and the other operator is told', async () => {
+  test('when two operators decide at once, the first decision counts, and the other operator gets an error', async () => {
     for (let round = 0; round < 6; round += 1) {
       tools.received.length = 0;
       const { conversationId, approvals } = await waits('Oslo');

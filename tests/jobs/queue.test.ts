@@ -122,7 +122,7 @@ test('a workspace with more jobs than the queue runs at a time leaves a place to
   await until(() => ran.length === 4, 20_000);
 });
 
-test('a job that fails is run again, and told when its last run has failed', async () => {
+test('a failed job is retried, and its handler learns when the last attempt has failed', async () => {
   let runs = 0;
   const failed: Data[] = [];
   const sent = data();

@@ -109,7 +109,7 @@ test('one statement sends the heartbeat of all running jobs', async () => {
   await pool.stop(ending.signal);
 });
 
-test('a job that runs for too long fails, is told so, and gives its place back', async () => {
+test('a job that exceeds its time fails with its signal aborted, and frees its place', async () => {
   const queue = new QueueInMemory();
   queue.add('a', 2);
   const reasons: unknown[] = [];

@@ -7,7 +7,7 @@ export interface MonthUsage {
   operations: number;
   /** What the limit is compared with: also has operations of turns that run, or whose process died. Null while there is no limit. */
   operationsCounted: number | null;
-  /** All that began, whatever came of them. */
+  /** All turns that began, whatever their result. */
   turns: number;
   /** Those among them that failed or were interrupted. */
   turnsFailed: number;

@@ -50,7 +50,7 @@ describe('200', () => {
     expect(namesOf(models)).not.toContain('Retired');
   });
 
-  test('activeOnly=false also lists the others, each told apart by `active`', async () => {
+  test('activeOnly=false also lists the others, with `active` false', async () => {
     const models = await list('?activeOnly=false');
     const states = Object.fromEntries(models.map(({ publicId, active }) => [publicId, active]));
     expect(states[own.retired]).toBe(false);

@@ -121,7 +121,7 @@ describe('201', () => {
     expect(await kindOf(body.publicId)).toBe(kind);
   });
 
-  test('PDF and DOCX are told by their bytes, whatever is declared', async () => {
+  test('PDF and DOCX are detected from their bytes, whatever type is declared', async () => {
     const pdf = await upload(app, await makePdf([{ paragraphs: ['a'] }]), 'scan', undefined, 'text/plain');
     expect([pdf.status, await kindOf(pdf.body.publicId)]).toEqual([201, 'pdf']);
     const docx = await upload(app, await makeDocx(), 'Handbook.DOCX', undefined, 'application/zip');

@@ -98,7 +98,7 @@ describe('the stand-in', () => {
 });
 
 describe('a request', () => {
-  test('is refused with another secret, and its error tells none', async () => {
+  test('is refused with another secret, and its error has no secret', async () => {
     const store = s3Store(settings({ secretAccessKey: 'another-secret', sessionToken: undefined }));
     const error = await errorOf(store.put('key', Buffer.from('x')));
     expect(error).toBeInstanceOf(StorageError);

@@ -45,7 +45,7 @@ describe.each(slugs)('%s is an MCP server', (slug) => {
     await client.close();
   });
 
-  test('that tells the same tools to an agent', async () => {
+  test('that gives the same tools to an agent', async () => {
     const client = await connect(slug);
     const { tools } = await client.listTools();
     expect(await toolkits.listTools(connection(slug))).toEqual(

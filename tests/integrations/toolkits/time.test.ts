@@ -25,7 +25,7 @@ describe('current_time', () => {
     expect(await answer('current_time', { timeZone })).toMatchObject({ time, weekday, unixSeconds: 1782907200 });
   });
 
-  test('is told in UTC when no zone is named, and a zone by its usual spelling', async () => {
+  test('is in UTC when no zone is named, and a zone is spelled as usual', async () => {
     expect(await answer('current_time', {})).toMatchObject({ timeZone: 'UTC', utcOffset: '+00:00' });
     expect(await answer('current_time', { timeZone: 'europe/berlin' })).toMatchObject({ timeZone: 'Europe/Berlin' });
   });

@@ -2,7 +2,7 @@ import { inputFromModel, schemaForModel } from '../../../runtime/agent/modelSche
 
 const told = (schema: Record<string, unknown>) => schemaForModel({ type: 'object', ...schema });
 
-describe('what a model is told of a schema', () => {
+describe('the schema that a model gets', () => {
   test('is the schema, where every provider takes it', () => {
     const schema = {
       type: 'object',

@@ -82,7 +82,7 @@ describe('the name of a tool', () => {
     expect(nameAmong({ ...one }, { ...two }, toolOf('send', 'gmail'))).toBe(name);
   });
 
-  test('is told apart where only the cut or the changed characters made it the same', () => {
+  test('gets a suffix where only shortening or replaced characters made it equal to another', () => {
     const long = 'x'.repeat(70);
     const names = namesOf(
       toolOf(`${long}1`, 'a'),

@@ -1,7 +1,7 @@
 import { newId } from '../../../core/ids.ts';
 import type { AgentTool, ToolCallContext } from '../../../runtime/agent/tool.ts';
 
-/** A tool of an MCP server, or as told; it answers with its input. */
+/** A tool of an MCP server by default. It returns its input. */
 export function toolOf(name: string, owner: string | null, more: Partial<AgentTool> = {}): AgentTool {
   return {
     name,

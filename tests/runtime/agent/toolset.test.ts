@@ -21,7 +21,7 @@ async function run(tool: AgentTool, input: Record<string, unknown> = {}, signal?
 }
 
 describe('a set of tools', () => {
-  test('tells the model of each, in their order, the run-time’s own first', () => {
+  test('gives the model each tool, in order, the run-time’s own first', () => {
     const set = makeToolset([toolOf('b', 's'), ownTool('remember'), toolOf('a', 's')]);
     expect(set.definitions).toEqual(
       ['remember', 'b', 'a'].map((name) => ({
@@ -42,7 +42,7 @@ describe('a set of tools', () => {
     expect(makeToolset([two]).byOrigin(one.origin)).toBeUndefined();
   });
 
-  test('tells origins apart by kind, id and operation or name', () => {
+  test('distinguishes origins by kind, id and operation or name', () => {
     const id = 'a';
     const tools = [
       toolOf('1', null, { origin: { kind: 'http_tool', id, operationId: null } }),
@@ -62,7 +62,7 @@ describe('a set of tools', () => {
     expect(definition?.description).toBe('x'.repeat(1023));
   });
 
-  test('tells of 128 tools at most, never without the run-time’s own, and logs what is left out', () => {
+  test('gives the model at most 128 tools, always with the run-time’s own, and logs those left out', () => {
     const many = Array.from({ length: 140 }, (_, index) => toolOf(`tool_${index}`, 'server'));
     const set = makeToolset([...many, ownTool('remember')], { logger });
     expect(set.definitions).toHaveLength(128);

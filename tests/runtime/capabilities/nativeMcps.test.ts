@@ -110,7 +110,7 @@ describe('a toolkit of the registry', () => {
     expect(JSON.parse(text)).toMatchObject({ connected_account_id: accountId, arguments: { text: 'Hi' } });
   });
 
-  test('with two accounts has two tools that are told apart by their connections', async () => {
+  test('with two accounts has two tools, which differ by the connection in their names', async () => {
     const [work, home] = [
       await connectRemote(app.workspace, registry, { name: 'Work' }),
       await connectRemote(app.workspace, registry, { name: 'Home' }),

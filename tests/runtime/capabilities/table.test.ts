@@ -73,7 +73,7 @@ test('an agent with nothing has no tool and no section', async () => {
   expect(capabilitySections(scope, { knowledge: [], memories: [] })).toEqual([]);
 });
 
-test('the model is told to write as in a chat when replies are split, and as people speak when they are read aloud', () => {
+test('the prompt asks for chat messages when replies are split, and for spoken language when they are read aloud', () => {
   expect(messageSplittingCapability.section()).toMatch(/^# Messages\n\n[^#]*blank line/);
   expect(speechCapability.section()).toMatch(/^# Voice\n\nYour reply is also read aloud\. /);
 });

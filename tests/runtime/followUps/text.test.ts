@@ -24,6 +24,6 @@ test.each([
   [2 * HOUR_MS, '2 hours.'],
   [47.9 * HOUR_MS, '47 hours.'],
   [48 * HOUR_MS, '2 days.'],
-])('a silence of %d ms is told as %s', (ms, told) => {
+])('a silence of %d ms is described as %s', (ms, told) => {
   expect(followUpText({ followUpPrompt: null }, ms)).toContain(`has not written for ${told}`);
 });

@@ -142,7 +142,7 @@ describe('CSV', () => {
 });
 
 describe('Markdown', () => {
-  test('headings, fences, tables and front matter are told apart', async () => {
+  test('headings, fences, tables and front matter are distinguished', async () => {
     const markdown = `---\ntitle: Handbook\n---\nIntro.\n\n# Shipping #\nBy **air**.\n\n\`\`\`sh\n# no heading\n\`\`\`\n\nReturns & [refunds](https://x.test)\n---\n| Day | Fee |\n|---|---|\n| 1 | 2 |\n\n#hashtag\n`;
     const passages = await extract(markdown, 'markdown');
     expect(passages.map(({ heading, content }) => [heading, content])).toEqual([

@@ -46,6 +46,6 @@ test.each([
   ['UTF-16 without a mark', Buffer.from('Hello, world', 'utf16le')],
   ['UTF-32', Buffer.from([0xff, 0xfe, 0, 0, 0x41, 0, 0, 0])],
   ['UTF-16 that is cut in a character', Buffer.from([0xff, 0xfe, 0x41])],
-])('%s: the person is told to save it as UTF-8', (_name, bytes) => {
+])('%s: the error says to save it as UTF-8', (_name, bytes) => {
   expect(() => decodeText(bytes)).toThrow(/encoding .* cannot be told\. Save it as UTF-8/);
 });

@@ -165,7 +165,7 @@ describe('in a large collection', () => {
     expect(await scans()).toBeGreaterThan(before);
   });
 
-  test('a rare word tells more than common ones', async () => {
+  test('a rare word has more weight than common ones', async () => {
     const [first] = await shelf.find('which article in stock made of steel is a pyramid', [large], 3);
     expect(first).toContain('pyramid');
   });

@@ -23,7 +23,7 @@ const SHOP = prompt(
 );
 
 describe('asked what the knowledge in its prompt answers, the built-in model', () => {
-  test('answers with the sentence, whole over wrapped lines, and its source by its real name', async () => {
+  test('replies with the sentence, also when it spans lines, and the real name of its source', async () => {
     const text = await say(SHOP, 'How long can I return my shoes?');
     expect(text).toMatch(
       /^You may return shoes within 30 days of the purchase\.\n\nSource: Returns & <refunds> "2026"\.pdf\n/,

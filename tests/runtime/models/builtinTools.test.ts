@@ -146,7 +146,7 @@ describe('after its calls the built-in model', () => {
   test.each([
     'call get_weather {"city":"Paris"} then call get_time {"n":1} and search',
     'call get_weather {"city":"Paris"}, and then get_time {"n":1} and search',
-  ])('goes on with what comes “then”, one step after the other: %s', async (text) => {
+  ])('continues with the calls after “then”, step by step: %s', async (text) => {
     const conversation = [user(text)];
     const names: string[][] = [];
     for (let step = 0; step < 5; step += 1) {
@@ -180,7 +180,7 @@ describe('after its calls the built-in model', () => {
     expect(text).toContain('So I did not call get_time.');
   });
 
-  test('goes on where it was when a message in between only approved the call', async () => {
+  test('continues where it was after a message that only approved the call', async () => {
     const message = user('call get_weather then call get_time');
     const first = await say([message]);
     const conversation = [message, user('approve'), ...performed(first)];

@@ -37,7 +37,7 @@ describe('toPrompt', () => {
     ]);
   });
 
-  test('a user’s white space is told as a blank message, and left out beside a file', () => {
+  test('a blank message of a user is described as blank, and left out when it has a file', () => {
     const file = {
       type: 'file' as const,
       data: { type: 'data' as const, data: new Uint8Array([1]) },
@@ -47,7 +47,7 @@ describe('toPrompt', () => {
     expect(prompt.map(({ content }) => content)).toEqual([[text('(a blank message)')], [file]]);
   });
 
-  test('a result that is an error is told as one', () => {
+  test('a result that is an error is sent as an error', () => {
     const prompt = toPrompt(undefined, [assistant(called('a')), tool({ ...result('a', 'Too dark.'), isError: true })]);
     expect(prompt[1]?.content).toMatchObject([{ output: { type: 'error-text', value: 'Too dark.' } }]);
   });

@@ -82,7 +82,7 @@ describe.each(WIRES)('tools over the wire format of %s', (provider, modelId) => 
     }
   });
 
-  test('arguments that are no JSON object are a problem that the model is told, and go back as an empty object', async () => {
+  test('the model gets an error for arguments that are not a JSON object, and its call is sent back with an empty object', async () => {
     const broken = { id: 'call_1', name: 'get_weather', arguments: '{"city": oops' };
     for (const answer of await both({ reply: '', toolCalls: [broken, NOW] })) {
       const [first, second] = answer.toolCalls;

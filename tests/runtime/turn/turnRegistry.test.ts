@@ -36,7 +36,7 @@ async function settled(promise: Promise<unknown>): Promise<boolean> {
 }
 
 describe('queue', () => {
-  test('lets one through at a time, in the order they came', async () => {
+  test('runs one at a time, in order of arrival', async () => {
     const order: number[] = [];
     const all = [1, 2, 3, 4].map(async (n) => {
       const release = await turns.queue('a', never);

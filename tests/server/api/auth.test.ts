@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-test('a revocation of which no replica was told ends the key after five seconds', async () => {
+test('a revocation whose notification was lost takes effect after five seconds', async () => {
   const { apiKey, apiKeyId } = await app.database.seedWorkspace();
   const status = async () => (await app.api('get', '/health', apiKey)).status;
   expect(await status()).toBe(200);

@@ -77,7 +77,7 @@ describe('a reader that reads nothing', () => {
     expect(sent).toBeLessThan(400);
     expect(lastWaiting).toBeGreaterThan(MIB);
     expect(most).toBeLessThan(MIB + PIECE.length + 1_000);
-    // Whoever sends goes on without knowing.
+    // The sender continues and is not informed.
     for (let more = 0; more < 100; more += 1) stream.send('text-delta', { text: PIECE });
     expect(response.writableLength).toBeLessThan(MIB + PIECE.length + 1_000);
     stream.end();

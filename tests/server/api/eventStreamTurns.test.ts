@@ -22,7 +22,7 @@ const PIECE = 'x'.repeat(10_000);
 /** More than the buffers of two sockets hold. */
 const PIECES = 2_000;
 
-test('a reader that reads nothing is dropped; its turn goes on and is stored whole, and other streams hear nothing of it', async () => {
+test('a client that reads nothing is disconnected; its turn is completed and stored, and other streams are not affected', async () => {
   const large = gatedReply();
   const other = gatedReply();
   server.script({ reply: large.chunks }, { reply: other.chunks });

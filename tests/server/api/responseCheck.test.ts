@@ -3,7 +3,7 @@ import { fault } from '../../../core/errors.ts';
 import type { Handler, Handlers, SentReply } from '../../../handlers/handler.ts';
 import { startTestApp } from '../../support/http/app.ts';
 
-/** A handler that answers with whatever the test wants, documented or not. */
+/** A handler that returns the response of the test's choice, documented or not. */
 function answering(status: number, body: unknown): Handler<'getHealth'> {
   return async ({ reply }) => (reply as (status: number, body: unknown) => SentReply<'getHealth'>)(status, body);
 }

@@ -27,7 +27,7 @@ async function stored(content: Buffer, extension = 'mp3'): Promise<string> {
   return made;
 }
 
-/** Asks for a path exactly as it stands: clients tidy up dots and slashes. */
+/** Requests a path unchanged: HTTP clients normalize dots and slashes. */
 function ask(path: string, options: { method?: string; headers?: Record<string, string> } = {}) {
   const { hostname, port } = new URL(app.origin);
   return new Promise<{ status: number; headers: NodeJS.Dict<string | string[]>; body: Buffer }>((resolve, reject) => {
@@ -70,7 +70,7 @@ describe('a spoken reply', () => {
     ]);
   });
 
-  test('HEAD tells its length and sends nothing', async () => {
+  test('HEAD returns its length and no body', async () => {
     const answer = await ask(`/files/${key}`, { method: 'HEAD' });
     expect([answer.status, answer.headers['content-length'], answer.body.length]).toEqual([
       200,

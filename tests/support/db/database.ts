@@ -10,7 +10,7 @@ import { insertWorkspace } from '../../../db/queries/workspaces/workspaces.ts';
 import type { DB } from '../../../generated/db.ts';
 import { poll } from '../poll.ts';
 
-/** Environment variables by which the set-up tells the workers where the test cluster is. */
+/** Environment variables in which the set-up passes the addresses of the test cluster to the workers. */
 export const TEST_ADMIN_URL = 'GUILDHALL_TEST_ADMIN_URL';
 export const TEST_LOGIN_URL = 'GUILDHALL_TEST_LOGIN_URL';
 export const TEMPLATE_DATABASE = 'guildhall_template';

@@ -22,7 +22,7 @@ import { record } from '../run/coverage.ts';
 /** One for all applications of a test file, as long as they have no handlers of their own: it holds nothing of theirs. */
 const contract = createContract(everyHandler);
 
-/** A clock that stands still until it is told; it starts at the machine's time, cut to the millisecond. */
+/** A clock that stands still until a test advances it. It starts at the machine's time, in whole milliseconds. */
 export class TestClock implements Clock {
   #now = new Date();
   now(): Date {

@@ -1,5 +1,5 @@
 // Long because it is four wire formats side by side, to be read against each other.
-/** The API that a request speaks, told from its path. */
+/** The API of a request, by its path. */
 export type Wire = 'openai-chat' | 'openai-responses' | 'anthropic' | 'google';
 
 /** A tool call in a reply; `arguments` is JSON text and leaves the server split over several chunks. */

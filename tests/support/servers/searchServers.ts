@@ -19,7 +19,7 @@ export interface Page {
   date?: string;
 }
 
-/** How a service misbehaves until it is told otherwise. */
+/** How a service misbehaves until a test changes it. */
 export type SearchFault =
   | { status: number }
   | { body: string }

@@ -17,7 +17,7 @@ export interface RegistryAccount {
   is_disabled?: boolean;
 }
 
-/** How the registry misbehaves until it is told otherwise. */
+/** How the registry misbehaves until a test changes it. */
 export type RegistryFault =
   | { status: number }
   | { silence: true }
@@ -42,7 +42,7 @@ export interface ToolkitRegistry {
   toolkits: { slug: string; name: string; logo: string }[];
   tools: { slug: string; toolkit: string; description: string; input_parameters: unknown; is_deprecated?: boolean }[];
   triggers: { slug: string; toolkit: string; name: string; description: string; config: unknown }[];
-  /** How a tool answers; the default tells its arguments back. */
+  /** The response of a tool; by default its arguments. */
   execute: (slug: string, body: Record<string, unknown>) => { status?: number; body: unknown };
   fault: RegistryFault | undefined;
   /** Most items in a page, whatever the request asks for. */
@@ -189,7 +189,7 @@ async function answer(registry: ToolkitRegistry, request: IncomingMessage, respo
     return trigger ? send(200, shownTrigger(trigger)) : refuse(404, `Trigger ${id} not found`);
   }
   if (resource === 'tools' && id === '') {
-    // Without a version the registry answers with the first release of a toolkit, which had no tools here.
+    // Without a version the registry returns the first release of a toolkit, which had no tools here.
     const tools = query.toolkit_versions === 'latest' ? registry.tools : [];
     return list(
       tools

@@ -34,12 +34,12 @@ function read<T>(
   return look(PROVIDERS[request.wire], request.body);
 }
 
-/** Names of the tools that a model was told of, in their order. */
+/** The names of the tools in a request to a model, in order. */
 export function toolNames(request: RecordedRequest | undefined): string[] {
   return read(request, wire.toolsOf).map(({ name }) => name);
 }
 
-/** A tool as a model was told of it. Throws when it was told of no such tool. */
+/** A tool as it is in a request to a model. Throws when the request has no such tool. */
 export function toolOf(request: RecordedRequest | undefined, name: string) {
   const tool = read(request, wire.toolsOf).find((one) => one.name === name);
   if (!tool) throw new Error(`There is no ${name} among ${toolNames(request).join(', ')}.`);
@@ -67,7 +67,7 @@ export function systemOf(request: RecordedRequest | undefined): string {
   return first && ['system', 'developer'].includes(first.role) ? texts(first.content) : '';
 }
 
-/** What came of a stream. */
+/** The result of a stream. */
 export interface Streamed {
   conversationId: string;
   /** All pieces of the text joined. */
