@@ -8,7 +8,7 @@ import type { TestApp } from '../../support/http/app.ts';
  * The responses to one request for an unknown command, a deleted one, one of another agent and one of another
  * workspace, without their request ids. `stay` asserts that the two that exist are unchanged.
  */
-export async function answersForMissing(
+export async function answersForMissingCommand(
   app: TestApp,
   ask: (agentId: string, commandId: string) => PromiseLike<{ status: number; body: { requestId?: string } }>,
 ): Promise<{ answers: unknown[]; stay: () => Promise<void> }> {
@@ -39,7 +39,7 @@ export async function answersForMissing(
 }
 
 /** The expected `answers`. */
-export const allNotFound = Array.from({ length: 4 }, () => [
+export const allCommandsNotFound = Array.from({ length: 4 }, () => [
   404,
   { code: 'COMMAND_NOT_FOUND', status: 404, message: 'The agent has no command with this id.', details: [] },
 ]);

@@ -2,8 +2,8 @@ import { newId } from '../../../core/ids.ts';
 import { listCommands, makeCommand } from '../../support/agents/agentCommands.ts';
 import { makeAgent } from '../../support/agents/agents.ts';
 import { startTestApp, type TestApp } from '../../support/http/app.ts';
-import { allNotFound as agentNotFound, answersForMissing as answersForMissingAgent } from '../agents/agents.ts';
-import { allNotFound, answersForMissing } from './commands.ts';
+import { allNotFound, answersForMissing } from '../agents/agents.ts';
+import { allCommandsNotFound, answersForMissingCommand } from './commands.ts';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -34,13 +34,13 @@ describe('204', () => {
 
 describe('404', () => {
   test('AGENT_NOT_FOUND: an unknown agent, a deleted one and another workspace’s get the same response', async () => {
-    const { answers } = await answersForMissingAgent(app, (id) => remove(id, newId()));
-    expect(answers).toEqual(agentNotFound);
+    const { answers } = await answersForMissing(app, (id) => remove(id, newId()));
+    expect(answers).toEqual(allNotFound);
   });
 
   test('COMMAND_NOT_FOUND: an unknown command, a deleted one, another agent’s and another workspace’s get the same response; the existing ones stay', async () => {
-    const { answers, stay } = await answersForMissing(app, remove);
-    expect(answers).toEqual(allNotFound);
+    const { answers, stay } = await answersForMissingCommand(app, remove);
+    expect(answers).toEqual(allCommandsNotFound);
     await stay();
   });
 });

@@ -2,8 +2,8 @@ import { newId } from '../../../core/ids.ts';
 import { makeCommand } from '../../support/agents/agentCommands.ts';
 import { makeAgent } from '../../support/agents/agents.ts';
 import { startTestApp, type TestApp } from '../../support/http/app.ts';
-import { allNotFound as agentNotFound, answersForMissing as answersForMissingAgent } from '../agents/agents.ts';
-import { allNotFound, answersForMissing } from './commands.ts';
+import { allNotFound, answersForMissing } from '../agents/agents.ts';
+import { allCommandsNotFound, answersForMissingCommand } from './commands.ts';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -32,8 +32,8 @@ describe('200', () => {
 
 describe('404', () => {
   test('AGENT_NOT_FOUND: an unknown agent, a deleted one and another workspace’s get the same response', async () => {
-    const { answers } = await answersForMissingAgent(app, (id) => get(id, newId()));
-    expect(answers).toEqual(agentNotFound);
+    const { answers } = await answersForMissing(app, (id) => get(id, newId()));
+    expect(answers).toEqual(allNotFound);
   });
 
   test('AGENT_NOT_FOUND: the commands of a deleted agent are deleted with it', async () => {
@@ -44,6 +44,6 @@ describe('404', () => {
   });
 
   test('COMMAND_NOT_FOUND: an unknown command, a deleted one, another agent’s and another workspace’s get the same response', async () => {
-    expect((await answersForMissing(app, get)).answers).toEqual(allNotFound);
+    expect((await answersForMissingCommand(app, get)).answers).toEqual(allCommandsNotFound);
   });
 });

@@ -2,8 +2,8 @@ import { newId } from '../../../core/ids.ts';
 import { listCommands, makeCommand } from '../../support/agents/agentCommands.ts';
 import { makeAgent, makeReadyAgent, publish, readAgent } from '../../support/agents/agents.ts';
 import { startTestApp, type TestApp, TestClock } from '../../support/http/app.ts';
-import { allNotFound as agentNotFound, answersForMissing as answersForMissingAgent } from '../agents/agents.ts';
-import { allNotFound, answersForMissing, INVALID } from './commands.ts';
+import { allNotFound, answersForMissing } from '../agents/agents.ts';
+import { allCommandsNotFound, answersForMissingCommand, INVALID } from './commands.ts';
 
 const clock = new TestClock();
 let app: TestApp;
@@ -87,15 +87,15 @@ describe('400', () => {
 
 describe('404', () => {
   test('AGENT_NOT_FOUND: an unknown agent, a deleted one and another workspace’s get the same response', async () => {
-    const { answers } = await answersForMissingAgent(app, (id) => update(id, newId(), { name: 'New' }));
-    expect(answers).toEqual(agentNotFound);
+    const { answers } = await answersForMissing(app, (id) => update(id, newId(), { name: 'New' }));
+    expect(answers).toEqual(allNotFound);
   });
 
   test.each([{ name: 'New' }, {}])(
     'COMMAND_NOT_FOUND: an unknown command, a deleted one, another agent’s and another workspace’s get the same response; the existing ones stay (%j)',
     async (change) => {
-      const { answers, stay } = await answersForMissing(app, (agentId, id) => update(agentId, id, change));
-      expect(answers).toEqual(allNotFound);
+      const { answers, stay } = await answersForMissingCommand(app, (agentId, id) => update(agentId, id, change));
+      expect(answers).toEqual(allCommandsNotFound);
       await stay();
     },
   );
