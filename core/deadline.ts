@@ -1,5 +1,5 @@
 /**
- * Settles as `work` does, or rejects with the signal's reason as soon as it is aborted. Work that comes too late goes on by itself:
+ * Settles as `work` does, or rejects with the signal's reason as soon as it is aborted. Work that is late continues unobserved:
  * its result and its error are ignored.
  */
 export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
@@ -14,7 +14,7 @@ export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Pr
   }
 }
 
-/** Settles as `work` does, or rejects with the error of `late` after `limitMs`. Work that comes too late goes on by itself. */
+/** Settles as `work` does, or rejects with the error of `late` after `limitMs`. Work that is late continues unobserved. */
 export async function withDeadline<T>(work: Promise<T>, limitMs: number, late: () => Error): Promise<T> {
   const expired = Promise.withResolvers<never>();
   const timer = setTimeout(() => expired.reject(late()), limitMs);

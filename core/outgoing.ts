@@ -64,7 +64,7 @@ export interface OutgoingResponse {
 /** Replaced by tests: the resolver, and the address that is connected to in place of a checked one. */
 export interface OutgoingSeams {
   lookup?: Lookup;
-  /** Sees the checked addresses and the port, answers with the socket to open instead. */
+  /** Gets the checked addresses and the port. Returns the socket to open instead. */
   dial?: (addresses: ResolvedAddress[], port: number) => { address: string; port: number };
 }
 

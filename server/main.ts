@@ -154,7 +154,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   process.on(signal, () => {
     if (stopping) return;
     stopping = true;
-    // A start that is told to stop is completed first: an interrupted one leaves more to clean up.
+    // A signal during the start stops the service only after the start is complete: an interrupted start leaves more to clean up.
     starting.then(stop).then(() => process.exit(0), fail);
   });
 }

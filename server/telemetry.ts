@@ -77,7 +77,7 @@ export function createTelemetry(logger: Logger, readLateness: () => Promise<JobL
   };
 }
 
-/** What an operator is told; of the database and the storage more than the client. */
+/** The text for the operator. For errors of the database and the storage it says more than the response. */
 function reasonOf({ code, message, cause }: ApiError): string {
   return code === 'UNAVAILABLE' && Error.isError(cause) ? cause.message : message;
 }

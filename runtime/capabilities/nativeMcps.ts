@@ -14,7 +14,7 @@ const logged = new WeakSet<object>();
 
 /**
  * The tools of the linked connections to toolkits. A STATIC connection gives all its tools; a DYNAMIC one gives two, which find and call
- * the others. When the registry does not answer, STATIC connections have no tools; that is logged, and the turn goes on without them.
+ * the others. When the registry does not answer, STATIC connections have no tools; that is logged, and the turn continues without them.
  */
 export const nativeMcpsCapability = {
   name: 'nativeMcps',

@@ -33,7 +33,7 @@ export interface TurnRequest {
   autoApprove?: boolean;
 }
 
-/** What a caller is told while the turn runs. */
+/** The callbacks that a caller gets while the turn runs. */
 export interface TurnEvents {
   /** Called once, when the user's message is stored. */
   onConversation?: (conversationId: string) => void;

@@ -48,7 +48,7 @@ test.each([
   ['has something else in it', () => writeFile(file(), 'hunter2'), 'holds no key'],
   ['is a folder', () => mkdir(file()), 'cannot be read (EISDIR)'],
 ])(
-  'a key file that %s is told at once, and not replaced: what was sealed with it would be lost',
+  'a key file that %s fails the start and is not replaced: secrets sealed with it would be lost',
   async (_what, spoil, says) => {
     await spoil();
     const use = () => secretKeysFor([], folder);

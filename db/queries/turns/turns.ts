@@ -206,7 +206,7 @@ export async function claimConversation(
       seen.held, conversation.*
     from (select 1) as one left join seen on true left join conversation on true`.execute(db);
   const row = rows[0];
-  if (!row) throw new Error('A statement that answers with one row answered with none.');
+  if (!row) throw new Error('A statement that returns one row returned none.');
   const { quota_taken, history, waiting, held, ...conversation } = row;
   return {
     quotaTaken: quota_taken,

@@ -15,7 +15,7 @@ function canonical(value: unknown): string {
 }
 
 /**
- * `uniqueItems` in linear time: Ajv's own compares each pair of objects, and goes on even where `maxItems` has failed
+ * `uniqueItems` in linear time: Ajv's own compares each pair of objects, and does so even when `maxItems` has failed
  * already, so one small body could keep the process busy for half a minute.
  */
 const uniqueItems: FuncKeywordDefinition = {

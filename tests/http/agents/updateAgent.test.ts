@@ -297,8 +297,8 @@ describe('422 FEATURE_VALIDATION_ERROR', () => {
     ['taking the end from business hours', hours, { followUpBusinessHoursEnd: null }],
     ['business hours that end when they start', {}, { ...hours, followUpBusinessHoursEnd: '09:00:00' }],
     ['business hours that end before they start', hours, { followUpBusinessHoursEnd: '08:59:59' }],
-    ['spoken answers without a voice', {}, { audioResponseEnabled: true }],
-    ['spoken answers with a voice of no letters', {}, { audioResponseEnabled: true, ttsVoice: '' }],
+    ['audio responses without a voice', {}, { audioResponseEnabled: true }],
+    ['audio responses with an empty voice', {}, { audioResponseEnabled: true, ttsVoice: '' }],
     ['taking the voice from spoken answers', { audioResponseEnabled: true, ttsVoice: 'alloy' }, { ttsVoice: null }],
   ])('%s: nothing is changed', async (_what, before, change) => {
     const { publicId } = await makeAgent(app, before);

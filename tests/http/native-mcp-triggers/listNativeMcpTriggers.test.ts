@@ -76,7 +76,7 @@ describe('400', () => {
 
 describe('502', () => {
   test.each([{ status: 500 }, { silence: true } as const, { body: '[]' }])(
-    'TOOLKIT_REGISTRY_UNAVAILABLE: the registry answers with %j',
+    'TOOLKIT_REGISTRY_UNAVAILABLE: the registry fails with %j',
     async (fault) => {
       registry.fault = fault;
       const { status, body } = await list('slack');

@@ -85,7 +85,7 @@ describe('refused', () => {
 
 describe('a calculation without end', () => {
   test.each(['factorial(1e9)', 'combinations(1e12, 5e11)', '(10 ^ 9)!'])(
-    '%s is stopped, this process goes on meanwhile, and the next one is calculated',
+    '%s is stopped without blocking this process, and the next expression is calculated',
     async (expression) => {
       await calculate('1');
       let beats = 0;

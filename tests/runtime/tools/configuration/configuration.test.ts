@@ -91,15 +91,11 @@ describe('HTTP_REQUEST', () => {
       '/url',
     ],
     [
-      'an input that goes on where a secret address ends',
+      'an input directly after a secret address',
       { url: '{{secret.a}}{{input.b}}', secrets: { a: 'https://a' } },
       '/url',
     ],
-    [
-      'text that goes on where a secret address ends',
-      { url: '{{secret.a}}.evil.example', secrets: { a: 'https://a' } },
-      '/url',
-    ],
+    ['text directly after a secret address', { url: '{{secret.a}}.evil.example', secrets: { a: 'https://a' } }, '/url'],
     ['an input as the whole address beside secrets', { url: '{{input.u}}', secrets: { a: 'abc' } }, '/url'],
     ['an unknown placeholder', { url: `${url}/{{inputs.a}}` }, '/url'],
     ['a dot segment', { url: `${url}/../admin` }, '/url'],
