@@ -11,7 +11,7 @@ export default {
   // On two cores jest would run in band, where the memory limit does nothing and each file that loads the app leaks 13 MB.
   maxWorkers: 2,
   // A new worker loads jest and its caches again, so it takes over rarely.
-  workerIdleMemoryLimit: '1500MB',
+  workerIdleMemoryLimit: '800MB',
   // A worker with its memory full takes most of a second to go on a busy machine; half a second would blame it for a leak.
   workerGracefulExitTimeout: 5_000,
   // Each file starts a service over a database of its own: seconds on a busy machine.
