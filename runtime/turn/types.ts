@@ -33,7 +33,7 @@ export interface TurnRequest {
   autoApprove?: boolean;
 }
 
-/** The callbacks that a caller gets while the turn runs. */
+/** The callbacks by which a caller follows a running turn. */
 export interface TurnEvents {
   /** Called once, when the user's message is stored. */
   onConversation?: (conversationId: string) => void;
