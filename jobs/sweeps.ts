@@ -3,11 +3,17 @@ import type { Logger } from 'pino';
 /** What is swept: one kind of job. */
 export interface SweepTarget {
   name: string;
-  /** Milliseconds from the end of one sweep to the start of the next. */
+  /** Milliseconds from the end of one sweep to the start of the next; longer after a slow sweep. */
   intervalMs: number;
   /** Finds unfinished work and queues it. A rejection is logged; the next sweep comes after the interval. */
   sweep(): Promise<void>;
 }
+
+/**
+ * A pause is at least this many times as long as the sweep before it. A backlog of one workspace makes sweeps slow, and must not keep the
+ * database busy for everybody.
+ */
+const PAUSE_PER_SWEEP = 9;
 
 /** Sweeps under way. */
 export interface Sweeps {
@@ -24,13 +30,15 @@ export function startSweeps(targets: readonly SweepTarget[], logger: Logger): Sw
   let stopped = false;
 
   async function run({ name, intervalMs, sweep }: SweepTarget): Promise<void> {
+    const startedAt = performance.now();
     try {
       await sweep();
     } catch (error) {
       if (!stopped) logger.warn({ job: name, err: error }, 'the sweep for lost jobs failed');
     }
     running.delete(name);
-    if (!stopped) timers.set(name, setTimeout(begin, intervalMs, name).unref());
+    const pauseMs = Math.max(intervalMs, PAUSE_PER_SWEEP * (performance.now() - startedAt));
+    if (!stopped) timers.set(name, setTimeout(begin, pauseMs, name).unref());
   }
 
   function begin(name: string): void {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { startSweeps } from '../../jobs/sweeps.ts';
 
@@ -67,4 +68,20 @@ test('a sweep on demand does not wait for the interval, and does not run beside 
   const ended = target.count();
   sweeps.sweepNow('target');
   expect(target.count()).toBe(ended);
+});
+
+test('a slow sweep is followed by a pause of nine times its length, however short the interval is', async () => {
+  const started: number[] = [];
+  const second = Promise.withResolvers<void>();
+  const sweep = async () => {
+    started.push(performance.now());
+    if (started.length === 2) second.resolve();
+    await sleep(40);
+  };
+  const sweeps = startSweeps([{ name: 'slow', intervalMs: 1, sweep }], logger);
+  await second.promise;
+  sweeps.stop();
+  const [first = 0, next = 0] = started;
+  // A timer may fire a millisecond early.
+  expect(next - first).toBeGreaterThanOrEqual(10 * 39 - 1);
 });
