@@ -2760,6 +2760,27 @@ export interface components {
          * @enum {string}
          */
         AiModelScope: "global" | "workspace";
+        /** @description Body of every 4xx and 5xx response. */
+        ApiError: {
+            code: components["schemas"]["ErrorCode"];
+            /**
+             * @description One sentence that a person can act on. Its wording may change.
+             * @example No agent with this id exists in the workspace.
+             */
+            message: string;
+            /**
+             * @description The HTTP status, repeated for clients that only keep the body.
+             * @example 404
+             */
+            status: number;
+            /**
+             * @description The request's id, as in the `X-Request-Id` header. Quote it when you report a problem.
+             * @example 0192f0c1-8e2a-7c44-9f0e-6b1f3f1d2a77
+             */
+            requestId: string;
+            /** @description What exactly is wrong with the request, one entry for each error; empty unless the request failed validation. */
+            details: components["schemas"]["ErrorDetail"][];
+        };
         /** @description A file for the agent, given either as `base64` or as `url`. Accepted are PNG, JPEG, WebP, GIF, PDF, plain text, CSV and Markdown. Any other kind is 422 `UNSUPPORTED_ATTACHMENT`, and so is a kind that the model does not accept. An agent with `audioListeningEnabled` also accepts MP3, WAV, OGG, WebM, M4A and FLAC, whatever its model accepts: a model provider transcribes the recording, and the agent reads the transcript, in later turns too. A recording that no configured provider can transcribe is 422 `UNSUPPORTED_ATTACHMENT`. The kind is found from the content, not from the name. All attachments of a message together have at most 20 MiB; more is 422 `ATTACHMENT_TOO_LARGE`. */
         Attachment: {
             /** @description The content in base64, at most 1 MiB once decoded. Larger files are given by `url`, as are several that would make the body larger than its 2 MiB. */
@@ -3134,57 +3155,6 @@ export interface components {
          * @enum {string}
          */
         ChannelTypeKey: "whatsapp" | "z_api" | "web_chat";
-        /** @description An end-customer of the hub: a workspace of its own, with users and a plan. */
-        Client: {
-            /**
-             * Format: uuid
-             * @description The client's id.
-             */
-            publicId: string;
-            /** @description Name of the client workspace, unique within the hub. */
-            workspaceName: string;
-            subscriptionStatus: components["schemas"]["SubscriptionStatus"];
-            /** @description The present plan; `null` without one. */
-            plan: components["schemas"]["PlanRef"] | null;
-            /** @description The plan that the client changes to later; `null` when no change is due. */
-            pendingPlan: components["schemas"]["PendingPlanRef"] | null;
-            /** @description Included credits that are left. */
-            creditsBalance: number;
-            /** @description Bought credits that are left. */
-            extraCreditsBalance: number;
-            /** @description Credits used since the period began. */
-            creditsUsedThisPeriod: number;
-            /** @description Whether the plan has unlimited credits. */
-            unlimitedCredits: boolean;
-            /**
-             * Format: date-time
-             * @description When the billing period began; `null` without a plan.
-             */
-            currentPeriodStart: string | null;
-            /**
-             * Format: date-time
-             * @description When the billing period ends; `null` without a plan, or when it has no end.
-             */
-            currentPeriodEnd: string | null;
-            /**
-             * Format: date-time
-             * @description When credits are granted again; `null` when they are not.
-             */
-            nextCreditRenewalAt: string | null;
-            /** @description Users that the client may have, as its plan says; `null` without a plan, which sets no limit. */
-            seatsLimit: number | null;
-            /** @description Users that the client has. */
-            usersCount: number;
-            /** @description The users. */
-            users: components["schemas"]["ClientUser"][];
-            /** @description Invitations that are not accepted yet, expired ones among them. */
-            pendingInvitations: components["schemas"]["PendingInvitation"][];
-            /**
-             * Format: date-time
-             * @description When the client was created.
-             */
-            createdAt: string;
-        };
         /** @description A new client with its first users. */
         ClientCreate: {
             /** @description Name of the client workspace, unique within the hub. */
@@ -3308,6 +3278,57 @@ export interface components {
             /** @description The user's name. */
             name?: string;
             role: components["schemas"]["ClientRole"];
+        };
+        /** @description An end-customer of the hub: a workspace of its own, with users and a plan. */
+        ClientWorkspace: {
+            /**
+             * Format: uuid
+             * @description The client's id.
+             */
+            publicId: string;
+            /** @description Name of the client workspace, unique within the hub. */
+            workspaceName: string;
+            subscriptionStatus: components["schemas"]["SubscriptionStatus"];
+            /** @description The present plan; `null` without one. */
+            plan: components["schemas"]["PlanRef"] | null;
+            /** @description The plan that the client changes to later; `null` when no change is due. */
+            pendingPlan: components["schemas"]["PendingPlanRef"] | null;
+            /** @description Included credits that are left. */
+            creditsBalance: number;
+            /** @description Bought credits that are left. */
+            extraCreditsBalance: number;
+            /** @description Credits used since the period began. */
+            creditsUsedThisPeriod: number;
+            /** @description Whether the plan has unlimited credits. */
+            unlimitedCredits: boolean;
+            /**
+             * Format: date-time
+             * @description When the billing period began; `null` without a plan.
+             */
+            currentPeriodStart: string | null;
+            /**
+             * Format: date-time
+             * @description When the billing period ends; `null` without a plan, or when it has no end.
+             */
+            currentPeriodEnd: string | null;
+            /**
+             * Format: date-time
+             * @description When credits are granted again; `null` when they are not.
+             */
+            nextCreditRenewalAt: string | null;
+            /** @description Users that the client may have, as its plan says; `null` without a plan, which sets no limit. */
+            seatsLimit: number | null;
+            /** @description Users that the client has. */
+            usersCount: number;
+            /** @description The users. */
+            users: components["schemas"]["ClientUser"][];
+            /** @description Invitations that are not accepted yet, expired ones among them. */
+            pendingInvitations: components["schemas"]["PendingInvitation"][];
+            /**
+             * Format: date-time
+             * @description When the client was created.
+             */
+            createdAt: string;
         };
         /**
          * @description `active`: messages can invoke the command. `inactive`: it is kept, and its word is text like any other.
@@ -3705,27 +3726,6 @@ export interface components {
          * @enum {string}
          */
         DiscountType: "percentage" | "fixed_amount";
-        /** @description Body of every 4xx and 5xx response. */
-        Error: {
-            code: components["schemas"]["ErrorCode"];
-            /**
-             * @description One sentence that a person can act on. Its wording may change.
-             * @example No agent with this id exists in the workspace.
-             */
-            message: string;
-            /**
-             * @description The HTTP status, repeated for clients that only keep the body.
-             * @example 404
-             */
-            status: number;
-            /**
-             * @description The request's id, as in the `X-Request-Id` header. Quote it when you report a problem.
-             * @example 0192f0c1-8e2a-7c44-9f0e-6b1f3f1d2a77
-             */
-            requestId: string;
-            /** @description What exactly is wrong with the request, one entry for each error; empty unless the request failed validation. */
-            details: components["schemas"]["ErrorDetail"][];
-        };
         /**
          * @description Stable, machine-readable name of the error. The list is closed: a code is never renamed, and a new one is an addition that the changelog announces. Branch on the code, never on the message.
          * @example AGENT_NOT_FOUND
@@ -5462,7 +5462,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"];
+                "application/json": components["schemas"]["ApiError"];
             };
         };
         /** @description The path, query, headers or body do not match the schema. `details` names each error. */
@@ -5471,7 +5471,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"];
+                "application/json": components["schemas"]["ApiError"];
             };
         };
         /** @description A name is taken, or the current state does not allow the operation. */
@@ -5480,7 +5480,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"];
+                "application/json": components["schemas"]["ApiError"];
             };
         };
         /** @description An error in the service. Report it with the `requestId`. */
@@ -5489,7 +5489,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"];
+                "application/json": components["schemas"]["ApiError"];
             };
         };
         /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
@@ -5498,7 +5498,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"];
+                "application/json": components["schemas"]["ApiError"];
             };
         };
         /** @description The body is over its limit: 2 MiB of JSON, and for an upload the limit in the operation's description. */
@@ -5507,7 +5507,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"];
+                "application/json": components["schemas"]["ApiError"];
             };
         };
         /** @description The agent did not finish in time. */
@@ -5516,7 +5516,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"];
+                "application/json": components["schemas"]["ApiError"];
             };
         };
         /** @description The key is over its request rate. Wait for as long as `Retry-After` says. */
@@ -5529,7 +5529,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"];
+                "application/json": components["schemas"]["ApiError"];
             };
         };
         /** @description The API key is missing, malformed, unknown or revoked. Check the key; repeating the request does not help. */
@@ -5540,7 +5540,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"];
+                "application/json": components["schemas"]["ApiError"];
             };
         };
         /** @description The service is starting, stopping or cannot reach its database. Try again after `Retry-After`. */
@@ -5551,7 +5551,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"];
+                "application/json": components["schemas"]["ApiError"];
             };
         };
         /** @description The request is well formed, but breaks a rule across fields or resources. */
@@ -5560,7 +5560,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"];
+                "application/json": components["schemas"]["ApiError"];
             };
         };
         /** @description The `Content-Type` is not one that the operation takes, or a file is not of an accepted type. */
@@ -5569,7 +5569,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"];
+                "application/json": components["schemas"]["ApiError"];
             };
         };
     };
@@ -9051,7 +9051,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Client"];
+                    "application/json": components["schemas"]["ClientWorkspace"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -9084,7 +9084,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Client"];
+                    "application/json": components["schemas"]["ClientWorkspace"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -9144,7 +9144,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Client"];
+                    "application/json": components["schemas"]["ClientWorkspace"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -9180,7 +9180,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Client"];
+                    "application/json": components["schemas"]["ClientWorkspace"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -9215,7 +9215,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Client"];
+                    "application/json": components["schemas"]["ClientWorkspace"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -9252,7 +9252,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Client"];
+                    "application/json": components["schemas"]["ClientWorkspace"];
                 };
             };
             400: components["responses"]["BadRequest"];

@@ -103,6 +103,6 @@ export async function addModel(
 export function withoutRequestId({
   requestId: _requestId,
   ...rest
-}: Schemas['Error']): Omit<Schemas['Error'], 'requestId'> {
+}: Schemas['ApiError']): Omit<Schemas['ApiError'], 'requestId'> {
   return rest;
 }
