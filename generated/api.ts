@@ -2129,9 +2129,15 @@ export interface components {
             /** @description Free-form tags to find the agent by. */
             categories: string[];
             status: components["schemas"]["AgentStatus"];
-            /** @description Number that the draft will have once it is published; `null` while the agent is archived. */
+            /**
+             * Format: int32
+             * @description Number that the draft will have once it is published; `null` while the agent is archived.
+             */
             draftVersionNumber: number | null;
-            /** @description Number of the published version; `null` until the agent is published. */
+            /**
+             * Format: int32
+             * @description Number of the published version; `null` until the agent is published.
+             */
             publishedVersionNumber: number | null;
             /** @description Whether the editable state has changed since it was last published or restored; also true while nothing has been published. Name, description, avatar and categories are not part of a version. Neither the names of what is linked nor the order of linking count; a linked resource that is deleted does. */
             hasUnpublishedChanges: boolean;
@@ -2146,7 +2152,10 @@ export interface components {
              * @description The AI model, one of `listAiModels`.
              */
             aiModelPublicId: string | null;
-            /** @description Randomness of the replies, within the range of the model; `null` leaves it to the model. Models of OpenAI and Anthropic take none while they think. */
+            /**
+             * Format: double
+             * @description Randomness of the replies, within the range of the model; `null` leaves it to the model. Models of OpenAI and Anthropic take none while they think.
+             */
             temperature: number | null;
             /** @description Let the model think before it answers. The model must support it. */
             thinkingEnabled: boolean;
@@ -2178,13 +2187,25 @@ export interface components {
             messageSplittingEnabled: boolean;
             /** @description Write again to an end user who has stopped writing. Needs `followUpMaxAttempts` and `followUpIntervalMinutes`. */
             followUpEnabled: boolean;
-            /** @description Hours of silence before the first follow-up. With `followUpInactivityMinutes` the longer of the two counts, without both the interval. */
+            /**
+             * Format: int32
+             * @description Hours of silence before the first follow-up. With `followUpInactivityMinutes` the longer of the two counts, without both the interval.
+             */
             followUpAfterHours: number | null;
-            /** @description Minutes of silence after which a conversation counts as quiet: no follow-up comes earlier. */
+            /**
+             * Format: int32
+             * @description Minutes of silence after which a conversation counts as quiet: no follow-up comes earlier.
+             */
             followUpInactivityMinutes: number | null;
-            /** @description Minutes from one follow-up to the next, while the user stays silent. */
+            /**
+             * Format: int32
+             * @description Minutes from one follow-up to the next, while the user stays silent.
+             */
             followUpIntervalMinutes: number | null;
-            /** @description Maximum number of follow-ups in one conversation, over its whole lifetime. */
+            /**
+             * Format: int32
+             * @description Maximum number of follow-ups in one conversation, over its whole lifetime.
+             */
             followUpMaxAttempts: number | null;
             /**
              * @description Time of day from which follow-ups may be sent, in the time zone of the workspace. Comes as a pair with the end, and before it.
@@ -2334,9 +2355,15 @@ export interface components {
             /** @description Picture of the agent. */
             avatarUrl: string | null;
             status: components["schemas"]["AgentStatus"];
-            /** @description Number that the draft will have once it is published; `null` while the agent is archived. */
+            /**
+             * Format: int32
+             * @description Number that the draft will have once it is published; `null` while the agent is archived.
+             */
             draftVersionNumber: number | null;
-            /** @description Number of the published version; `null` until the agent is published. */
+            /**
+             * Format: int32
+             * @description Number of the published version; `null` until the agent is published.
+             */
             publishedVersionNumber: number | null;
             /**
              * Format: date-time
@@ -2368,7 +2395,10 @@ export interface components {
              * @example gpt-4.1
              */
             modelId: string | null;
-            /** @description Randomness of the replies, within the range of the model; `null` leaves it to the model. */
+            /**
+             * Format: double
+             * @description Randomness of the replies, within the range of the model; `null` leaves it to the model.
+             */
             temperature: number | null;
             /** @description Let the model think before it answers. */
             thinkingEnabled: boolean;
@@ -2384,7 +2414,10 @@ export interface components {
              * @description The AI model, one of `listAiModels`.
              */
             aiModelPublicId?: string | null;
-            /** @description Randomness of the replies, within the range of the model; `null` leaves it to the model. */
+            /**
+             * Format: double
+             * @description Randomness of the replies, within the range of the model; `null` leaves it to the model.
+             */
             temperature?: number | null;
             /** @description Let the model think before it answers. The model must support it. `null` switches it off. */
             thinkingEnabled?: boolean | null;
@@ -2443,7 +2476,10 @@ export interface components {
              * @description The AI model, one of `listAiModels`.
              */
             aiModelPublicId?: string | null;
-            /** @description Randomness of the replies, within the range of the model; `null` leaves it to the model. Models of OpenAI and Anthropic take none while they think. */
+            /**
+             * Format: double
+             * @description Randomness of the replies, within the range of the model; `null` leaves it to the model. Models of OpenAI and Anthropic take none while they think.
+             */
             temperature?: number | null;
             /** @description Let the model think before it answers. The model must support it. `null` switches it off. */
             thinkingEnabled?: boolean | null;
@@ -2475,13 +2511,25 @@ export interface components {
             messageSplittingEnabled?: boolean | null;
             /** @description Write again to an end user who has stopped writing. Needs `followUpMaxAttempts` and `followUpIntervalMinutes`. `null` switches it off. */
             followUpEnabled?: boolean | null;
-            /** @description Hours of silence before the first follow-up. With `followUpInactivityMinutes` the longer of the two counts, without both the interval. */
+            /**
+             * Format: int32
+             * @description Hours of silence before the first follow-up. With `followUpInactivityMinutes` the longer of the two counts, without both the interval.
+             */
             followUpAfterHours?: number | null;
-            /** @description Minutes of silence after which a conversation counts as quiet: no follow-up comes earlier. */
+            /**
+             * Format: int32
+             * @description Minutes of silence after which a conversation counts as quiet: no follow-up comes earlier.
+             */
             followUpInactivityMinutes?: number | null;
-            /** @description Minutes from one follow-up to the next, while the user stays silent. */
+            /**
+             * Format: int32
+             * @description Minutes from one follow-up to the next, while the user stays silent.
+             */
             followUpIntervalMinutes?: number | null;
-            /** @description Maximum number of follow-ups in one conversation, over its whole lifetime. */
+            /**
+             * Format: int32
+             * @description Maximum number of follow-ups in one conversation, over its whole lifetime.
+             */
             followUpMaxAttempts?: number | null;
             /**
              * @description Time of day from which follow-ups may be sent, in the time zone of the workspace. Comes as a pair with the end, and before it.
@@ -2522,7 +2570,10 @@ export interface components {
             booleanTextWhenTrue: string | null;
             /** @description What the prompt says when the value is false; `null` stands for `false`. Also `null` unless `type` is `bool`. */
             booleanTextWhenFalse: string | null;
-            /** @description Position among the variables of the agent. */
+            /**
+             * Format: int32
+             * @description Position among the variables of the agent.
+             */
             sortOrder: number;
             /**
              * Format: date-time
@@ -2560,6 +2611,7 @@ export interface components {
             /** @description What the prompt says when the value is false, `false` without it. Only kept for `bool`. */
             booleanTextWhenFalse?: string | null;
             /**
+             * Format: int32
              * @description Position among the variables of the agent; variables with equal positions are in the order of their creation.
              * @default 0
              */
@@ -2586,12 +2638,18 @@ export interface components {
             booleanTextWhenTrue?: string | null;
             /** @description What the prompt says when the value is false, `false` without it. Only kept for `bool`. */
             booleanTextWhenFalse?: string | null;
-            /** @description Position among the variables of the agent; variables with equal positions are in the order of their creation. */
+            /**
+             * Format: int32
+             * @description Position among the variables of the agent; variables with equal positions are in the order of their creation.
+             */
             sortOrder?: number;
         };
         /** @description A published version of an agent, frozen with its settings, variables and links. Links to external and native MCP servers are frozen with it but not shown. */
         AgentVersion: {
-            /** @description Number of the version, counted from 1 for each agent. */
+            /**
+             * Format: int32
+             * @description Number of the version, counted from 1 for each agent.
+             */
             versionNumber: number;
             /** @description Release notes that were given when the version was published. */
             notes: string | null;
@@ -2609,7 +2667,10 @@ export interface components {
             aiModelPublicId: string | null;
             /** @description Instructions that open every conversation. `{{name}}` is replaced by a variable when `dynamicPromptEnabled` is on. */
             systemPrompt: string | null;
-            /** @description Randomness of the replies, within the range of the model; `null` leaves it to the model. */
+            /**
+             * Format: double
+             * @description Randomness of the replies, within the range of the model; `null` leaves it to the model.
+             */
             temperature: number | null;
             /** @description Let the model think before it answers. The model must support it. */
             thinkingEnabled: boolean;
@@ -2641,13 +2702,25 @@ export interface components {
             messageSplittingEnabled: boolean;
             /** @description Write again to an end user who has stopped writing. Needs `followUpMaxAttempts` and `followUpIntervalMinutes`. */
             followUpEnabled: boolean;
-            /** @description Hours of silence before the first follow-up. */
+            /**
+             * Format: int32
+             * @description Hours of silence before the first follow-up.
+             */
             followUpAfterHours: number | null;
-            /** @description Minutes of silence after which a conversation counts as quiet. */
+            /**
+             * Format: int32
+             * @description Minutes of silence after which a conversation counts as quiet.
+             */
             followUpInactivityMinutes: number | null;
-            /** @description Minutes between two follow-ups. */
+            /**
+             * Format: int32
+             * @description Minutes between two follow-ups.
+             */
             followUpIntervalMinutes: number | null;
-            /** @description Maximum number of follow-ups in one conversation. */
+            /**
+             * Format: int32
+             * @description Maximum number of follow-ups in one conversation.
+             */
             followUpMaxAttempts: number | null;
             /**
              * @description Time of day from which follow-ups may be sent. Comes as a pair with the end, and before it.
@@ -2676,7 +2749,10 @@ export interface components {
         };
         /** @description A published version in a list. */
         AgentVersionListItem: {
-            /** @description Number of the version, counted from 1 for each agent. */
+            /**
+             * Format: int32
+             * @description Number of the version, counted from 1 for each agent.
+             */
             versionNumber: number;
             /** @description Release notes that were given when the version was published. */
             notes: string | null;
@@ -2726,13 +2802,22 @@ export interface components {
             modelId: string;
             /** @description Absolute address of an icon. */
             iconUrl: string | null;
-            /** @description Most tokens that a request to the model can hold; `null` when it is not known. */
+            /**
+             * Format: int32
+             * @description Most tokens that a request to the model can hold; `null` when it is not known.
+             */
             contextWindow: number | null;
             /** @description Whether a temperature can be set. */
             supportsTemperature: boolean;
-            /** @description Lowest temperature; `null` when none can be set. */
+            /**
+             * Format: double
+             * @description Lowest temperature; `null` when none can be set.
+             */
             minTemperature: number | null;
-            /** @description Highest temperature; `null` when none can be set. */
+            /**
+             * Format: double
+             * @description Highest temperature; `null` when none can be set.
+             */
             maxTemperature: number | null;
             /** @description Whether the model can think before it answers. */
             supportsThinking: boolean;
@@ -2740,9 +2825,15 @@ export interface components {
             supportsImage: boolean;
             /** @description Whether the model takes documents, such as PDF. */
             supportsDocument: boolean;
-            /** @description US dollars for a million tokens of input; `null` when the price is not known. */
+            /**
+             * Format: double
+             * @description US dollars for a million tokens of input; `null` when the price is not known.
+             */
             inputCostPer1MTokens: number | null;
-            /** @description US dollars for a million tokens of output; `null` when the price is not known. */
+            /**
+             * Format: double
+             * @description US dollars for a million tokens of output; `null` when the price is not known.
+             */
             outputCostPer1MTokens: number | null;
             /**
              * Format: date-time
@@ -2769,6 +2860,7 @@ export interface components {
              */
             message: string;
             /**
+             * Format: int32
              * @description The HTTP status, repeated for clients that only keep the body.
              * @example 404
              */
@@ -2920,7 +3012,10 @@ export interface components {
              * @description When the execution ended, well or not; `null` until then.
              */
             completedAt: string | null;
-            /** @description Milliseconds from start to end; `null` until the execution has ended. */
+            /**
+             * Format: int32
+             * @description Milliseconds from start to end; `null` until the execution has ended.
+             */
             durationMs: number | null;
             /** @description Why the execution failed, without any secret; `null` unless the status is `FAILED`. */
             errorMessage: string | null;
@@ -3176,7 +3271,10 @@ export interface components {
              * @default false
              */
             sendInvitations: boolean;
-            /** @description Included credits to start with; absent or `null` for as many as the plan includes. */
+            /**
+             * Format: int32
+             * @description Included credits to start with; absent or `null` for as many as the plan includes.
+             */
             creditsOverride?: number | null;
             /**
              * Format: date-time
@@ -3196,21 +3294,42 @@ export interface components {
             subscriptionStatus: components["schemas"]["SubscriptionStatus"];
             /** @description Name of the present plan; `null` without one. */
             planName: string | null;
-            /** @description Price of the present plan in its currency's smallest unit; `null` without a plan. */
+            /**
+             * Format: int64
+             * @description Price of the present plan in its currency's smallest unit; `null` without a plan.
+             */
             priceCents: number | null;
-            /** @description Included credits that are left. */
+            /**
+             * Format: int64
+             * @description Included credits that are left.
+             */
             creditsBalance: number;
-            /** @description Credits that the plan includes; `null` without a plan, or when credits are unlimited. */
+            /**
+             * Format: int64
+             * @description Credits that the plan includes; `null` without a plan, or when credits are unlimited.
+             */
             creditsLimit: number | null;
-            /** @description Bought credits that are left. */
+            /**
+             * Format: int64
+             * @description Bought credits that are left.
+             */
             extraCreditsBalance: number;
             /** @description Whether the plan has unlimited credits. */
             unlimitedCredits: boolean;
-            /** @description Users that the client may have, as its plan says; `null` without a plan, which sets no limit. */
+            /**
+             * Format: int32
+             * @description Users that the client may have, as its plan says; `null` without a plan, which sets no limit.
+             */
             seatsLimit: number | null;
-            /** @description Users that the client has. */
+            /**
+             * Format: int32
+             * @description Users that the client has.
+             */
             usersCount: number;
-            /** @description What the model calls of the client have cost since it was created, in US cents, rounded. */
+            /**
+             * Format: int64
+             * @description What the model calls of the client have cost since it was created, in US cents, rounded.
+             */
             totalCostCents: number;
             /**
              * Format: date-time
@@ -3293,11 +3412,20 @@ export interface components {
             plan: components["schemas"]["PlanRef"] | null;
             /** @description The plan that the client changes to later; `null` when no change is due. */
             pendingPlan: components["schemas"]["PendingPlanRef"] | null;
-            /** @description Included credits that are left. */
+            /**
+             * Format: int64
+             * @description Included credits that are left.
+             */
             creditsBalance: number;
-            /** @description Bought credits that are left. */
+            /**
+             * Format: int64
+             * @description Bought credits that are left.
+             */
             extraCreditsBalance: number;
-            /** @description Credits used since the period began. */
+            /**
+             * Format: int64
+             * @description Credits used since the period began.
+             */
             creditsUsedThisPeriod: number;
             /** @description Whether the plan has unlimited credits. */
             unlimitedCredits: boolean;
@@ -3316,9 +3444,15 @@ export interface components {
              * @description When credits are granted again; `null` when they are not.
              */
             nextCreditRenewalAt: string | null;
-            /** @description Users that the client may have, as its plan says; `null` without a plan, which sets no limit. */
+            /**
+             * Format: int32
+             * @description Users that the client may have, as its plan says; `null` without a plan, which sets no limit.
+             */
             seatsLimit: number | null;
-            /** @description Users that the client has. */
+            /**
+             * Format: int32
+             * @description Users that the client has.
+             */
             usersCount: number;
             /** @description The users. */
             users: components["schemas"]["ClientUser"][];
@@ -3356,7 +3490,10 @@ export interface components {
             isPaused: boolean;
             /** @description Whether it is over; it takes no more messages. */
             isEnded: boolean;
-            /** @description Number of stored messages of both roles; those of a reply that is split count each. */
+            /**
+             * Format: int64
+             * @description Number of stored messages of both roles; those of a reply that is split count each.
+             */
             messageCount: number;
             /** @description What the first message gave as `metadata`, with the values of the variables as `variables`; `{}` when it gave none. */
             metadata: {
@@ -3399,7 +3536,10 @@ export interface components {
             isPaused: boolean;
             /** @description Whether it is over; it takes no more messages. */
             isEnded: boolean;
-            /** @description Number of stored messages of both roles; those of a reply that is split count each. */
+            /**
+             * Format: int64
+             * @description Number of stored messages of both roles; those of a reply that is split count each.
+             */
             messageCount: number;
             /** @description Beginning of the last message, at most 200 characters: the transcript of a voice message without a text. Empty when it has only other attachments. */
             lastMessageSnippet: string;
@@ -3437,7 +3577,10 @@ export interface components {
             /** @description Whether the coupon can be redeemed, as far as its limits allow. */
             active: boolean;
             discountType: components["schemas"]["DiscountType"];
-            /** @description Percent from 1 to 100, or an amount in the currency's smallest unit. */
+            /**
+             * Format: int32
+             * @description Percent from 1 to 100, or an amount in the currency's smallest unit.
+             */
             discountValue: number;
             /**
              * @description ISO 4217 code of a fixed amount, that of the plans it holds for; `null` for a percentage.
@@ -3445,14 +3588,23 @@ export interface components {
              */
             currency: string | null;
             duration: components["schemas"]["CouponDuration"];
-            /** @description Months of a `repeating` discount; `null` for the other durations. */
+            /**
+             * Format: int32
+             * @description Months of a `repeating` discount; `null` for the other durations.
+             */
             durationMonths: number | null;
             scope: components["schemas"]["CouponScope"];
             /** @description The plans of scope `plans`; empty for scope `hub`. */
             applicablePlans: components["schemas"]["PlanRef"][];
-            /** @description Most redemptions in all; `null` for no limit. */
+            /**
+             * Format: int32
+             * @description Most redemptions in all; `null` for no limit.
+             */
             maxUses: number | null;
-            /** @description Redemptions so far. */
+            /**
+             * Format: int32
+             * @description Redemptions so far.
+             */
             timesUsed: number;
             /**
              * Format: date-time
@@ -3490,15 +3642,24 @@ export interface components {
             /** @description Internal name, not shown to customers. */
             name?: string | null;
             discountType: components["schemas"]["DiscountType"];
-            /** @description Percent from 1 to 100, or an amount in the smallest unit of the currency that the plans share. */
+            /**
+             * Format: int32
+             * @description Percent from 1 to 100, or an amount in the smallest unit of the currency that the plans share.
+             */
             discountValue: number;
             duration: components["schemas"]["CouponDuration"];
-            /** @description Months of the discount: required for `repeating`, refused for the other durations. */
+            /**
+             * Format: int32
+             * @description Months of the discount: required for `repeating`, refused for the other durations.
+             */
             durationMonths?: number | null;
             scope: components["schemas"]["CouponScope"];
             /** @description Ids of the plans: required for scope `plans`, refused for scope `hub`. For a fixed amount they all have the same currency. */
             applicablePlanIds?: string[];
-            /** @description Most redemptions in all; absent or `null` for no limit. */
+            /**
+             * Format: int32
+             * @description Most redemptions in all; absent or `null` for no limit.
+             */
             maxUses?: number | null;
             /**
              * Format: date-time
@@ -3530,7 +3691,10 @@ export interface components {
             /** @description Whether the coupon can be redeemed, as far as its limits allow. */
             active: boolean;
             discountType: components["schemas"]["DiscountType"];
-            /** @description Percent from 1 to 100, or an amount in the currency's smallest unit. */
+            /**
+             * Format: int32
+             * @description Percent from 1 to 100, or an amount in the currency's smallest unit.
+             */
             discountValue: number;
             /**
              * @description ISO 4217 code of a fixed amount, that of the plans it holds for; `null` for a percentage.
@@ -3538,14 +3702,26 @@ export interface components {
              */
             currency: string | null;
             duration: components["schemas"]["CouponDuration"];
-            /** @description Months of a `repeating` discount; `null` for the other durations. */
+            /**
+             * Format: int32
+             * @description Months of a `repeating` discount; `null` for the other durations.
+             */
             durationMonths: number | null;
             scope: components["schemas"]["CouponScope"];
-            /** @description Number of plans of scope `plans`; 0 for scope `hub`. */
+            /**
+             * Format: int32
+             * @description Number of plans of scope `plans`; 0 for scope `hub`.
+             */
             applicablePlansCount: number;
-            /** @description Most redemptions in all; `null` for no limit. */
+            /**
+             * Format: int32
+             * @description Most redemptions in all; `null` for no limit.
+             */
             maxUses: number | null;
-            /** @description Redemptions so far. */
+            /**
+             * Format: int32
+             * @description Redemptions so far.
+             */
             timesUsed: number;
             /**
              * Format: date-time
@@ -3587,7 +3763,10 @@ export interface components {
             name?: string;
             /** @description Whether the coupon can be redeemed. The promotion code at the payment provider follows. */
             active?: boolean;
-            /** @description Most redemptions in all, not below `timesUsed`. */
+            /**
+             * Format: int32
+             * @description Most redemptions in all, not below `timesUsed`.
+             */
             maxUses?: number;
             /**
              * Format: date-time
@@ -3614,13 +3793,25 @@ export interface components {
             publicId: string;
             /** @description Name, unique within the hub. */
             name: string;
-            /** @description Price of one credit in the currency's smallest unit. */
+            /**
+             * Format: int32
+             * @description Price of one credit in the currency's smallest unit.
+             */
             creditValueCents: number;
-            /** @description Credits in the package. */
+            /**
+             * Format: int32
+             * @description Credits in the package.
+             */
             creditsAmount: number;
-            /** @description Bonus credits on top of `creditsAmount`; `null` when there are none. */
+            /**
+             * Format: int32
+             * @description Bonus credits on top of `creditsAmount`; `null` when there are none.
+             */
             extraCreditsAmount: number | null;
-            /** @description Months after which the credits are granted again; `null` when they are granted once. */
+            /**
+             * Format: int32
+             * @description Months after which the credits are granted again; `null` when they are granted once.
+             */
             renewalIntervalMonths: number | null;
             /**
              * Format: date-time
@@ -3637,13 +3828,25 @@ export interface components {
         CreditPackageCreate: {
             /** @description Name, unique within the hub. */
             name: string;
-            /** @description Price of one credit in the currency's smallest unit. */
+            /**
+             * Format: int32
+             * @description Price of one credit in the currency's smallest unit.
+             */
             creditValueCents: number;
-            /** @description Credits in the package. */
+            /**
+             * Format: int32
+             * @description Credits in the package.
+             */
             creditsAmount: number;
-            /** @description Bonus credits on top of `creditsAmount`; absent or `null` for none. */
+            /**
+             * Format: int32
+             * @description Bonus credits on top of `creditsAmount`; absent or `null` for none.
+             */
             extraCreditsAmount?: number | null;
-            /** @description Months after which the credits are granted again; absent or `null` to grant them once. */
+            /**
+             * Format: int32
+             * @description Months after which the credits are granted again; absent or `null` to grant them once.
+             */
             renewalIntervalMonths?: number | null;
         };
         /** @description A credit package in a list. */
@@ -3655,15 +3858,30 @@ export interface components {
             publicId: string;
             /** @description Name, unique within the hub. */
             name: string;
-            /** @description Price of one credit in the currency's smallest unit. */
+            /**
+             * Format: int32
+             * @description Price of one credit in the currency's smallest unit.
+             */
             creditValueCents: number;
-            /** @description Credits in the package. */
+            /**
+             * Format: int32
+             * @description Credits in the package.
+             */
             creditsAmount: number;
-            /** @description Bonus credits on top of `creditsAmount`; `null` when there are none. */
+            /**
+             * Format: int32
+             * @description Bonus credits on top of `creditsAmount`; `null` when there are none.
+             */
             extraCreditsAmount: number | null;
-            /** @description Months after which the credits are granted again; `null` when they are granted once. */
+            /**
+             * Format: int32
+             * @description Months after which the credits are granted again; `null` when they are granted once.
+             */
             renewalIntervalMonths: number | null;
-            /** @description Plans that include the package. It can be deleted at 0. */
+            /**
+             * Format: int64
+             * @description Plans that include the package. It can be deleted at 0.
+             */
             plansUsingCount: number;
             /**
              * Format: date-time
@@ -3689,26 +3907,50 @@ export interface components {
             publicId: string;
             /** @description Name, unique within the hub. */
             name: string;
-            /** @description Price of one credit in the currency's smallest unit. */
+            /**
+             * Format: int32
+             * @description Price of one credit in the currency's smallest unit.
+             */
             creditValueCents: number;
-            /** @description Credits in the package. */
+            /**
+             * Format: int32
+             * @description Credits in the package.
+             */
             creditsAmount: number;
-            /** @description Bonus credits on top of `creditsAmount`; `null` when there are none. */
+            /**
+             * Format: int32
+             * @description Bonus credits on top of `creditsAmount`; `null` when there are none.
+             */
             extraCreditsAmount: number | null;
-            /** @description Months after which the credits are granted again; `null` when they are granted once. */
+            /**
+             * Format: int32
+             * @description Months after which the credits are granted again; `null` when they are granted once.
+             */
             renewalIntervalMonths: number | null;
         };
         /** @description The whole credit package. An optional field that is absent loses its value. */
         CreditPackageUpdate: {
             /** @description Name, unique within the hub. */
             name: string;
-            /** @description Price of one credit in the currency's smallest unit. */
+            /**
+             * Format: int32
+             * @description Price of one credit in the currency's smallest unit.
+             */
             creditValueCents: number;
-            /** @description Credits in the package. */
+            /**
+             * Format: int32
+             * @description Credits in the package.
+             */
             creditsAmount: number;
-            /** @description Bonus credits on top of `creditsAmount`; absent or `null` for none. */
+            /**
+             * Format: int32
+             * @description Bonus credits on top of `creditsAmount`; absent or `null` for none.
+             */
             extraCreditsAmount?: number | null;
-            /** @description Months after which the credits are granted again; absent or `null` to grant them once. */
+            /**
+             * Format: int32
+             * @description Months after which the credits are granted again; absent or `null` to grant them once.
+             */
             renewalIntervalMonths?: number | null;
         };
         /** @description The plan that people who sign up to a public hub get. */
@@ -3761,7 +4003,10 @@ export interface components {
             title: string;
             /** @description Where the link leads. */
             url: string;
-            /** @description Place in the menu, from 1; the smallest number comes first. */
+            /**
+             * Format: int32
+             * @description Place in the menu, from 1; the smallest number comes first.
+             */
             displayOrder: number;
             /**
              * Format: date-time
@@ -4151,7 +4396,10 @@ export interface components {
         HttpToolTestResult: {
             /** @description Whether the tool did its work; an HTTP response must have a 2xx status and at most 1 MiB. */
             success: boolean;
-            /** @description HTTP status of the response; `null` when there was no complete HTTP response. */
+            /**
+             * Format: int32
+             * @description HTTP status of the response; `null` when there was no complete HTTP response.
+             */
             statusCode: number | null;
             /** @description What the tool gave back, its secrets hidden as `********`; `null` when there is nothing. A JSON object comes as it is, any other JSON under `data`, other text under `text`, and of a response that is not text its size and type in words. The rows of a query come under `rows`, with `truncated: true` beside them when there were more; the value of a variable under `value`. */
             responseData: {
@@ -4464,9 +4712,15 @@ export interface components {
             model: string | null;
             /** @description Tokens used for the reply, on the last message of one that is split and 0 on the others; `null` for a user's message. */
             tokenUsage: components["schemas"]["TokenUsage"] | null;
-            /** @description Model costs of the reply in US dollars, on the last message of one that is split and 0 on the others. A model whose price is not known counts as 0. `null` for a user's message. */
+            /**
+             * Format: double
+             * @description Model costs of the reply in US dollars, on the last message of one that is split and 0 on the others. A model whose price is not known counts as 0. `null` for a user's message.
+             */
             costUsd: number | null;
-            /** @description Operations that the turn is counted as: 1 for a reply (for the last message of one that is split), 0 for a user's message and for a reply that follows an operator's decision. */
+            /**
+             * Format: int32
+             * @description Operations that the turn is counted as: 1 for a reply (for the last message of one that is split), 0 for a user's message and for a reply that follows an operator's decision.
+             */
             costOps: number;
             /**
              * Format: date-time
@@ -4524,7 +4778,10 @@ export interface components {
             conversation: components["schemas"]["Conversation"];
             /** @description The last of the messages, as stored. It has the usage of the whole turn, and what is shown or spoken with the reply (`ui`, `audioUrl`). */
             message: components["schemas"]["Message"];
-            /** @description Milliseconds from the request to the complete reply. */
+            /**
+             * Format: int64
+             * @description Milliseconds from the request to the complete reply.
+             */
             durationMs: number;
             /** @description Tool calls that wait for a decision, also those of an earlier turn that are not decided yet. The next message of the conversation decides them. */
             pendingApprovals: components["schemas"]["PendingApproval"][];
@@ -4554,6 +4811,7 @@ export interface components {
             isTest: boolean;
             metadata?: components["schemas"]["MessageMetadata"];
             /**
+             * Format: int32
              * @description Seconds to wait for the reply before 408 `AGENT_TIMEOUT`. `streamMessage` ignores it.
              * @default 60
              */
@@ -4607,22 +4865,40 @@ export interface components {
         };
         /** @description What the turn used, over all its steps and sub-agents. Transcripts and speech are not part of it. */
         MessageUsage: {
-            /** @description Tokens that the models read. */
+            /**
+             * Format: int32
+             * @description Tokens that the models read.
+             */
             inputTokens: number;
-            /** @description Tokens that the models wrote. */
+            /**
+             * Format: int32
+             * @description Tokens that the models wrote.
+             */
             outputTokens: number;
-            /** @description Model costs in US dollars. A model whose price is not known counts as 0. */
+            /**
+             * Format: double
+             * @description Model costs in US dollars. A model whose price is not known counts as 0.
+             */
             totalCost: number;
         };
         /** @description What an AI model is able to do. */
         ModelCapabilities: {
-            /** @description Most tokens that a request to the model can hold; `null` when it is not known. */
+            /**
+             * Format: int32
+             * @description Most tokens that a request to the model can hold; `null` when it is not known.
+             */
             contextWindow: number | null;
             /** @description Whether a temperature can be set. */
             supportsTemperature: boolean;
-            /** @description Lowest temperature; `null` when none can be set. */
+            /**
+             * Format: double
+             * @description Lowest temperature; `null` when none can be set.
+             */
             minTemperature: number | null;
-            /** @description Highest temperature; `null` when none can be set. */
+            /**
+             * Format: double
+             * @description Highest temperature; `null` when none can be set.
+             */
             maxTemperature: number | null;
             /** @description Whether the model can think before it answers. */
             supportsThinking: boolean;
@@ -4673,9 +4949,15 @@ export interface components {
         };
         /** @description The result for the connections in the request. */
         NativeMcpLinkResult: {
-            /** @description Number of ids in the request. */
+            /**
+             * Format: int32
+             * @description Number of ids in the request.
+             */
             requested: number;
-            /** @description Number of ids that are linked now, `requested` less the skipped ones. */
+            /**
+             * Format: int32
+             * @description Number of ids that are linked now, `requested` less the skipped ones.
+             */
             linked: number;
             /** @description The ids that were not linked, each with the reason. */
             skipped: components["schemas"]["NativeMcpSkippedConnection"][];
@@ -4746,11 +5028,13 @@ export interface components {
             name: string;
         };
         /**
+         * Format: int32
          * @description Maximum number of items on a page, as requested.
          * @example 20
          */
         PageLimit: number;
         /**
+         * Format: int32
          * @description Number of this page, from 1, as requested.
          * @example 1
          */
@@ -4819,7 +5103,10 @@ export interface components {
             publicId: string;
             /** @description Name of the plan. */
             name: string;
-            /** @description Price in the currency's smallest unit; 0 is free. */
+            /**
+             * Format: int32
+             * @description Price in the currency's smallest unit; 0 is free.
+             */
             priceCents: number;
             /**
              * @description ISO 4217 code in upper case.
@@ -4845,9 +5132,15 @@ export interface components {
             description: string | null;
             status: components["schemas"]["PlanStatus"];
             billingType: components["schemas"]["BillingType"];
-            /** @description Months between two payments of a recurring plan; without effect on a one-time plan. */
+            /**
+             * Format: int32
+             * @description Months between two payments of a recurring plan; without effect on a one-time plan.
+             */
             billingIntervalMonths: number;
-            /** @description Price in the currency's smallest unit; 0 is free. */
+            /**
+             * Format: int32
+             * @description Price in the currency's smallest unit; 0 is free.
+             */
             priceCents: number;
             /**
              * @description ISO 4217 code in upper case.
@@ -4863,13 +5156,22 @@ export interface components {
             unlimitedCredits: boolean;
             /** @description Whether customers may buy credits beyond those included. */
             extraCreditsEnabled: boolean;
-            /** @description Price of a pack of extra credits in the currency's smallest unit. */
+            /**
+             * Format: int32
+             * @description Price of a pack of extra credits in the currency's smallest unit.
+             */
             extraCreditsPriceCents: number | null;
-            /** @description Users that a client workspace on this plan may have. */
+            /**
+             * Format: int32
+             * @description Users that a client workspace on this plan may have.
+             */
             seatsIncluded: number;
             /** @description Whether the pricing widget shows the plan. */
             visible: boolean;
-            /** @description Clients that are on the plan now. */
+            /**
+             * Format: int32
+             * @description Clients that are on the plan now.
+             */
             activeSubscriptions: number;
             /** @description Payment page of the plan at the payment provider; `null` when there is none. */
             checkoutUrl: string | null;
@@ -4918,7 +5220,10 @@ export interface components {
              * @enum {string}
              */
             section: "chat" | "support";
-            /** @description Place of the section; the smallest number comes first. */
+            /**
+             * Format: int32
+             * @description Place of the section; the smallest number comes first.
+             */
             displayOrder: number;
         };
         /** @description A new plan. Its content comes from a package or from `content`: exactly one of the two. */
@@ -4928,16 +5233,25 @@ export interface components {
             /** @description What the plan offers. */
             description?: string | null;
             billingType: components["schemas"]["BillingType"];
-            /** @description Months between two payments; at least 1 for a recurring plan, without effect on a one-time plan. It cannot be changed later. */
+            /**
+             * Format: int32
+             * @description Months between two payments; at least 1 for a recurring plan, without effect on a one-time plan. It cannot be changed later.
+             */
             billingIntervalMonths: number;
-            /** @description Price in the currency's smallest unit; 0 is free. */
+            /**
+             * Format: int32
+             * @description Price in the currency's smallest unit; 0 is free.
+             */
             priceCents: number;
             /**
              * @description ISO 4217 code, in upper or lower case. It cannot be changed later.
              * @example USD
              */
             currency: string;
-            /** @description Users that a client workspace on this plan may have. */
+            /**
+             * Format: int32
+             * @description Users that a client workspace on this plan may have.
+             */
             seatsIncluded: number;
             /**
              * @description Whether credits are unlimited, whatever the credit package says.
@@ -4949,7 +5263,10 @@ export interface components {
              * @default false
              */
             extraCreditsEnabled: boolean;
-            /** @description Price of a pack of extra credits in the currency's smallest unit. Needed when `extraCreditsEnabled` is true. */
+            /**
+             * Format: int32
+             * @description Price of a pack of extra credits in the currency's smallest unit. Needed when `extraCreditsEnabled` is true.
+             */
             extraCreditsPriceCents?: number | null;
             /**
              * @description Whether the pricing widget shows the plan.
@@ -4981,9 +5298,15 @@ export interface components {
             description: string | null;
             status: components["schemas"]["PlanStatus"];
             billingType: components["schemas"]["BillingType"];
-            /** @description Months between two payments of a recurring plan; without effect on a one-time plan. */
+            /**
+             * Format: int32
+             * @description Months between two payments of a recurring plan; without effect on a one-time plan.
+             */
             billingIntervalMonths: number;
-            /** @description Price in the currency's smallest unit; 0 is free. */
+            /**
+             * Format: int32
+             * @description Price in the currency's smallest unit; 0 is free.
+             */
             priceCents: number;
             /**
              * @description ISO 4217 code in upper case.
@@ -4999,13 +5322,22 @@ export interface components {
             unlimitedCredits: boolean;
             /** @description Whether customers may buy credits beyond those included. */
             extraCreditsEnabled: boolean;
-            /** @description Price of a pack of extra credits in the currency's smallest unit. */
+            /**
+             * Format: int32
+             * @description Price of a pack of extra credits in the currency's smallest unit.
+             */
             extraCreditsPriceCents: number | null;
-            /** @description Users that a client workspace on this plan may have. */
+            /**
+             * Format: int32
+             * @description Users that a client workspace on this plan may have.
+             */
             seatsIncluded: number;
             /** @description Whether the pricing widget shows the plan. */
             visible: boolean;
-            /** @description Clients that are on the plan now. */
+            /**
+             * Format: int32
+             * @description Clients that are on the plan now.
+             */
             activeSubscriptions: number;
             /** @description Payment page of the plan at the payment provider; `null` when there is none. */
             checkoutUrl: string | null;
@@ -5013,9 +5345,15 @@ export interface components {
             creditPackageName: string | null;
             /** @description Name of the package with the plan's content. */
             packageName: string;
-            /** @description Agents that the plan gives access to. */
+            /**
+             * Format: int32
+             * @description Agents that the plan gives access to.
+             */
             agentsCount: number;
-            /** @description Pages of the hub that the plan gives access to. */
+            /**
+             * Format: int32
+             * @description Pages of the hub that the plan gives access to.
+             */
             pagesCount: number;
             /** @description Title in the pricing widget; `null` shows the name. */
             widgetTitle: string | null;
@@ -5051,7 +5389,10 @@ export interface components {
             publicId: string;
             /** @description Name of the plan. */
             name: string;
-            /** @description Price in the currency's smallest unit; 0 is free. */
+            /**
+             * Format: int32
+             * @description Price in the currency's smallest unit; 0 is free.
+             */
             priceCents: number;
             /**
              * @description ISO 4217 code in upper case.
@@ -5059,9 +5400,15 @@ export interface components {
              */
             currency: string;
             billingType: components["schemas"]["BillingType"];
-            /** @description Months between two payments of a recurring plan; without effect on a one-time plan. */
+            /**
+             * Format: int32
+             * @description Months between two payments of a recurring plan; without effect on a one-time plan.
+             */
             billingIntervalMonths: number;
-            /** @description Credits that the plan brings, bonus credits among them; 0 without a credit package. */
+            /**
+             * Format: int64
+             * @description Credits that the plan brings, bonus credits among them; 0 without a credit package.
+             */
             creditsIncluded: number;
         };
         /**
@@ -5076,15 +5423,24 @@ export interface components {
             /** @description What the plan offers. */
             description?: string;
             status?: components["schemas"]["PlanStatus"];
-            /** @description Price in the currency's smallest unit; 0 is free. Fixed while the plan has active subscribers. */
+            /**
+             * Format: int32
+             * @description Price in the currency's smallest unit; 0 is free. Fixed while the plan has active subscribers.
+             */
             priceCents?: number;
-            /** @description Users that a client workspace on this plan may have. */
+            /**
+             * Format: int32
+             * @description Users that a client workspace on this plan may have.
+             */
             seatsIncluded?: number;
             /** @description Whether credits are unlimited, whatever the credit package says. */
             unlimitedCredits?: boolean;
             /** @description Whether customers may buy credits beyond those included. */
             extraCreditsEnabled?: boolean;
-            /** @description Price of a pack of extra credits in the currency's smallest unit. Needed when `extraCreditsEnabled` is true. */
+            /**
+             * Format: int32
+             * @description Price of a pack of extra credits in the currency's smallest unit. Needed when `extraCreditsEnabled` is true.
+             */
             extraCreditsPriceCents?: number;
             /**
              * Format: uuid
@@ -5226,20 +5582,35 @@ export interface components {
         };
         /** @description Data of the event `debug-info`, which ends a successful turn. */
         StreamDebugInfo: {
-            /** @description Tokens that the models read, over all steps and sub-agents. */
+            /**
+             * Format: int32
+             * @description Tokens that the models read, over all steps and sub-agents.
+             */
             inputTokens: number;
-            /** @description Tokens that the models wrote. */
+            /**
+             * Format: int32
+             * @description Tokens that the models wrote.
+             */
             outputTokens: number;
-            /** @description Sum of both. */
+            /**
+             * Format: int32
+             * @description Sum of both.
+             */
             totalTokens: number;
-            /** @description Model costs in US dollars. A model whose price is not known counts as 0. */
+            /**
+             * Format: double
+             * @description Model costs in US dollars. A model whose price is not known counts as 0.
+             */
             totalCost: number;
             /**
              * @description Name at its provider of the model that wrote the reply.
              * @example gpt-4.1
              */
             model: string;
-            /** @description Milliseconds from the request to the complete reply. */
+            /**
+             * Format: int64
+             * @description Milliseconds from the request to the complete reply.
+             */
             durationMs: number;
             /**
              * Format: uuid
@@ -5256,7 +5627,10 @@ export interface components {
             code: components["schemas"]["ErrorCode"];
             /** @description One sentence that a person can act on. Its wording may change. */
             message: string;
-            /** @description The HTTP status that `sendMessage` returns in this case. */
+            /**
+             * Format: int32
+             * @description The HTTP status that `sendMessage` returns in this case.
+             */
             status: number;
             /** @description The request's id, as in the `X-Request-Id` header. */
             requestId: string;
@@ -5270,7 +5644,10 @@ export interface components {
         StreamToolCall: {
             /** @description Name by which the agent called the tool. */
             name: string;
-            /** @description Milliseconds that the call took. */
+            /**
+             * Format: int64
+             * @description Milliseconds that the call took.
+             */
             durationMs: number;
             /** @description Whether the tool succeeded. The agent reads the error and continues. */
             ok: boolean;
@@ -5293,7 +5670,10 @@ export interface components {
             aiModelPublicId: string | null;
             /** @description Display name of that AI model; `null` when there is no override. */
             aiModelName: string | null;
-            /** @description Position in the parent's list, smallest first. */
+            /**
+             * Format: int32
+             * @description Position in the parent's list, smallest first.
+             */
             sortOrder: number;
         };
         /** @description The agent to link as a sub-agent. */
@@ -5310,7 +5690,10 @@ export interface components {
              * @description AI model to use instead of the sub-agent's own, one of `listAiModels`.
              */
             aiModelPublicId?: string | null;
-            /** @description Position in the parent's list, smallest first; the end of the list when left out. */
+            /**
+             * Format: int32
+             * @description Position in the parent's list, smallest first; the end of the list when left out.
+             */
             sortOrder?: number;
         };
         /** @description Whether a subdomain is free. */
@@ -5342,19 +5725,30 @@ export interface components {
         ThinkingEffort: "low" | "medium" | "high";
         /** @description Tokens that models used for a reply, over all its steps and sub-agents. */
         TokenUsage: {
-            /** @description Tokens that the models read. */
+            /**
+             * Format: int32
+             * @description Tokens that the models read.
+             */
             inputTokens: number;
-            /** @description Tokens that the models wrote. */
+            /**
+             * Format: int32
+             * @description Tokens that the models wrote.
+             */
             outputTokens: number;
-            /** @description Sum of both. */
+            /**
+             * Format: int32
+             * @description Sum of both.
+             */
             totalTokens: number;
         };
         /**
+         * Format: int64
          * @description Number of items over all pages.
          * @example 1
          */
         TotalItems: number;
         /**
+         * Format: int64
          * @description Number of pages, `ceil(total / limit)`; 0 when there are no items.
          * @example 1
          */
@@ -5370,7 +5764,10 @@ export interface components {
             label: string;
             /** @description What the prompt says when the option is chosen. */
             injectedText: string;
-            /** @description Position among the options. */
+            /**
+             * Format: int32
+             * @description Position among the options.
+             */
             sortOrder: number;
         };
         /** @description An option for a choice variable. */
@@ -5379,7 +5776,10 @@ export interface components {
             label: string;
             /** @description What the prompt says when the option is chosen. */
             injectedText: string;
-            /** @description Position among the options; the place in the list when it is left out. */
+            /**
+             * Format: int32
+             * @description Position among the options; the place in the list when it is left out.
+             */
             sortOrder?: number;
         };
         /**
@@ -5444,7 +5844,10 @@ export interface components {
             aiModelPublicId: string | null;
             /** @description Display name of that model; `null` when there is none. */
             aiModelName: string | null;
-            /** @description Position among the sub-agents of the agent. */
+            /**
+             * Format: int32
+             * @description Position among the sub-agents of the agent.
+             */
             sortOrder: number;
         };
         /** @description A line of the feature list in the pricing widget. */

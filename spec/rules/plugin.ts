@@ -4,6 +4,7 @@ import { listErrorCodes } from './listErrorCodes.ts';
 import { namedExamples } from './namedExamples.ts';
 import { noPlaceholder } from './noPlaceholder.ts';
 import { noUnusedFile } from './noUnusedFile.ts';
+import { numberFormats } from './numberFormats.ts';
 import { operationIdVerb } from './operationIdVerb.ts';
 import { operationKeyOrder } from './operationKeyOrder.ts';
 import { propertyDescribed } from './propertyDescribed.ts';
@@ -25,6 +26,7 @@ export default function guildhall() {
         'named-examples': namedExamples,
         'no-placeholder': noPlaceholder,
         'no-unused-file': noUnusedFile,
+        'number-formats': numberFormats,
         'operation-id-verb': operationIdVerb,
         'operation-key-order': operationKeyOrder,
         'property-described': propertyDescribed,

@@ -66,6 +66,23 @@ describe('a body that breaks the schema in one place', () => {
   });
 });
 
+describe('a number out of range', () => {
+  const timeout = (timeoutSeconds: number) => send('sendMessage', JSON.stringify({ content: 'Hello', timeoutSeconds }));
+
+  test.each([0, 301, 2 ** 31, -(2 ** 31) - 1, 2 ** 53, 1e300])('%p is refused by its bound alone', async (value) => {
+    const { status, body } = await timeout(value);
+    expect(status).toBe(400);
+    const message = value < 1 ? 'must be >= 1' : 'must be <= 300';
+    const keyword = value < 1 ? 'minimum' : 'maximum';
+    expect(body.details).toEqual([{ path: '/body/timeoutSeconds', message, keyword }]);
+  });
+
+  test('a fraction is refused by the type alone', async () => {
+    const { body } = await timeout(1.5);
+    expect(body.details).toEqual([{ path: '/body/timeoutSeconds', message: 'must be integer', keyword: 'type' }]);
+  });
+});
+
 describe('a body that is no JSON', () => {
   test.each([
     ['cut off', '{"name": "x"'],

@@ -7,7 +7,7 @@ import type { Operation } from '../../spec/rules/types.ts';
 
 /*
  * Each folder of rules/ is named after a rule and holds the files of a good and a bad document that differ from rules/base. An
- * empty file means that the document lacks it.
+ * empty file means that the document lacks it. A bad document with several faults marks each with a comment `# fault`.
  */
 const fixtures = join(import.meta.dirname, 'rules');
 const base = join(fixtures, 'base');
@@ -15,7 +15,7 @@ const rules = readdirSync(fixtures).filter((name) => name !== 'base');
 const builtIn = ['component-name-unique', 'struct'];
 
 let folder: string;
-let reported: Map<string, Set<string>>;
+let reported: Map<string, string[]>;
 
 /** Writes every document in full and lints all of them in one process. */
 beforeAll(async () => {
@@ -35,9 +35,15 @@ beforeAll(async () => {
   const reports: { problems: { ruleId: string }[] }[] = JSON.parse(`[${stdout.replaceAll(/^\}\{$/gm, '},{')}]`);
   expect(reports).toHaveLength(documents.length);
   reported = new Map(
-    documents.map((document, index) => [document, new Set(reports[index]?.problems.map(({ ruleId }) => ruleId))]),
+    documents.map((document, index) => [document, (reports[index]?.problems ?? []).map(({ ruleId }) => ruleId)]),
   );
 }, 30_000);
+
+/** How many faults the files of a document are marked with. */
+function faultsIn(document: string): number {
+  const files = globSync('**/*.yaml', { cwd: join(fixtures, document) });
+  return files.flatMap((file) => readFileSync(join(fixtures, document, file), 'utf8').match(/# fault$/gm) ?? []).length;
+}
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -57,7 +63,10 @@ describe.each(rules)('%s', (rule) => {
   });
 
   test('is the only rule that reports the bad document', () => {
-    expect([...(reported.get(`${rule}/bad`) ?? [])]).toEqual([builtIn.includes(rule) ? rule : `guildhall/${rule}`]);
+    const problems = reported.get(`${rule}/bad`) ?? [];
+    expect([...new Set(problems)]).toEqual([builtIn.includes(rule) ? rule : `guildhall/${rule}`]);
+    const marked = faultsIn(`${rule}/bad`);
+    if (marked > 0) expect(problems).toHaveLength(marked);
   });
 });
 
