@@ -55,6 +55,11 @@ export const ERRORS: Readonly<Record<ErrorCode, { status: number; message: strin
   HTTP_TOOL_LIMIT_REACHED: { status: 422, message: 'The workspace has as many tools as its limit allows.' },
   HTTP_TOOL_NAME_TAKEN: { status: 409, message: 'Another tool of the workspace has this name.' },
   HTTP_TOOL_NOT_FOUND: { status: 404, message: 'No tool with this id exists in the workspace.' },
+  IDEMPOTENCY_IN_PROGRESS: {
+    status: 409,
+    message: 'A request with this Idempotency-Key is still running. Send it again.',
+  },
+  IDEMPOTENCY_KEY_REUSED: { status: 422, message: 'The Idempotency-Key was used with another request.' },
   IMMUTABLE_FIELD: { status: 400, message: 'The field cannot be changed after creation.' },
   INTERNAL_ERROR: { status: 500, message: 'Something went wrong on our side. Report it with the request id.' },
   INVALID_API_KEY: { status: 401, message: 'The API key is unknown or revoked.' },

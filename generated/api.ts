@@ -38,7 +38,7 @@ export interface paths {
          * Create an agent
          * @description The agent starts with status `draft` and an empty draft: no model, no system prompt, version 1 not yet published. Configure it with `updateAgent`, then make it available with `publishAgent`.
          *
-         *     Error codes: 409 `AGENT_NAME_TAKEN`; 422 `AGENT_LIMIT_REACHED`.
+         *     Error codes: 409 `AGENT_NAME_TAKEN`, `IDEMPOTENCY_IN_PROGRESS`; 422 `AGENT_LIMIT_REACHED`, `IDEMPOTENCY_KEY_REUSED`.
          */
         post: operations["createAgent"];
         delete?: never;
@@ -94,7 +94,7 @@ export interface paths {
          * Publish an agent
          * @description Freezes the draft, with its variables and its linked tools, skills, knowledge sources, external MCP servers, native MCP connections and sub-agents, as the next published version, and starts a new draft from it. The status becomes `active`. The agent needs an AI model; its system prompt may be empty.
          *
-         *     Error codes: 404 `AGENT_NOT_FOUND`; 409 `NO_DRAFT_VERSION`; 422 `AI_MODEL_REQUIRED`.
+         *     Error codes: 404 `AGENT_NOT_FOUND`; 409 `IDEMPOTENCY_IN_PROGRESS`, `NO_DRAFT_VERSION`; 422 `AI_MODEL_REQUIRED`, `IDEMPOTENCY_KEY_REUSED`.
          */
         post: operations["publishAgent"];
         delete?: never;
@@ -182,7 +182,7 @@ export interface paths {
          * Restore a version of an agent
          * @description Overwrites the editable state with that version: settings, variables and all links, including links to external and native MCP servers, which versions do not show. Unpublished changes are lost, and `hasUnpublishedChanges` is false afterwards. Conversations keep using the published version until the agent is published again. Parts of the version that are no longer possible are left out, and the response is still 200: a link to a deleted resource, a sub-agent that would now close a cycle, and a model that no longer exists, of the agent or of a sub-agent link. An archived agent has no draft to overwrite: 409 `NO_DRAFT_VERSION`.
          *
-         *     Error codes: 404 `AGENT_NOT_FOUND`, `VERSION_NOT_FOUND`; 409 `NO_DRAFT_VERSION`.
+         *     Error codes: 404 `AGENT_NOT_FOUND`, `VERSION_NOT_FOUND`; 409 `IDEMPOTENCY_IN_PROGRESS`, `NO_DRAFT_VERSION`; 422 `IDEMPOTENCY_KEY_REUSED`.
          */
         post: operations["restoreVersion"];
         delete?: never;
@@ -238,7 +238,7 @@ export interface paths {
          * Create a variable
          * @description Defines a variable of the dynamic prompt; write `{{name}}` where its value belongs. It takes part in conversations once the agent is published with `dynamicPromptEnabled` on. Choice variables need 1 to 50 `options` with different labels, and other types take none: 422 `VARIABLE_OPTIONS_INVALID`. A `defaultValue` that does not fit the type is 422 `VARIABLE_DEFAULT_INVALID`. A conversation gets its values as `metadata.variables`, an object of values by name, with its first message.
          *
-         *     Error codes: 404 `AGENT_NOT_FOUND`; 409 `VARIABLE_NAME_TAKEN`; 422 `VARIABLE_OPTIONS_INVALID`, `VARIABLE_DEFAULT_INVALID`.
+         *     Error codes: 404 `AGENT_NOT_FOUND`; 409 `IDEMPOTENCY_IN_PROGRESS`, `VARIABLE_NAME_TAKEN`; 422 `VARIABLE_OPTIONS_INVALID`, `VARIABLE_DEFAULT_INVALID`, `IDEMPOTENCY_KEY_REUSED`.
          */
         post: operations["createVariable"];
         delete?: never;
@@ -392,7 +392,7 @@ export interface paths {
          * Create a command
          * @description The command is active at once: commands are not part of a version, so the agent need not be published again. Its name and its slash word must each be unused among the commands of this agent.
          *
-         *     Error codes: 404 `AGENT_NOT_FOUND`; 409 `COMMAND_NAME_TAKEN`, `COMMAND_SLUG_TAKEN`.
+         *     Error codes: 404 `AGENT_NOT_FOUND`; 409 `COMMAND_NAME_TAKEN`, `COMMAND_SLUG_TAKEN`, `IDEMPOTENCY_IN_PROGRESS`; 422 `IDEMPOTENCY_KEY_REUSED`.
          */
         post: operations["createCommand"];
         delete?: never;
@@ -454,7 +454,7 @@ export interface paths {
          * Link a skill to an agent
          * @description Adds the skill to the draft of the agent, active from the start. Conversations follow once the agent is published again: the agent knows the skill by its name and description, and reads its instructions and files when a task calls for them. A skill is linked to an agent once: a second time is 409 `ALREADY_LINKED`. An archived agent has no draft: 409 `NO_DRAFT_VERSION`.
          *
-         *     Error codes: 404 `AGENT_NOT_FOUND`, `SKILL_NOT_FOUND`; 409 `ALREADY_LINKED`, `NO_DRAFT_VERSION`.
+         *     Error codes: 404 `AGENT_NOT_FOUND`, `SKILL_NOT_FOUND`; 409 `ALREADY_LINKED`, `IDEMPOTENCY_IN_PROGRESS`, `NO_DRAFT_VERSION`; 422 `IDEMPOTENCY_KEY_REUSED`.
          */
         post: operations["linkSkill"];
         delete?: never;
@@ -524,7 +524,7 @@ export interface paths {
          * Upload a skill
          * @description Takes a `.zip` or `.skill` archive with a `SKILL.md`, or a lone Markdown file, of at most 10 MiB (413 `PAYLOAD_TOO_LARGE`). The bytes decide which of the two it is; a file that is neither, or whose name has another extension, is 415 `UNSUPPORTED_MEDIA_TYPE`. The front matter of `SKILL.md` gives the name and the description, which it must contain, and the license, compatibility, metadata and allowed tools. An archive that is over a limit, cannot be read, is unsafe to unpack, or has no valid `SKILL.md` is 400 `INVALID_SKILL_ZIP`, and the message says what is wrong; `SkillUpload` has the rules.
          *
-         *     Error codes: 400 `INVALID_SKILL_ZIP`; 409 `SKILL_NAME_TAKEN`.
+         *     Error codes: 400 `INVALID_SKILL_ZIP`; 409 `IDEMPOTENCY_IN_PROGRESS`, `SKILL_NAME_TAKEN`; 422 `IDEMPOTENCY_KEY_REUSED`.
          */
         post: operations["uploadSkill"];
         delete?: never;
@@ -586,7 +586,7 @@ export interface paths {
          * Link a knowledge source to an agent
          * @description Adds the knowledge source to the draft of the agent, active from the start; it may still be processing. Conversations follow once the agent is published again: the passages of all its sources that fit a message best, six at most, reach the agent with the message and the names of their sources, and it can search for more. A source is linked to an agent once: a second time is 409 `ALREADY_LINKED`. An archived agent has no draft: 409 `NO_DRAFT_VERSION`.
          *
-         *     Error codes: 404 `AGENT_NOT_FOUND`, `KNOWLEDGE_SOURCE_NOT_FOUND`; 409 `ALREADY_LINKED`, `NO_DRAFT_VERSION`.
+         *     Error codes: 404 `AGENT_NOT_FOUND`, `KNOWLEDGE_SOURCE_NOT_FOUND`; 409 `ALREADY_LINKED`, `IDEMPOTENCY_IN_PROGRESS`, `NO_DRAFT_VERSION`; 422 `IDEMPOTENCY_KEY_REUSED`.
          */
         post: operations["linkKnowledgeSource"];
         delete?: never;
@@ -655,6 +655,8 @@ export interface paths {
         /**
          * Add a knowledge source
          * @description Send JSON for a text, or `multipart/form-data` for a file: PDF, TXT, CSV, DOCX or MD, at most 20 MiB (413 `PAYLOAD_TOO_LARGE`; another kind of file is 415 `UNSUPPORTED_MEDIA_TYPE`). The response comes at once with `processingStatus` `PENDING`; the content is read and indexed in the background. Poll `getKnowledgeSource` until the status is `COMPLETED` or `FAILED`: what is wrong inside a file shows only then. Names need not be unique.
+         *
+         *     Error codes: 409 `IDEMPOTENCY_IN_PROGRESS`; 422 `IDEMPOTENCY_KEY_REUSED`.
          */
         post: operations["createKnowledgeSource"];
         delete?: never;
@@ -716,7 +718,7 @@ export interface paths {
          * Link a tool to an agent
          * @description Adds the tool to the draft of the agent, active from the start and with the tool's own `requiresApproval`; change both with `updateToolLink`. Conversations follow once the agent is published again, and later changes of the tool itself count for them at once. A tool is linked to an agent once: a second time is 409 `ALREADY_LINKED`. An archived agent has no draft: 409 `NO_DRAFT_VERSION`.
          *
-         *     Error codes: 404 `AGENT_NOT_FOUND`, `HTTP_TOOL_NOT_FOUND`; 409 `ALREADY_LINKED`, `NO_DRAFT_VERSION`.
+         *     Error codes: 404 `AGENT_NOT_FOUND`, `HTTP_TOOL_NOT_FOUND`; 409 `ALREADY_LINKED`, `IDEMPOTENCY_IN_PROGRESS`, `NO_DRAFT_VERSION`; 422 `IDEMPOTENCY_KEY_REUSED`.
          */
         post: operations["linkTool"];
         delete?: never;
@@ -792,7 +794,7 @@ export interface paths {
          * Create a tool
          * @description An HTTP request, a database query, a variable or a third-party API that agents can be linked to. The configuration must fit the type, or else it is 422 `INVALID_TOOL_CONFIGURATION`, and `details` names each error. Tools of type `PARTNER_MCP` are not created here: 422 `INVALID_TOOL_TYPE`. A workspace has at most 500 tools unless its operator sets another limit: 422 `HTTP_TOOL_LIMIT_REACHED`.
          *
-         *     Error codes: 409 `HTTP_TOOL_NAME_TAKEN`; 422 `HTTP_TOOL_LIMIT_REACHED`, `INVALID_TOOL_TYPE`, `INVALID_TOOL_CONFIGURATION`.
+         *     Error codes: 409 `HTTP_TOOL_NAME_TAKEN`, `IDEMPOTENCY_IN_PROGRESS`; 422 `HTTP_TOOL_LIMIT_REACHED`, `INVALID_TOOL_TYPE`, `INVALID_TOOL_CONFIGURATION`, `IDEMPOTENCY_KEY_REUSED`.
          */
         post: operations["createTool"];
         delete?: never;
@@ -876,7 +878,7 @@ export interface paths {
          * Link an external MCP server to an agent
          * @description Lets the agent call every tool that the last discovery found on the server, also tools that a later discovery finds. The link starts active and without approval, and belongs to the draft: conversations use it once the agent is published again, for as long as the server is `CONNECTED`. Only a server with this status can be linked, any other is 422 `EXTERNAL_MCP_NOT_ACTIVE`; discover it again first. A server is linked to an agent once: a second time is 409 `ALREADY_LINKED`. An archived agent has no draft: 409 `NO_DRAFT_VERSION`.
          *
-         *     Error codes: 404 `AGENT_NOT_FOUND`, `EXTERNAL_MCP_NOT_FOUND`; 409 `ALREADY_LINKED`, `NO_DRAFT_VERSION`; 422 `EXTERNAL_MCP_NOT_ACTIVE`.
+         *     Error codes: 404 `AGENT_NOT_FOUND`, `EXTERNAL_MCP_NOT_FOUND`; 409 `ALREADY_LINKED`, `IDEMPOTENCY_IN_PROGRESS`, `NO_DRAFT_VERSION`; 422 `EXTERNAL_MCP_NOT_ACTIVE`, `IDEMPOTENCY_KEY_REUSED`.
          */
         post: operations["linkExternalMcp"];
         delete?: never;
@@ -952,7 +954,7 @@ export interface paths {
          * Register an external MCP server
          * @description Stores the server with its credential encrypted, then connects to it and discovers its tools, which takes up to 10 seconds. When that fails the response is still 201, with status `ERROR` and the reason in `errorMessage`, so that it can be mended and discovered again; with `rejectIfNotConnected` it is 422 `MCP_DISCOVERY_FAILED` and nothing is kept. A credential that `authType` needs and the body lacks is 400 `VALIDATION_ERROR`, as is a field of it that `authType` does not use.
          *
-         *     Error codes: 409 `EXTERNAL_MCP_NAME_TAKEN`; 422 `OAUTH_NOT_SUPPORTED_VIA_API`, `MCP_DISCOVERY_FAILED`.
+         *     Error codes: 409 `EXTERNAL_MCP_NAME_TAKEN`, `IDEMPOTENCY_IN_PROGRESS`; 422 `OAUTH_NOT_SUPPORTED_VIA_API`, `MCP_DISCOVERY_FAILED`, `IDEMPOTENCY_KEY_REUSED`.
          */
         post: operations["createExternalMcp"];
         delete?: never;
@@ -1036,7 +1038,7 @@ export interface paths {
          * Link native MCP connections to an agent
          * @description Adds up to 50 connections to the draft of the agent; each link starts `STATIC`. Conversations follow once the agent is published again. An id that the workspace does not have or whose connection is not `ACTIVE` is no error: it is left out and named in `skipped`. One that is linked already stays as it is and counts as linked, and an id that is sent twice counts twice. 502 `TOOLKIT_REGISTRY_UNAVAILABLE` when the registry does not answer; nothing is linked then.
          *
-         *     Error codes: 404 `AGENT_NOT_FOUND`; 502 `TOOLKIT_REGISTRY_UNAVAILABLE`.
+         *     Error codes: 404 `AGENT_NOT_FOUND`; 409 `IDEMPOTENCY_IN_PROGRESS`; 422 `IDEMPOTENCY_KEY_REUSED`; 502 `TOOLKIT_REGISTRY_UNAVAILABLE`.
          */
         post: operations["linkNativeMcps"];
         delete?: never;
@@ -1184,7 +1186,7 @@ export interface paths {
          *     above one another, that of the conversation included, and none is delegated to that stands above already: published
          *     versions may form a ring where drafts may not.
          *
-         *     Error codes: 404 `AGENT_NOT_FOUND`, `SUB_AGENT_NOT_FOUND`, `AI_MODEL_NOT_FOUND`; 409 `ALREADY_LINKED`, `NO_DRAFT_VERSION`; 422 `SUB_AGENT_CYCLE`.
+         *     Error codes: 404 `AGENT_NOT_FOUND`, `SUB_AGENT_NOT_FOUND`, `AI_MODEL_NOT_FOUND`; 409 `ALREADY_LINKED`, `IDEMPOTENCY_IN_PROGRESS`, `NO_DRAFT_VERSION`; 422 `IDEMPOTENCY_KEY_REUSED`, `SUB_AGENT_CYCLE`.
          */
         post: operations["linkSubAgent"];
         delete?: never;
@@ -1256,7 +1258,7 @@ export interface paths {
          * Create an automation
          * @description The automation starts `active` and is armed before the response: a schedule created here does fire, and with trigger mode `webhook_url` the response has the secret address. A run sends the prompt to the published version of the agent. Trigger mode `schedule` needs `schedule`, `webhook` needs `triggerToolkitSlug` and `triggerSlug`: without them it is 400 `VALIDATION_ERROR`. A cron expression or time zone that cannot be read is 400 `INVALID_CRON` or `INVALID_TIMEZONE`, a trigger that the toolkit does not have 422 `UNKNOWN_TRIGGER`.
          *
-         *     Error codes: 400 `INVALID_CRON`, `INVALID_TIMEZONE`; 404 `AGENT_NOT_FOUND`; 409 `AUTOMATION_NAME_TAKEN`; 422 `UNKNOWN_TRIGGER`.
+         *     Error codes: 400 `INVALID_CRON`, `INVALID_TIMEZONE`; 404 `AGENT_NOT_FOUND`; 409 `AUTOMATION_NAME_TAKEN`, `IDEMPOTENCY_IN_PROGRESS`; 422 `IDEMPOTENCY_KEY_REUSED`, `UNKNOWN_TRIGGER`.
          */
         post: operations["createAutomation"];
         delete?: never;
@@ -1340,7 +1342,7 @@ export interface paths {
          * Connect an agent to a channel
          * @description The first of two steps: makes the connection, not yet configured; `configureChannel` is the second. An agent has at most one connection of each type, another is 409 `CHANNEL_ALREADY_CONNECTED`. Channels are not part of the agent's versions, so no publication is needed for the connection itself.
          *
-         *     Error codes: 400 `INVALID_CHANNEL_TYPE`; 404 `AGENT_NOT_FOUND`; 409 `CHANNEL_ALREADY_CONNECTED`.
+         *     Error codes: 400 `INVALID_CHANNEL_TYPE`; 404 `AGENT_NOT_FOUND`; 409 `CHANNEL_ALREADY_CONNECTED`, `IDEMPOTENCY_IN_PROGRESS`; 422 `IDEMPOTENCY_KEY_REUSED`.
          */
         post: operations["connectChannel"];
         delete?: never;
@@ -1512,7 +1514,7 @@ export interface paths {
          *     a new conversation). A required variable without a value or default is 422 `MISSING_VARIABLE`, and a value of the
          *     wrong type is 400 `VALIDATION_ERROR`; nothing is stored then.
          *
-         *     Error codes: 404 `AGENT_NOT_FOUND`, `CONVERSATION_NOT_FOUND`; 408 `AGENT_TIMEOUT`; 422 `AGENT_NOT_PUBLISHED`, `CONVERSATION_PAUSED`, `CONVERSATION_ENDED`, `ATTACHMENT_TOO_LARGE`, `UNSUPPORTED_ATTACHMENT`, `MISSING_VARIABLE`; 429 `OPERATION_LIMIT_REACHED`; 502 `MODEL_PROVIDER_ERROR`.
+         *     Error codes: 404 `AGENT_NOT_FOUND`, `CONVERSATION_NOT_FOUND`; 408 `AGENT_TIMEOUT`; 422 `AGENT_NOT_PUBLISHED`, `CONVERSATION_PAUSED`, `CONVERSATION_ENDED`, `ATTACHMENT_TOO_LARGE`, `UNSUPPORTED_ATTACHMENT`, `MISSING_VARIABLE`, `IDEMPOTENCY_KEY_REUSED`; 429 `OPERATION_LIMIT_REACHED`; 502 `MODEL_PROVIDER_ERROR`.
          */
         post: operations["sendMessage"];
         delete?: never;
@@ -1534,7 +1536,7 @@ export interface paths {
          * Send a message to an agent and stream the reply
          * @description The same as `sendMessage`, with the reply sent piece by piece as server-sent events; a turn has five minutes, and `timeoutSeconds` is ignored. What is wrong with the request itself is a plain HTTP error. What fails once the stream has begun is one `error` event under status 200, with one of the codes `AGENT_NOT_PUBLISHED`, `CONVERSATION_NOT_FOUND` (deleted meanwhile), `CONVERSATION_PAUSED`, `CONVERSATION_ENDED`, `ATTACHMENT_TOO_LARGE`, `UNSUPPORTED_ATTACHMENT`, `MISSING_VARIABLE`, `OPERATION_LIMIT_REACHED`, `AGENT_TIMEOUT`, `MODEL_PROVIDER_ERROR`, `UNAVAILABLE` or `INTERNAL_ERROR`; the pieces that came before it are not stored. `UNAVAILABLE` means that the service stops or has lost its database: send the message again, with the `conversationId` if it has come. A client that goes away does not stop the turn: it is completed and stored. A client that leaves more than 1 MiB unread counts as gone, and its connection is closed.
          *
-         *     Error codes: 404 `AGENT_NOT_FOUND`, `CONVERSATION_NOT_FOUND`.
+         *     Error codes: 404 `AGENT_NOT_FOUND`, `CONVERSATION_NOT_FOUND`; 422 `IDEMPOTENCY_KEY_REUSED`.
          */
         post: operations["streamMessage"];
         delete?: never;
@@ -1630,7 +1632,7 @@ export interface paths {
          * Create a client
          * @description Creates the client workspace with its users, who exist at once. With a plan the client is `active` and its period begins now; with `inviteToTrial` it is `trialing` on the hub's trial plan, and `planPublicId` is ignored; with neither it is `pending_onboarding`. With `sendInvitations` each user gets an invitation by mail, listed in `pendingInvitations` until it is accepted. More users than the plan has seats are 409 `SEATS_LIMIT_REACHED`, and a trial needs the hub to offer one.
          *
-         *     Error codes: 404 `PLAN_NOT_FOUND`; 409 `CLIENT_NAME_TAKEN`, `SEATS_LIMIT_REACHED`; 422 `TRIAL_NOT_ENABLED`.
+         *     Error codes: 404 `PLAN_NOT_FOUND`; 409 `CLIENT_NAME_TAKEN`, `IDEMPOTENCY_IN_PROGRESS`, `SEATS_LIMIT_REACHED`; 422 `IDEMPOTENCY_KEY_REUSED`, `TRIAL_NOT_ENABLED`.
          */
         post: operations["createClient"];
         delete?: never;
@@ -1674,7 +1676,7 @@ export interface paths {
          * Resend an invitation
          * @description Mails a pending invitation again and renews `expiresAt`, also when it has expired. An invitation that was accepted is no longer found.
          *
-         *     Error codes: 404 `CLIENT_NOT_FOUND`, `INVITATION_NOT_FOUND`.
+         *     Error codes: 404 `CLIENT_NOT_FOUND`, `INVITATION_NOT_FOUND`; 409 `IDEMPOTENCY_IN_PROGRESS`; 422 `IDEMPOTENCY_KEY_REUSED`.
          */
         post: operations["resendClientInvitation"];
         delete?: never;
@@ -1772,7 +1774,7 @@ export interface paths {
          * Create a coupon
          * @description Makes a coupon that can be redeemed at once, or from `validFrom` on, with a coupon and a promotion code at the payment provider; when the provider fails, nothing is left behind. A percentage is at most 100; `repeating` needs `durationMonths`; scope `plans` needs `applicablePlanIds`, and scope `hub` takes none; a fixed amount needs its plans, listed or all of the hub, to share one currency; `validUntil` lies in the future. A coupon that breaks one of these rules is 422 `COUPON_RULE_VIOLATED`.
          *
-         *     Error codes: 404 `PLAN_NOT_FOUND`; 409 `COUPON_CODE_TAKEN`; 422 `COUPON_RULE_VIOLATED`; 502 `PAYMENT_PROVIDER_ERROR`.
+         *     Error codes: 404 `PLAN_NOT_FOUND`; 409 `COUPON_CODE_TAKEN`, `IDEMPOTENCY_IN_PROGRESS`; 422 `COUPON_RULE_VIOLATED`, `IDEMPOTENCY_KEY_REUSED`; 502 `PAYMENT_PROVIDER_ERROR`.
          */
         post: operations["createCoupon"];
         delete?: never;
@@ -1832,7 +1834,7 @@ export interface paths {
          * Create a credit package
          * @description Makes a package that plans can include with `creditPackagePublicId`. Nothing is created at the payment provider.
          *
-         *     Error codes: 409 `CREDIT_PACKAGE_NAME_TAKEN`.
+         *     Error codes: 409 `CREDIT_PACKAGE_NAME_TAKEN`, `IDEMPOTENCY_IN_PROGRESS`; 422 `IDEMPOTENCY_KEY_REUSED`.
          */
         post: operations["createCreditPackage"];
         delete?: never;
@@ -1892,7 +1894,7 @@ export interface paths {
          * Create a plan
          * @description Makes an `active` plan with a product, a price and a payment link at the payment provider; when the provider fails, nothing is left behind. The content comes from exactly one of `packagePublicId` and `content`, else 400; inline content becomes a package of its own. A recurring plan without an interval, extra credits without a price, or an unknown currency is 422 `PLAN_RULE_VIOLATED`. The texts of the pricing widget are set with `updatePlan`.
          *
-         *     Error codes: 404 `CREDIT_PACKAGE_NOT_FOUND`, `PACKAGE_NOT_FOUND`, `AGENT_NOT_FOUND`, `EXTERNAL_LINK_NOT_FOUND`; 409 `PLAN_NAME_TAKEN`; 422 `PLAN_RULE_VIOLATED`; 502 `PAYMENT_PROVIDER_ERROR`.
+         *     Error codes: 404 `CREDIT_PACKAGE_NOT_FOUND`, `PACKAGE_NOT_FOUND`, `AGENT_NOT_FOUND`, `EXTERNAL_LINK_NOT_FOUND`; 409 `IDEMPOTENCY_IN_PROGRESS`, `PLAN_NAME_TAKEN`; 422 `IDEMPOTENCY_KEY_REUSED`, `PLAN_RULE_VIOLATED`; 502 `PAYMENT_PROVIDER_ERROR`.
          */
         post: operations["createPlan"];
         delete?: never;
@@ -2072,7 +2074,7 @@ export interface paths {
          * Create an external link
          * @description Adds a link at the end of the menu. A hub has at most 10 links; one more is 422 `EXTERNAL_LINK_LIMIT_REACHED`.
          *
-         *     Error codes: 409 `EXTERNAL_LINK_TITLE_TAKEN`; 422 `EXTERNAL_LINK_LIMIT_REACHED`.
+         *     Error codes: 409 `EXTERNAL_LINK_TITLE_TAKEN`, `IDEMPOTENCY_IN_PROGRESS`; 422 `EXTERNAL_LINK_LIMIT_REACHED`, `IDEMPOTENCY_KEY_REUSED`.
          */
         post: operations["createExternalLink"];
         delete?: never;
@@ -3973,7 +3975,7 @@ export interface components {
          * @example AGENT_NOT_FOUND
          * @enum {string}
          */
-        ErrorCode: "AGENT_LIMIT_REACHED" | "AGENT_NAME_TAKEN" | "AGENT_NOT_FOUND" | "AGENT_NOT_PUBLISHED" | "AGENT_TIMEOUT" | "AI_MODEL_NOT_FOUND" | "AI_MODEL_REQUIRED" | "ALREADY_LINKED" | "ATTACHMENT_TOO_LARGE" | "AUTOMATION_NAME_TAKEN" | "AUTOMATION_NOT_FOUND" | "CHANNEL_ALREADY_CONNECTED" | "CHANNEL_CONFIG_NOT_ALLOWED_VIA_API" | "CHANNEL_CONNECTION_NOT_FOUND" | "CLIENT_NAME_TAKEN" | "CLIENT_NOT_ACTIVE" | "CLIENT_NOT_FOUND" | "CLIENT_NOT_SUSPENDED" | "COMMAND_NAME_TAKEN" | "COMMAND_NOT_FOUND" | "COMMAND_SLUG_TAKEN" | "CONFIRMATION_REQUIRED" | "CONVERSATION_ENDED" | "CONVERSATION_NOT_FOUND" | "CONVERSATION_PAUSED" | "COUPON_CODE_TAKEN" | "COUPON_NOT_FOUND" | "COUPON_RULE_VIOLATED" | "CREDIT_PACKAGE_IN_USE" | "CREDIT_PACKAGE_NAME_TAKEN" | "CREDIT_PACKAGE_NOT_FOUND" | "DEFAULT_PLAN_NOT_FREE" | "DEFAULT_PLAN_REQUIRED" | "EXTERNAL_LINK_LIMIT_REACHED" | "EXTERNAL_LINK_NOT_FOUND" | "EXTERNAL_LINK_TITLE_TAKEN" | "EXTERNAL_MCP_NAME_TAKEN" | "EXTERNAL_MCP_NOT_ACTIVE" | "EXTERNAL_MCP_NOT_FOUND" | "FEATURE_NOT_FOUND" | "FEATURE_VALIDATION_ERROR" | "HTTP_TOOL_LIMIT_REACHED" | "HTTP_TOOL_NAME_TAKEN" | "HTTP_TOOL_NOT_FOUND" | "IMMUTABLE_FIELD" | "INTERNAL_ERROR" | "INVALID_API_KEY" | "INVALID_API_KEY_FORMAT" | "INVALID_CHANNEL_CONFIG" | "INVALID_CHANNEL_CREDENTIALS" | "INVALID_CHANNEL_TYPE" | "INVALID_CRON" | "INVALID_SKILL_ZIP" | "INVALID_TIMEZONE" | "INVALID_TOOL_CONFIGURATION" | "INVALID_TOOL_TYPE" | "INVITATION_NOT_FOUND" | "KNOWLEDGE_SOURCE_NOT_FOUND" | "LAST_ADMIN" | "MCP_DISCOVERY_FAILED" | "METHOD_NOT_ALLOWED" | "MISSING_API_KEY" | "MISSING_VARIABLE" | "MODEL_PROVIDER_ERROR" | "NATIVE_MCP_CONNECTION_NOT_FOUND" | "NOT_FOUND" | "NOT_IMPLEMENTED" | "NOT_LINKED" | "NO_DRAFT_VERSION" | "OAUTH_NOT_SUPPORTED_VIA_API" | "OPERATION_LIMIT_REACHED" | "PACKAGE_NOT_FOUND" | "PAYLOAD_TOO_LARGE" | "PAYMENT_PROVIDER_ERROR" | "PLAN_HAS_SUBSCRIBERS" | "PLAN_NAME_TAKEN" | "PLAN_NOT_FOUND" | "PLAN_RULE_VIOLATED" | "RATE_LIMITED" | "SEATS_LIMIT_REACHED" | "SKILL_NAME_TAKEN" | "SKILL_NOT_FOUND" | "SUBDOMAIN_RESERVED" | "SUBDOMAIN_TAKEN" | "SUB_AGENT_CYCLE" | "SUB_AGENT_NOT_FOUND" | "TEMPERATURE_NOT_SUPPORTED" | "THINKING_NOT_SUPPORTED" | "TOOLKIT_REGISTRY_UNAVAILABLE" | "TRIAL_NOT_ENABLED" | "TRIGGER_NOT_FOUND" | "UNAVAILABLE" | "UNKNOWN_TOOLKIT" | "UNKNOWN_TRIGGER" | "UNSUPPORTED_ATTACHMENT" | "UNSUPPORTED_MEDIA_TYPE" | "USER_NOT_FOUND" | "VALIDATION_ERROR" | "VARIABLE_DEFAULT_INVALID" | "VARIABLE_NAME_TAKEN" | "VARIABLE_NOT_FOUND" | "VARIABLE_OPTIONS_INVALID" | "VERSION_NOT_FOUND" | "ZAPI_INSTANCE_ID_ALREADY_USED";
+        ErrorCode: "AGENT_LIMIT_REACHED" | "AGENT_NAME_TAKEN" | "AGENT_NOT_FOUND" | "AGENT_NOT_PUBLISHED" | "AGENT_TIMEOUT" | "AI_MODEL_NOT_FOUND" | "AI_MODEL_REQUIRED" | "ALREADY_LINKED" | "ATTACHMENT_TOO_LARGE" | "AUTOMATION_NAME_TAKEN" | "AUTOMATION_NOT_FOUND" | "CHANNEL_ALREADY_CONNECTED" | "CHANNEL_CONFIG_NOT_ALLOWED_VIA_API" | "CHANNEL_CONNECTION_NOT_FOUND" | "CLIENT_NAME_TAKEN" | "CLIENT_NOT_ACTIVE" | "CLIENT_NOT_FOUND" | "CLIENT_NOT_SUSPENDED" | "COMMAND_NAME_TAKEN" | "COMMAND_NOT_FOUND" | "COMMAND_SLUG_TAKEN" | "CONFIRMATION_REQUIRED" | "CONVERSATION_ENDED" | "CONVERSATION_NOT_FOUND" | "CONVERSATION_PAUSED" | "COUPON_CODE_TAKEN" | "COUPON_NOT_FOUND" | "COUPON_RULE_VIOLATED" | "CREDIT_PACKAGE_IN_USE" | "CREDIT_PACKAGE_NAME_TAKEN" | "CREDIT_PACKAGE_NOT_FOUND" | "DEFAULT_PLAN_NOT_FREE" | "DEFAULT_PLAN_REQUIRED" | "EXTERNAL_LINK_LIMIT_REACHED" | "EXTERNAL_LINK_NOT_FOUND" | "EXTERNAL_LINK_TITLE_TAKEN" | "EXTERNAL_MCP_NAME_TAKEN" | "EXTERNAL_MCP_NOT_ACTIVE" | "EXTERNAL_MCP_NOT_FOUND" | "FEATURE_NOT_FOUND" | "FEATURE_VALIDATION_ERROR" | "HTTP_TOOL_LIMIT_REACHED" | "HTTP_TOOL_NAME_TAKEN" | "HTTP_TOOL_NOT_FOUND" | "IDEMPOTENCY_IN_PROGRESS" | "IDEMPOTENCY_KEY_REUSED" | "IMMUTABLE_FIELD" | "INTERNAL_ERROR" | "INVALID_API_KEY" | "INVALID_API_KEY_FORMAT" | "INVALID_CHANNEL_CONFIG" | "INVALID_CHANNEL_CREDENTIALS" | "INVALID_CHANNEL_TYPE" | "INVALID_CRON" | "INVALID_SKILL_ZIP" | "INVALID_TIMEZONE" | "INVALID_TOOL_CONFIGURATION" | "INVALID_TOOL_TYPE" | "INVITATION_NOT_FOUND" | "KNOWLEDGE_SOURCE_NOT_FOUND" | "LAST_ADMIN" | "MCP_DISCOVERY_FAILED" | "METHOD_NOT_ALLOWED" | "MISSING_API_KEY" | "MISSING_VARIABLE" | "MODEL_PROVIDER_ERROR" | "NATIVE_MCP_CONNECTION_NOT_FOUND" | "NOT_FOUND" | "NOT_IMPLEMENTED" | "NOT_LINKED" | "NO_DRAFT_VERSION" | "OAUTH_NOT_SUPPORTED_VIA_API" | "OPERATION_LIMIT_REACHED" | "PACKAGE_NOT_FOUND" | "PAYLOAD_TOO_LARGE" | "PAYMENT_PROVIDER_ERROR" | "PLAN_HAS_SUBSCRIBERS" | "PLAN_NAME_TAKEN" | "PLAN_NOT_FOUND" | "PLAN_RULE_VIOLATED" | "RATE_LIMITED" | "SEATS_LIMIT_REACHED" | "SKILL_NAME_TAKEN" | "SKILL_NOT_FOUND" | "SUBDOMAIN_RESERVED" | "SUBDOMAIN_TAKEN" | "SUB_AGENT_CYCLE" | "SUB_AGENT_NOT_FOUND" | "TEMPERATURE_NOT_SUPPORTED" | "THINKING_NOT_SUPPORTED" | "TOOLKIT_REGISTRY_UNAVAILABLE" | "TRIAL_NOT_ENABLED" | "TRIGGER_NOT_FOUND" | "UNAVAILABLE" | "UNKNOWN_TOOLKIT" | "UNKNOWN_TRIGGER" | "UNSUPPORTED_ATTACHMENT" | "UNSUPPORTED_MEDIA_TYPE" | "USER_NOT_FOUND" | "VALIDATION_ERROR" | "VARIABLE_DEFAULT_INVALID" | "VARIABLE_NAME_TAKEN" | "VARIABLE_NOT_FOUND" | "VARIABLE_OPTIONS_INVALID" | "VERSION_NOT_FOUND" | "ZAPI_INSTANCE_ID_ALREADY_USED";
         /** @description One error of a request. */
         ErrorDetail: {
             /**
@@ -5877,9 +5879,11 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description A name is taken, or the current state does not allow the operation. */
+        /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
         Conflict: {
             headers: {
+                /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
+                "Retry-After"?: number;
                 [name: string]: unknown;
             };
             content: {
@@ -6041,6 +6045,8 @@ export interface components {
         HttpToolSearch: string;
         /** @description Which logo. */
         HubLogoType: components["schemas"]["HubLogoType"];
+        /** @description A random text, such as a UUID, that you choose for each new request and repeat with its retries: a retry gets the first answer again, and nothing is done twice. 1 to 255 visible ASCII characters. How long answers are kept, and which, is in the description of the API. */
+        IdempotencyKey: string;
         /** @description Also list archived agents. */
         IncludeArchived: boolean;
         /** @description Also list variables that the editable system prompt does not refer to. */
@@ -6176,7 +6182,10 @@ export interface operations {
     createAgent: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID, that you choose for each new request and repeat with its retries: a retry gets the first answer again, and nothing is done twice. 1 to 255 visible ASCII characters. How long answers are kept, and which, is in the description of the API. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -6304,7 +6313,10 @@ export interface operations {
     publishAgent: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID, that you choose for each new request and repeat with its retries: a retry gets the first answer again, and nothing is done twice. 1 to 255 visible ASCII characters. How long answers are kept, and which, is in the description of the API. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path: {
                 /** @description The agent's id. */
                 agentPublicId: components["parameters"]["AgentPublicId"];
@@ -6436,7 +6448,10 @@ export interface operations {
     restoreVersion: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID, that you choose for each new request and repeat with its retries: a retry gets the first answer again, and nothing is done twice. 1 to 255 visible ASCII characters. How long answers are kept, and which, is in the description of the API. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path: {
                 /** @description The agent's id. */
                 agentPublicId: components["parameters"]["AgentPublicId"];
@@ -6460,6 +6475,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
+            422: components["responses"]["UnprocessableContent"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -6565,7 +6581,10 @@ export interface operations {
     createVariable: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID, that you choose for each new request and repeat with its retries: a retry gets the first answer again, and nothing is done twice. 1 to 255 visible ASCII characters. How long answers are kept, and which, is in the description of the API. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path: {
                 /** @description The agent's id. */
                 agentPublicId: components["parameters"]["AgentPublicId"];
@@ -6908,7 +6927,10 @@ export interface operations {
     createCommand: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID, that you choose for each new request and repeat with its retries: a retry gets the first answer again, and nothing is done twice. 1 to 255 visible ASCII characters. How long answers are kept, and which, is in the description of the API. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path: {
                 /** @description The agent's id. */
                 agentPublicId: components["parameters"]["AgentPublicId"];
@@ -6937,6 +6959,7 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -7074,7 +7097,10 @@ export interface operations {
     linkSkill: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID, that you choose for each new request and repeat with its retries: a retry gets the first answer again, and nothing is done twice. 1 to 255 visible ASCII characters. How long answers are kept, and which, is in the description of the API. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path: {
                 /** @description The agent's id. */
                 agentPublicId: components["parameters"]["AgentPublicId"];
@@ -7103,6 +7129,7 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -7203,7 +7230,10 @@ export interface operations {
     uploadSkill: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID, that you choose for each new request and repeat with its retries: a retry gets the first answer again, and nothing is done twice. 1 to 255 visible ASCII characters. How long answers are kept, and which, is in the description of the API. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -7228,6 +7258,7 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -7359,7 +7390,10 @@ export interface operations {
     linkKnowledgeSource: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID, that you choose for each new request and repeat with its retries: a retry gets the first answer again, and nothing is done twice. 1 to 255 visible ASCII characters. How long answers are kept, and which, is in the description of the API. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path: {
                 /** @description The agent's id. */
                 agentPublicId: components["parameters"]["AgentPublicId"];
@@ -7388,6 +7422,7 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -7490,7 +7525,10 @@ export interface operations {
     createKnowledgeSource: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID, that you choose for each new request and repeat with its retries: a retry gets the first answer again, and nothing is done twice. 1 to 255 visible ASCII characters. How long answers are kept, and which, is in the description of the API. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -7513,8 +7551,10 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -7645,7 +7685,10 @@ export interface operations {
     linkTool: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID, that you choose for each new request and repeat with its retries: a retry gets the first answer again, and nothing is done twice. 1 to 255 visible ASCII characters. How long answers are kept, and which, is in the description of the API. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path: {
                 /** @description The agent's id. */
                 agentPublicId: components["parameters"]["AgentPublicId"];
@@ -7674,6 +7717,7 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -7820,7 +7864,10 @@ export interface operations {
     createTool: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID, that you choose for each new request and repeat with its retries: a retry gets the first answer again, and nothing is done twice. 1 to 255 visible ASCII characters. How long answers are kept, and which, is in the description of the API. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -8014,7 +8061,10 @@ export interface operations {
     linkExternalMcp: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID, that you choose for each new request and repeat with its retries: a retry gets the first answer again, and nothing is done twice. 1 to 255 visible ASCII characters. How long answers are kept, and which, is in the description of the API. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path: {
                 /** @description The agent's id. */
                 agentPublicId: components["parameters"]["AgentPublicId"];
@@ -8185,7 +8235,10 @@ export interface operations {
     createExternalMcp: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID, that you choose for each new request and repeat with its retries: a retry gets the first answer again, and nothing is done twice. 1 to 255 visible ASCII characters. How long answers are kept, and which, is in the description of the API. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -8372,7 +8425,10 @@ export interface operations {
     linkNativeMcps: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID, that you choose for each new request and repeat with its retries: a retry gets the first answer again, and nothing is done twice. 1 to 255 visible ASCII characters. How long answers are kept, and which, is in the description of the API. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path: {
                 /** @description The agent's id. */
                 agentPublicId: components["parameters"]["AgentPublicId"];
@@ -8398,8 +8454,10 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["BadGateway"];
@@ -8597,7 +8655,10 @@ export interface operations {
     linkSubAgent: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID, that you choose for each new request and repeat with its retries: a retry gets the first answer again, and nothing is done twice. 1 to 255 visible ASCII characters. How long answers are kept, and which, is in the description of the API. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path: {
                 /** @description The agent's id. */
                 agentPublicId: components["parameters"]["AgentPublicId"];
@@ -8723,7 +8784,10 @@ export interface operations {
     createAutomation: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID, that you choose for each new request and repeat with its retries: a retry gets the first answer again, and nothing is done twice. 1 to 255 visible ASCII characters. How long answers are kept, and which, is in the description of the API. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path: {
                 /** @description The agent's id. */
                 agentPublicId: components["parameters"]["AgentPublicId"];
@@ -8928,7 +8992,10 @@ export interface operations {
     connectChannel: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID, that you choose for each new request and repeat with its retries: a retry gets the first answer again, and nothing is done twice. 1 to 255 visible ASCII characters. How long answers are kept, and which, is in the description of the API. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path: {
                 /** @description The agent's id. */
                 agentPublicId: components["parameters"]["AgentPublicId"];
@@ -8957,6 +9024,7 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -9188,7 +9256,10 @@ export interface operations {
     sendMessage: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID, that you choose for each new request and repeat with its retries: a retry gets the first answer again, and nothing is done twice. 1 to 255 visible ASCII characters. How long answers are kept, and which, is in the description of the API. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path: {
                 /** @description The agent's id. */
                 agentPublicId: components["parameters"]["AgentPublicId"];
@@ -9227,7 +9298,10 @@ export interface operations {
     streamMessage: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID, that you choose for each new request and repeat with its retries: a retry gets the first answer again, and nothing is done twice. 1 to 255 visible ASCII characters. How long answers are kept, and which, is in the description of the API. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path: {
                 /** @description The agent's id. */
                 agentPublicId: components["parameters"]["AgentPublicId"];
@@ -9255,6 +9329,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -9437,7 +9512,10 @@ export interface operations {
     createClient: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID, that you choose for each new request and repeat with its retries: a retry gets the first answer again, and nothing is done twice. 1 to 255 visible ASCII characters. How long answers are kept, and which, is in the description of the API. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -9501,7 +9579,10 @@ export interface operations {
     resendClientInvitation: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID, that you choose for each new request and repeat with its retries: a retry gets the first answer again, and nothing is done twice. 1 to 255 visible ASCII characters. How long answers are kept, and which, is in the description of the API. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path: {
                 /** @description The client's id. */
                 clientPublicId: components["parameters"]["ClientPublicId"];
@@ -9524,6 +9605,8 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["UnprocessableContent"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -9704,7 +9787,10 @@ export interface operations {
     createCoupon: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID, that you choose for each new request and repeat with its retries: a retry gets the first answer again, and nothing is done twice. 1 to 255 visible ASCII characters. How long answers are kept, and which, is in the description of the API. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -9865,7 +9951,10 @@ export interface operations {
     createCreditPackage: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID, that you choose for each new request and repeat with its retries: a retry gets the first answer again, and nothing is done twice. 1 to 255 visible ASCII characters. How long answers are kept, and which, is in the description of the API. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -9890,6 +9979,7 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -10024,7 +10114,10 @@ export interface operations {
     createPlan: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID, that you choose for each new request and repeat with its retries: a retry gets the first answer again, and nothing is done twice. 1 to 255 visible ASCII characters. How long answers are kept, and which, is in the description of the API. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -10449,7 +10542,10 @@ export interface operations {
     createExternalLink: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID, that you choose for each new request and repeat with its retries: a retry gets the first answer again, and nothing is done twice. 1 to 255 visible ASCII characters. How long answers are kept, and which, is in the description of the API. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };

@@ -1,5 +1,6 @@
 import { errorCodes } from './errorCodes.ts';
 import { fileName } from './fileName.ts';
+import { idempotencyKey } from './idempotencyKey.ts';
 import { listErrorCodes } from './listErrorCodes.ts';
 import { namedExamples } from './namedExamples.ts';
 import { noPlaceholder } from './noPlaceholder.ts';
@@ -23,6 +24,7 @@ export default function guildhall() {
       oas3: {
         'error-codes': errorCodes,
         'file-name': fileName,
+        'idempotency-key': idempotencyKey,
         'named-examples': namedExamples,
         'no-placeholder': noPlaceholder,
         'no-unused-file': noUnusedFile,
