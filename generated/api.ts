@@ -5861,9 +5861,253 @@ export interface components {
         };
     };
     responses: {
-        /** @description A service that this operation depends on failed. The message says which one and why. */
-        BadGateway: {
+        /** @description The request is well formed, but breaks a rule across fields or resources. */
+        AgentLimitReachedOrIdempotencyKeyReused: {
             headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
+        AgentNameTaken: {
+            headers: {
+                /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
+        AgentNameTakenOrIdempotencyInProgress: {
+            headers: {
+                /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
+        AgentNotFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
+        AgentNotFoundOrAiModelNotFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
+        AgentNotFoundOrAutomationNotFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
+        AgentNotFoundOrChannelConnectionNotFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
+        AgentNotFoundOrCommandNotFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
+        AgentNotFoundOrConversationNotFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
+        AgentNotFoundOrExternalMcpNotFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
+        AgentNotFoundOrExternalMcpNotFoundOrNotLinked: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
+        AgentNotFoundOrFeatureNotFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
+        AgentNotFoundOrHttpToolNotFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
+        AgentNotFoundOrKnowledgeSourceNotFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
+        AgentNotFoundOrNativeMcpConnectionNotFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
+        AgentNotFoundOrNotLinked: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
+        AgentNotFoundOrSkillNotFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
+        AgentNotFoundOrSubAgentNotFoundOrAiModelNotFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
+        AgentNotFoundOrSubAgentNotFoundOrNotLinked: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
+        AgentNotFoundOrVariableNotFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
+        AgentNotFoundOrVersionNotFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description The request is well formed, but breaks a rule across fields or resources. */
+        AgentNotPublishedOrConversationPausedOrConversationEndedOrAttachmentTooLargeOrUnsupportedAttachmentOrMissingVariableOrIdempotencyKeyReused: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description The agent did not finish in time. */
+        AgentTimeout: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description The request is well formed, but breaks a rule across fields or resources. */
+        AiModelRequiredOrIdempotencyKeyReused: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
+        AlreadyLinkedOrIdempotencyInProgressOrNoDraftVersion: {
+            headers: {
+                /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
+        AutomationNameTaken: {
+            headers: {
+                /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
+        AutomationNameTakenOrIdempotencyInProgress: {
+            headers: {
+                /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
+                "Retry-After"?: number;
                 [name: string]: unknown;
             };
             content: {
@@ -5880,10 +6124,446 @@ export interface components {
             };
         };
         /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
-        Conflict: {
+        ChannelAlreadyConnectedOrIdempotencyInProgress: {
             headers: {
                 /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
                 "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description The request is well formed, but breaks a rule across fields or resources. */
+        ChannelConfigNotAllowedViaApi: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
+        ClientNameTakenOrIdempotencyInProgressOrSeatsLimitReached: {
+            headers: {
+                /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
+        ClientNotActive: {
+            headers: {
+                /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
+        ClientNotFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
+        ClientNotFoundOrInvitationNotFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
+        ClientNotFoundOrUserNotFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
+        ClientNotSuspended: {
+            headers: {
+                /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
+        CommandNameTakenOrCommandSlugTaken: {
+            headers: {
+                /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
+        CommandNameTakenOrCommandSlugTakenOrIdempotencyInProgress: {
+            headers: {
+                /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description The request is well formed, but breaks a rule across fields or resources. */
+        ConfirmationRequired: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
+        ConversationNotFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
+        CouponCodeTakenOrIdempotencyInProgress: {
+            headers: {
+                /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
+        CouponNotFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description The request is well formed, but breaks a rule across fields or resources. */
+        CouponRuleViolated: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description The request is well formed, but breaks a rule across fields or resources. */
+        CouponRuleViolatedOrIdempotencyKeyReused: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
+        CreditPackageInUse: {
+            headers: {
+                /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
+        CreditPackageNameTaken: {
+            headers: {
+                /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
+        CreditPackageNameTakenOrIdempotencyInProgress: {
+            headers: {
+                /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
+        CreditPackageNotFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
+        CreditPackageNotFoundOrPackageNotFoundOrAgentNotFoundOrExternalLinkNotFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description The request is well formed, but breaks a rule across fields or resources. */
+        DefaultPlanRequiredOrDefaultPlanNotFree: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description The request is well formed, but breaks a rule across fields or resources. */
+        ExternalLinkLimitReachedOrIdempotencyKeyReused: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
+        ExternalLinkNotFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
+        ExternalLinkTitleTaken: {
+            headers: {
+                /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
+        ExternalLinkTitleTakenOrIdempotencyInProgress: {
+            headers: {
+                /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
+        ExternalMcpNameTaken: {
+            headers: {
+                /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
+        ExternalMcpNameTakenOrIdempotencyInProgress: {
+            headers: {
+                /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description The request is well formed, but breaks a rule across fields or resources. */
+        ExternalMcpNotActiveOrIdempotencyKeyReused: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
+        ExternalMcpNotFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description The request is well formed, but breaks a rule across fields or resources. */
+        FeatureValidationError: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description The request is well formed, but breaks a rule across fields or resources. */
+        HttpToolLimitReachedOrInvalidToolTypeOrInvalidToolConfigurationOrIdempotencyKeyReused: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
+        HttpToolNameTaken: {
+            headers: {
+                /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
+        HttpToolNameTakenOrIdempotencyInProgress: {
+            headers: {
+                /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
+        HttpToolNotFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
+        IdempotencyInProgress: {
+            headers: {
+                /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
+        IdempotencyInProgressOrNoDraftVersion: {
+            headers: {
+                /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
+        IdempotencyInProgressOrPlanNameTaken: {
+            headers: {
+                /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
+        IdempotencyInProgressOrSkillNameTaken: {
+            headers: {
+                /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
+        IdempotencyInProgressOrVariableNameTaken: {
+            headers: {
+                /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description The request is well formed, but breaks a rule across fields or resources. */
+        IdempotencyKeyReused: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description The request is well formed, but breaks a rule across fields or resources. */
+        IdempotencyKeyReusedOrPlanRuleViolated: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description The request is well formed, but breaks a rule across fields or resources. */
+        IdempotencyKeyReusedOrSubAgentCycle: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description The request is well formed, but breaks a rule across fields or resources. */
+        IdempotencyKeyReusedOrTrialNotEnabled: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description The request is well formed, but breaks a rule across fields or resources. */
+        IdempotencyKeyReusedOrUnknownTrigger: {
+            headers: {
                 [name: string]: unknown;
             };
             content: {
@@ -5899,8 +6579,66 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
+        /** @description The request is well formed, but breaks a rule across fields or resources. */
+        InvalidToolConfiguration: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
         /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
-        NotFound: {
+        KnowledgeSourceNotFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
+        LastAdmin: {
+            headers: {
+                /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A service that this operation depends on failed. The message says which one and why. */
+        ModelProviderError: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
+        NoDraftVersion: {
+            headers: {
+                /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description The request is well formed, but breaks a rule across fields or resources. */
+        OauthNotSupportedViaApi: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description The request is well formed, but breaks a rule across fields or resources. */
+        OauthNotSupportedViaApiOrMcpDiscoveryFailedOrIdempotencyKeyReused: {
             headers: {
                 [name: string]: unknown;
             };
@@ -5917,8 +6655,128 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description The agent did not finish in time. */
-        RequestTimeout: {
+        /** @description A service that this operation depends on failed. The message says which one and why. */
+        PaymentProviderError: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
+        PlanHasSubscribers: {
+            headers: {
+                /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
+        PlanNameTakenOrPlanHasSubscribers: {
+            headers: {
+                /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
+        PlanNotFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
+        PlanNotFoundOrCreditPackageNotFoundOrPackageNotFoundOrAgentNotFoundOrExternalLinkNotFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description The request is well formed, but breaks a rule across fields or resources. */
+        PlanRuleViolated: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description The key is over its request rate. Wait for as long as `Retry-After` says. */
+        RateLimitedOrOperationLimitReached: {
+            headers: {
+                /** @description Seconds to wait before the next request. */
+                "Retry-After"?: number;
+                /** @description Remaining requests and seconds until the window resets, in the form of the IETF draft. */
+                RateLimit?: string;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
+        SkillNameTaken: {
+            headers: {
+                /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
+        SkillNotFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description The request is well formed, but breaks a rule across fields or resources. */
+        SubdomainReserved: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
+        SubdomainTaken: {
+            headers: {
+                /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description The request is well formed, but breaks a rule across fields or resources. */
+        TemperatureNotSupportedOrThinkingNotSupported: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description The request is well formed, but breaks a rule across fields or resources. */
+        TemperatureNotSupportedOrThinkingNotSupportedOrFeatureValidationError: {
             headers: {
                 [name: string]: unknown;
             };
@@ -5933,6 +6791,24 @@ export interface components {
                 "Retry-After"?: number;
                 /** @description Remaining requests and seconds until the window resets, in the form of the IETF draft. */
                 RateLimit?: string;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A service that this operation depends on failed. The message says which one and why. */
+        ToolkitRegistryUnavailable: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
+        TriggerNotFound: {
+            headers: {
                 [name: string]: unknown;
             };
             content: {
@@ -5962,7 +6838,7 @@ export interface components {
             };
         };
         /** @description The request is well formed, but breaks a rule across fields or resources. */
-        UnprocessableContent: {
+        UnknownTrigger: {
             headers: {
                 [name: string]: unknown;
             };
@@ -5973,6 +6849,118 @@ export interface components {
         /** @description The `Content-Type` is not one that the operation takes, or a file is not of an accepted type. */
         UnsupportedMediaType: {
             headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description The path, query, headers or body do not match the schema. `details` names each error. */
+        ValidationErrorInBody: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description The path, query, headers or body do not match the schema. `details` names each error. */
+        ValidationErrorInBodyOrImmutableField: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description The path, query, headers or body do not match the schema. `details` names each error. */
+        ValidationErrorInBodyOrInvalidChannelConfigOrInvalidChannelCredentials: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description The path, query, headers or body do not match the schema. `details` names each error. */
+        ValidationErrorInBodyOrInvalidChannelType: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description The path, query, headers or body do not match the schema. `details` names each error. */
+        ValidationErrorInBodyOrInvalidCronOrInvalidTimezone: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description The path, query, headers or body do not match the schema. `details` names each error. */
+        ValidationErrorInBodyOrInvalidSkillZip: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description The path, query, headers or body do not match the schema. `details` names each error. */
+        ValidationErrorOrInvalidChannelType: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description The path, query, headers or body do not match the schema. `details` names each error. */
+        ValidationErrorOrUnknownToolkit: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
+        VariableNameTaken: {
+            headers: {
+                /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description The request is well formed, but breaks a rule across fields or resources. */
+        VariableOptionsInvalidOrVariableDefaultInvalid: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description The request is well formed, but breaks a rule across fields or resources. */
+        VariableOptionsInvalidOrVariableDefaultInvalidOrIdempotencyKeyReused: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
+        ZapiInstanceIdAlreadyUsed: {
+            headers: {
+                /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
+                "Retry-After"?: number;
                 [name: string]: unknown;
             };
             content: {
@@ -6205,12 +7193,12 @@ export interface operations {
                     "application/json": components["schemas"]["Agent"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["ValidationErrorInBody"];
             401: components["responses"]["Unauthorized"];
-            409: components["responses"]["Conflict"];
+            409: components["responses"]["AgentNameTakenOrIdempotencyInProgress"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
+            422: components["responses"]["AgentLimitReachedOrIdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -6239,7 +7227,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["AgentNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -6266,7 +7254,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["AgentNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -6298,13 +7286,13 @@ export interface operations {
                     "application/json": components["schemas"]["Agent"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["ValidationErrorInBody"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
+            404: components["responses"]["AgentNotFoundOrAiModelNotFound"];
+            409: components["responses"]["AgentNameTaken"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
+            422: components["responses"]["TemperatureNotSupportedOrThinkingNotSupportedOrFeatureValidationError"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -6339,13 +7327,13 @@ export interface operations {
                     "application/json": components["schemas"]["Agent"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["ValidationErrorInBody"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
+            404: components["responses"]["AgentNotFound"];
+            409: components["responses"]["IdempotencyInProgressOrNoDraftVersion"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
+            422: components["responses"]["AiModelRequiredOrIdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -6379,7 +7367,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["AgentNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -6408,7 +7396,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["AgentNotFoundOrVersionNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -6439,7 +7427,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["AgentNotFoundOrVersionNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -6473,9 +7461,9 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            422: components["responses"]["UnprocessableContent"];
+            404: components["responses"]["AgentNotFoundOrVersionNotFound"];
+            409: components["responses"]["IdempotencyInProgressOrNoDraftVersion"];
+            422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -6504,7 +7492,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["AgentNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -6536,9 +7524,9 @@ export interface operations {
                     "application/json": components["schemas"]["AgentPrompt"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["ValidationErrorInBody"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["AgentNotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
@@ -6572,7 +7560,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["AgentNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -6607,13 +7595,13 @@ export interface operations {
                     "application/json": components["schemas"]["AgentVariable"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["ValidationErrorInBody"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
+            404: components["responses"]["AgentNotFound"];
+            409: components["responses"]["IdempotencyInProgressOrVariableNameTaken"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
+            422: components["responses"]["VariableOptionsInvalidOrVariableDefaultInvalidOrIdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -6647,8 +7635,8 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
-            422: components["responses"]["UnprocessableContent"];
+            404: components["responses"]["AgentNotFoundOrVariableNotFound"];
+            422: components["responses"]["ConfirmationRequired"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -6682,13 +7670,13 @@ export interface operations {
                     "application/json": components["schemas"]["AgentVariable"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["ValidationErrorInBody"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
+            404: components["responses"]["AgentNotFoundOrVariableNotFound"];
+            409: components["responses"]["VariableNameTaken"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
+            422: components["responses"]["VariableOptionsInvalidOrVariableDefaultInvalid"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -6717,7 +7705,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["AgentNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -6749,12 +7737,12 @@ export interface operations {
                     "application/json": components["schemas"]["AgentModel"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["ValidationErrorInBody"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["AgentNotFoundOrAiModelNotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
+            422: components["responses"]["TemperatureNotSupportedOrThinkingNotSupported"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -6819,7 +7807,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["AgentNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -6850,7 +7838,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["AgentNotFoundOrFeatureNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -6884,12 +7872,12 @@ export interface operations {
                     "application/json": components["schemas"]["AgentFeature"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["ValidationErrorInBody"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["AgentNotFoundOrFeatureNotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
+            422: components["responses"]["FeatureValidationError"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -6918,7 +7906,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["AgentNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -6953,13 +7941,13 @@ export interface operations {
                     "application/json": components["schemas"]["AgentCommand"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["ValidationErrorInBody"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
+            404: components["responses"]["AgentNotFound"];
+            409: components["responses"]["CommandNameTakenOrCommandSlugTakenOrIdempotencyInProgress"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
+            422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -6990,7 +7978,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["AgentNotFoundOrCommandNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -7019,7 +8007,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["AgentNotFoundOrCommandNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -7053,10 +8041,10 @@ export interface operations {
                     "application/json": components["schemas"]["AgentCommand"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["ValidationErrorInBody"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
+            404: components["responses"]["AgentNotFoundOrCommandNotFound"];
+            409: components["responses"]["CommandNameTakenOrCommandSlugTaken"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
@@ -7087,8 +8075,8 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
+            404: components["responses"]["AgentNotFound"];
+            409: components["responses"]["NoDraftVersion"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -7123,13 +8111,13 @@ export interface operations {
                     "application/json": components["schemas"]["SkillLink"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["ValidationErrorInBody"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
+            404: components["responses"]["AgentNotFoundOrSkillNotFound"];
+            409: components["responses"]["AlreadyLinkedOrIdempotencyInProgressOrNoDraftVersion"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
+            422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -7158,8 +8146,8 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
+            404: components["responses"]["AgentNotFound"];
+            409: components["responses"]["NoDraftVersion"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -7188,8 +8176,8 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
+            404: components["responses"]["AgentNotFoundOrNotLinked"];
+            409: components["responses"]["NoDraftVersion"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -7253,12 +8241,12 @@ export interface operations {
                     "application/json": components["schemas"]["Skill"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["ValidationErrorInBodyOrInvalidSkillZip"];
             401: components["responses"]["Unauthorized"];
-            409: components["responses"]["Conflict"];
+            409: components["responses"]["IdempotencyInProgressOrSkillNameTaken"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
+            422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -7287,7 +8275,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["SkillNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -7314,7 +8302,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["SkillNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -7346,10 +8334,10 @@ export interface operations {
                     "application/json": components["schemas"]["Skill"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["ValidationErrorInBody"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
+            404: components["responses"]["SkillNotFound"];
+            409: components["responses"]["SkillNameTaken"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
@@ -7380,8 +8368,8 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
+            404: components["responses"]["AgentNotFound"];
+            409: components["responses"]["NoDraftVersion"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -7416,13 +8404,13 @@ export interface operations {
                     "application/json": components["schemas"]["KnowledgeSourceLink"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["ValidationErrorInBody"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
+            404: components["responses"]["AgentNotFoundOrKnowledgeSourceNotFound"];
+            409: components["responses"]["AlreadyLinkedOrIdempotencyInProgressOrNoDraftVersion"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
+            422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -7451,8 +8439,8 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
+            404: components["responses"]["AgentNotFound"];
+            409: components["responses"]["NoDraftVersion"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -7481,8 +8469,8 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
+            404: components["responses"]["AgentNotFoundOrNotLinked"];
+            409: components["responses"]["NoDraftVersion"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -7549,12 +8537,12 @@ export interface operations {
                     "application/json": components["schemas"]["KnowledgeSource"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["ValidationErrorInBody"];
             401: components["responses"]["Unauthorized"];
-            409: components["responses"]["Conflict"];
+            409: components["responses"]["IdempotencyInProgress"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
+            422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -7583,7 +8571,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["KnowledgeSourceNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -7610,7 +8598,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["KnowledgeSourceNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -7642,9 +8630,9 @@ export interface operations {
                     "application/json": components["schemas"]["KnowledgeSource"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["ValidationErrorInBody"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["KnowledgeSourceNotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
@@ -7675,8 +8663,8 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
+            404: components["responses"]["AgentNotFound"];
+            409: components["responses"]["NoDraftVersion"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -7711,13 +8699,13 @@ export interface operations {
                     "application/json": components["schemas"]["HttpToolLink"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["ValidationErrorInBody"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
+            404: components["responses"]["AgentNotFoundOrHttpToolNotFound"];
+            409: components["responses"]["AlreadyLinkedOrIdempotencyInProgressOrNoDraftVersion"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
+            422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -7751,8 +8739,8 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
+            404: components["responses"]["AgentNotFound"];
+            409: components["responses"]["NoDraftVersion"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -7781,8 +8769,8 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
+            404: components["responses"]["AgentNotFoundOrNotLinked"];
+            409: components["responses"]["NoDraftVersion"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -7816,10 +8804,10 @@ export interface operations {
                     "application/json": components["schemas"]["HttpToolLink"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["ValidationErrorInBody"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
+            404: components["responses"]["AgentNotFoundOrNotLinked"];
+            409: components["responses"]["NoDraftVersion"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
@@ -7887,12 +8875,12 @@ export interface operations {
                     "application/json": components["schemas"]["HttpTool"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["ValidationErrorInBody"];
             401: components["responses"]["Unauthorized"];
-            409: components["responses"]["Conflict"];
+            409: components["responses"]["HttpToolNameTakenOrIdempotencyInProgress"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
+            422: components["responses"]["HttpToolLimitReachedOrInvalidToolTypeOrInvalidToolConfigurationOrIdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -7921,7 +8909,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["HttpToolNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -7948,7 +8936,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["HttpToolNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -7980,13 +8968,13 @@ export interface operations {
                     "application/json": components["schemas"]["HttpTool"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["ValidationErrorInBodyOrImmutableField"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
+            404: components["responses"]["HttpToolNotFound"];
+            409: components["responses"]["HttpToolNameTaken"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
+            422: components["responses"]["InvalidToolConfiguration"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -8018,9 +9006,9 @@ export interface operations {
                     "application/json": components["schemas"]["HttpToolTestResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["ValidationErrorInBody"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["HttpToolNotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
@@ -8051,8 +9039,8 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
+            404: components["responses"]["AgentNotFound"];
+            409: components["responses"]["NoDraftVersion"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -8087,13 +9075,13 @@ export interface operations {
                     "application/json": components["schemas"]["ExternalMcpLink"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["ValidationErrorInBody"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
+            404: components["responses"]["AgentNotFoundOrExternalMcpNotFound"];
+            409: components["responses"]["AlreadyLinkedOrIdempotencyInProgressOrNoDraftVersion"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
+            422: components["responses"]["ExternalMcpNotActiveOrIdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -8122,8 +9110,8 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
+            404: components["responses"]["AgentNotFound"];
+            409: components["responses"]["NoDraftVersion"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -8152,8 +9140,8 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
+            404: components["responses"]["AgentNotFoundOrExternalMcpNotFoundOrNotLinked"];
+            409: components["responses"]["NoDraftVersion"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -8187,10 +9175,10 @@ export interface operations {
                     "application/json": components["schemas"]["ExternalMcpLink"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["ValidationErrorInBody"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
+            404: components["responses"]["AgentNotFoundOrExternalMcpNotFoundOrNotLinked"];
+            409: components["responses"]["NoDraftVersion"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
@@ -8258,12 +9246,12 @@ export interface operations {
                     "application/json": components["schemas"]["ExternalMcp"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["ValidationErrorInBody"];
             401: components["responses"]["Unauthorized"];
-            409: components["responses"]["Conflict"];
+            409: components["responses"]["ExternalMcpNameTakenOrIdempotencyInProgress"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
+            422: components["responses"]["OauthNotSupportedViaApiOrMcpDiscoveryFailedOrIdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -8292,7 +9280,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["ExternalMcpNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -8319,7 +9307,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["ExternalMcpNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -8351,13 +9339,13 @@ export interface operations {
                     "application/json": components["schemas"]["ExternalMcp"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["ValidationErrorInBody"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
+            404: components["responses"]["ExternalMcpNotFound"];
+            409: components["responses"]["ExternalMcpNameTaken"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
+            422: components["responses"]["OauthNotSupportedViaApi"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -8386,7 +9374,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["ExternalMcpNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -8415,10 +9403,10 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["AgentNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            502: components["responses"]["BadGateway"];
+            502: components["responses"]["ToolkitRegistryUnavailable"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -8451,16 +9439,16 @@ export interface operations {
                     "application/json": components["schemas"]["NativeMcpLinkResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["ValidationErrorInBody"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
+            404: components["responses"]["AgentNotFound"];
+            409: components["responses"]["IdempotencyInProgress"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
+            422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            502: components["responses"]["BadGateway"];
+            502: components["responses"]["ToolkitRegistryUnavailable"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -8487,10 +9475,10 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["AgentNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            502: components["responses"]["BadGateway"];
+            502: components["responses"]["ToolkitRegistryUnavailable"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -8517,10 +9505,10 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["AgentNotFoundOrNativeMcpConnectionNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            502: components["responses"]["BadGateway"];
+            502: components["responses"]["ToolkitRegistryUnavailable"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -8552,14 +9540,14 @@ export interface operations {
                     "application/json": components["schemas"]["NativeMcpInstanceMode"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["ValidationErrorInBody"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["AgentNotFoundOrNativeMcpConnectionNotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            502: components["responses"]["BadGateway"];
+            502: components["responses"]["ToolkitRegistryUnavailable"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -8584,11 +9572,11 @@ export interface operations {
                     "application/json": components["schemas"]["NativeMcpTriggerList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["ValidationErrorOrUnknownToolkit"];
             401: components["responses"]["Unauthorized"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            502: components["responses"]["BadGateway"];
+            502: components["responses"]["ToolkitRegistryUnavailable"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -8615,10 +9603,10 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["TriggerNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            502: components["responses"]["BadGateway"];
+            502: components["responses"]["ToolkitRegistryUnavailable"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -8645,8 +9633,8 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
+            404: components["responses"]["AgentNotFound"];
+            409: components["responses"]["NoDraftVersion"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -8681,13 +9669,13 @@ export interface operations {
                     "application/json": components["schemas"]["SubAgentLink"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["ValidationErrorInBody"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
+            404: components["responses"]["AgentNotFoundOrSubAgentNotFoundOrAiModelNotFound"];
+            409: components["responses"]["AlreadyLinkedOrIdempotencyInProgressOrNoDraftVersion"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
+            422: components["responses"]["IdempotencyKeyReusedOrSubAgentCycle"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -8716,7 +9704,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["AgentNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -8745,8 +9733,8 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
+            404: components["responses"]["AgentNotFoundOrSubAgentNotFoundOrNotLinked"];
+            409: components["responses"]["NoDraftVersion"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -8775,7 +9763,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["AgentNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -8810,13 +9798,13 @@ export interface operations {
                     "application/json": components["schemas"]["Automation"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["ValidationErrorInBodyOrInvalidCronOrInvalidTimezone"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
+            404: components["responses"]["AgentNotFound"];
+            409: components["responses"]["AutomationNameTakenOrIdempotencyInProgress"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
+            422: components["responses"]["IdempotencyKeyReusedOrUnknownTrigger"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -8847,7 +9835,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["AgentNotFoundOrAutomationNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -8876,7 +9864,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["AgentNotFoundOrAutomationNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -8910,13 +9898,13 @@ export interface operations {
                     "application/json": components["schemas"]["Automation"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["ValidationErrorInBodyOrInvalidCronOrInvalidTimezone"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
+            404: components["responses"]["AgentNotFoundOrAutomationNotFound"];
+            409: components["responses"]["AutomationNameTaken"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
+            422: components["responses"]["UnknownTrigger"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -8954,7 +9942,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["AgentNotFoundOrAutomationNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -8983,7 +9971,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["AgentNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -9018,13 +10006,13 @@ export interface operations {
                     "application/json": components["schemas"]["Channel"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["ValidationErrorInBodyOrInvalidChannelType"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
+            404: components["responses"]["AgentNotFound"];
+            409: components["responses"]["ChannelAlreadyConnectedOrIdempotencyInProgress"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
+            422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -9055,7 +10043,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["AgentNotFoundOrChannelConnectionNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -9086,7 +10074,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["AgentNotFoundOrChannelConnectionNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -9115,7 +10103,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["AgentNotFoundOrChannelConnectionNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -9149,13 +10137,13 @@ export interface operations {
                     "application/json": components["schemas"]["Channel"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["ValidationErrorInBodyOrInvalidChannelConfigOrInvalidChannelCredentials"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
+            404: components["responses"]["AgentNotFoundOrChannelConnectionNotFound"];
+            409: components["responses"]["ZapiInstanceIdAlreadyUsed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
+            422: components["responses"]["ChannelConfigNotAllowedViaApi"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -9189,12 +10177,12 @@ export interface operations {
                     "application/json": components["schemas"]["Channel"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["ValidationErrorInBody"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["AgentNotFoundOrChannelConnectionNotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
+            422: components["responses"]["ConfirmationRequired"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -9246,7 +10234,7 @@ export interface operations {
                     "application/json": components["schemas"]["ChannelType"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["ValidationErrorOrInvalidChannelType"];
             401: components["responses"]["Unauthorized"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
@@ -9282,16 +10270,16 @@ export interface operations {
                     "application/json": components["schemas"]["MessageResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["ValidationErrorInBody"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
-            408: components["responses"]["RequestTimeout"];
+            404: components["responses"]["AgentNotFoundOrConversationNotFound"];
+            408: components["responses"]["AgentTimeout"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
-            429: components["responses"]["TooManyRequests"];
+            422: components["responses"]["AgentNotPublishedOrConversationPausedOrConversationEndedOrAttachmentTooLargeOrUnsupportedAttachmentOrMissingVariableOrIdempotencyKeyReused"];
+            429: components["responses"]["RateLimitedOrOperationLimitReached"];
             500: components["responses"]["InternalError"];
-            502: components["responses"]["BadGateway"];
+            502: components["responses"]["ModelProviderError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -9324,12 +10312,12 @@ export interface operations {
                     "text/event-stream": components["schemas"]["MessageStream"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["ValidationErrorInBody"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["AgentNotFoundOrConversationNotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
+            422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -9404,7 +10392,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["ConversationNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -9431,7 +10419,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["ConversationNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -9469,7 +10457,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["ConversationNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -9535,13 +10523,13 @@ export interface operations {
                     "application/json": components["schemas"]["ClientWorkspace"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["ValidationErrorInBody"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
+            404: components["responses"]["PlanNotFound"];
+            409: components["responses"]["ClientNameTakenOrIdempotencyInProgressOrSeatsLimitReached"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
+            422: components["responses"]["IdempotencyKeyReusedOrTrialNotEnabled"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -9570,7 +10558,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["ClientNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -9604,9 +10592,9 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            422: components["responses"]["UnprocessableContent"];
+            404: components["responses"]["ClientNotFoundOrInvitationNotFound"];
+            409: components["responses"]["IdempotencyInProgress"];
+            422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -9635,11 +10623,11 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
+            404: components["responses"]["ClientNotFound"];
+            409: components["responses"]["ClientNotSuspended"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            502: components["responses"]["BadGateway"];
+            502: components["responses"]["PaymentProviderError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -9669,15 +10657,15 @@ export interface operations {
                     "application/json": components["schemas"]["ClientWorkspace"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["ValidationErrorInBody"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
+            404: components["responses"]["ClientNotFound"];
+            409: components["responses"]["ClientNotActive"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            502: components["responses"]["BadGateway"];
+            502: components["responses"]["PaymentProviderError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -9706,8 +10694,8 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
+            404: components["responses"]["ClientNotFoundOrUserNotFound"];
+            409: components["responses"]["LastAdmin"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -9741,10 +10729,10 @@ export interface operations {
                     "application/json": components["schemas"]["ClientWorkspace"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["ValidationErrorInBody"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
+            404: components["responses"]["ClientNotFoundOrUserNotFound"];
+            409: components["responses"]["LastAdmin"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
@@ -9810,16 +10798,16 @@ export interface operations {
                     "application/json": components["schemas"]["Coupon"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["ValidationErrorInBody"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
+            404: components["responses"]["PlanNotFound"];
+            409: components["responses"]["CouponCodeTakenOrIdempotencyInProgress"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
+            422: components["responses"]["CouponRuleViolatedOrIdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            502: components["responses"]["BadGateway"];
+            502: components["responses"]["PaymentProviderError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -9846,7 +10834,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["CouponNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -9873,10 +10861,10 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["CouponNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            502: components["responses"]["BadGateway"];
+            502: components["responses"]["PaymentProviderError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -9906,15 +10894,15 @@ export interface operations {
                     "application/json": components["schemas"]["Coupon"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["ValidationErrorInBody"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["CouponNotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
+            422: components["responses"]["CouponRuleViolated"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            502: components["responses"]["BadGateway"];
+            502: components["responses"]["PaymentProviderError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -9974,12 +10962,12 @@ export interface operations {
                     "application/json": components["schemas"]["CreditPackage"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["ValidationErrorInBody"];
             401: components["responses"]["Unauthorized"];
-            409: components["responses"]["Conflict"];
+            409: components["responses"]["CreditPackageNameTakenOrIdempotencyInProgress"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
+            422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -10008,7 +10996,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["CreditPackageNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -10040,10 +11028,10 @@ export interface operations {
                     "application/json": components["schemas"]["CreditPackage"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["ValidationErrorInBody"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
+            404: components["responses"]["CreditPackageNotFound"];
+            409: components["responses"]["CreditPackageNameTaken"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
@@ -10072,8 +11060,8 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
+            404: components["responses"]["CreditPackageNotFound"];
+            409: components["responses"]["CreditPackageInUse"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -10137,16 +11125,16 @@ export interface operations {
                     "application/json": components["schemas"]["Plan"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["ValidationErrorInBody"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
+            404: components["responses"]["CreditPackageNotFoundOrPackageNotFoundOrAgentNotFoundOrExternalLinkNotFound"];
+            409: components["responses"]["IdempotencyInProgressOrPlanNameTaken"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
+            422: components["responses"]["IdempotencyKeyReusedOrPlanRuleViolated"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            502: components["responses"]["BadGateway"];
+            502: components["responses"]["PaymentProviderError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -10173,7 +11161,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["PlanNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -10200,11 +11188,11 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
+            404: components["responses"]["PlanNotFound"];
+            409: components["responses"]["PlanHasSubscribers"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            502: components["responses"]["BadGateway"];
+            502: components["responses"]["PaymentProviderError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -10234,16 +11222,16 @@ export interface operations {
                     "application/json": components["schemas"]["Plan"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["ValidationErrorInBody"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
+            404: components["responses"]["PlanNotFoundOrCreditPackageNotFoundOrPackageNotFoundOrAgentNotFoundOrExternalLinkNotFound"];
+            409: components["responses"]["PlanNameTakenOrPlanHasSubscribers"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
+            422: components["responses"]["PlanRuleViolated"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            502: components["responses"]["BadGateway"];
+            502: components["responses"]["PaymentProviderError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -10295,7 +11283,7 @@ export interface operations {
                     "application/json": components["schemas"]["Hub"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["ValidationErrorInBody"];
             401: components["responses"]["Unauthorized"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -10330,7 +11318,7 @@ export interface operations {
                     "application/json": components["schemas"]["Hub"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["ValidationErrorInBody"];
             401: components["responses"]["Unauthorized"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -10415,12 +11403,12 @@ export interface operations {
                     "application/json": components["schemas"]["HubAccess"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["ValidationErrorInBody"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["PlanNotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
+            422: components["responses"]["DefaultPlanRequiredOrDefaultPlanNotFree"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -10474,15 +11462,15 @@ export interface operations {
                     "application/json": components["schemas"]["HubDomain"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["ValidationErrorInBody"];
             401: components["responses"]["Unauthorized"];
-            409: components["responses"]["Conflict"];
+            409: components["responses"]["SubdomainTaken"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
+            422: components["responses"]["SubdomainReserved"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            502: components["responses"]["BadGateway"];
+            502: components["responses"]["PaymentProviderError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -10565,12 +11553,12 @@ export interface operations {
                     "application/json": components["schemas"]["ExternalLink"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["ValidationErrorInBody"];
             401: components["responses"]["Unauthorized"];
-            409: components["responses"]["Conflict"];
+            409: components["responses"]["ExternalLinkTitleTakenOrIdempotencyInProgress"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
+            422: components["responses"]["ExternalLinkLimitReachedOrIdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -10597,7 +11585,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["ExternalLinkNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -10629,10 +11617,10 @@ export interface operations {
                     "application/json": components["schemas"]["ExternalLink"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["ValidationErrorInBody"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
+            404: components["responses"]["ExternalLinkNotFound"];
+            409: components["responses"]["ExternalLinkTitleTaken"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Document } from '../spec/rules/types.ts';
+import { writeErrorExamples } from './bundle/errorExamples.ts';
 
 const root = join(import.meta.dirname, '..');
 
@@ -19,7 +20,8 @@ export async function redocly(args: string[]): Promise<{ stdout: string; stderr:
 
 /**
  * Bundles the document in `specFolder` (its openapi.yaml and all files that it refers to) into one, in a stable form: components
- * sorted by name, examples in place, because Redocly would number the many examples that share a file name.
+ * sorted by name, examples of operations in place, because Redocly would number the many examples that share a file name, and examples
+ * for each error code.
  * @throws Error with Redocly's output when a reference does not resolve or the document does not parse.
  */
 export async function bundle(specFolder: string): Promise<Document> {
@@ -47,9 +49,14 @@ function tidy(document: Document): Document {
       if (target) node.examples[name] = examples[target];
     }
   });
+  document.components = components;
+  writeErrorExamples(document);
   const byName = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 : 1);
   document.components = Object.fromEntries(
-    Object.entries(components).map(([kind, named]) => [kind, Object.fromEntries(Object.entries(named).sort(byName))]),
+    Object.entries(document.components).map(([kind, named]) => [
+      kind,
+      Object.fromEntries(Object.entries(named).sort(byName)),
+    ]),
   );
   return document;
 }

@@ -70,15 +70,18 @@ describe.each(rules)('%s', (rule) => {
   });
 });
 
-test('the bundle shows an operation its own error codes and holds examples in place', async () => {
+test('the bundle shows an operation its own error codes, shares their examples and holds the others in place', async () => {
   const document = await bundle(base);
   const operation = document.paths?.['/agents/{agentPublicId}']?.get as Operation;
   expect(operation.description).toBe('Reads an agent.\n\nError codes: 404 `AGENT_NOT_FOUND`.');
   expect(operation.responses?.['200']?.content?.['application/json']?.examples?.found?.summary).toBe('The new agent');
   expect(Object.keys(document.components ?? {}).toSorted()).toEqual([
+    'examples',
     'parameters',
     'responses',
     'schemas',
     'securitySchemes',
   ]);
+  expect(document.components?.examples).toMatchObject({ AGENT_NOT_FOUND: { value: { code: 'AGENT_NOT_FOUND' } } });
+  expect(document.components?.examples).not.toHaveProperty('found');
 }, 30_000);
