@@ -2327,11 +2327,7 @@ export interface components {
          *     A sub-agent replies to the agent that delegated to it: its replies are not split, not spoken, and have no components.
          */
         AgentFeature: {
-            /**
-             * @description Stable key of the feature.
-             * @enum {string}
-             */
-            key: "follow-up" | "message-splitting" | "message-delay" | "long-term-memory" | "sandbox" | "genui" | "audio" | "web-search";
+            key: components["schemas"]["FeatureKey"];
             /** @description Name to show to people. Its wording may change. Where the server has no search service, that of `web-search` is `Web search (not configured on this server)`. */
             label: string;
             /** @description Whether the feature is on. `audio` is on when listening or audio responses are. */
@@ -2875,6 +2871,11 @@ export interface components {
             /** @description What exactly is wrong with the request, one entry for each error; empty unless the request failed validation. */
             details: components["schemas"]["ErrorDetail"][];
         };
+        /**
+         * @description What a person decides on a pending tool call.
+         * @enum {string}
+         */
+        ApprovalDecision: "approve" | "reject";
         /** @description A file for the agent, given either as `base64` or as `url`. Accepted are PNG, JPEG, WebP, GIF, PDF, plain text, CSV and Markdown. Any other kind is 422 `UNSUPPORTED_ATTACHMENT`, and so is a kind that the model does not accept. An agent with `audioListeningEnabled` also accepts MP3, WAV, OGG, WebM, M4A and FLAC, whatever its model accepts: a model provider transcribes the recording, and the agent reads the transcript, in later turns too. A recording that no configured provider can transcribe is 422 `UNSUPPORTED_ATTACHMENT`. The kind is found from the content, not from the name. All attachments of a message together have at most 20 MiB; more is 422 `ATTACHMENT_TOO_LARGE`. */
         Attachment: {
             /** @description The content in base64, at most 1 MiB once decoded. Larger files are given by `url`, as are several that would make the body larger than its 2 MiB. */
@@ -2888,7 +2889,7 @@ export interface components {
              * @example text/csv
              */
             mediaType?: string;
-        } & (unknown | unknown);
+        };
         /** @description An instruction that an agent carries out on a schedule, on an event or by hand. */
         Automation: {
             /**
@@ -4211,6 +4212,11 @@ export interface components {
         FeatureConfig: {
             [key: string]: unknown;
         };
+        /**
+         * @description Stable key of a feature.
+         * @enum {string}
+         */
+        FeatureKey: "follow-up" | "message-splitting" | "message-delay" | "long-term-memory" | "sandbox" | "genui" | "audio" | "web-search";
         /** @description The key is valid. The response has the workspace that it belongs to. */
         Health: {
             /**
@@ -4548,9 +4554,17 @@ export interface components {
         HubLogoType: "horizontal" | "icon" | "email" | "banner";
         /** @description A picture. */
         HubLogoUpload: {
-            /** @description PNG, JPEG, WebP or SVG, at most 5 MiB. The bytes decide what it is, not the file name. */
+            /**
+             * Format: binary
+             * @description PNG, JPEG, WebP or SVG, at most 5 MiB. The bytes decide what it is, not the file name.
+             */
             file: string;
         };
+        /**
+         * @description A page of the hub.
+         * @enum {string}
+         */
+        HubPage: "home" | "dashboard" | "agents" | "workflows" | "history" | "inbox" | "users" | "settings";
         /**
          * @description Colour scheme of the hub.
          * @enum {string}
@@ -4624,8 +4638,12 @@ export interface components {
         };
         /** @description A new knowledge source from a file. Accepted, and `FAILED` when they are read, are an empty file, a text whose encoding cannot be detected, a PDF that is damaged, has a password, no text or more than 10,000 pages, and whatever has more than 20 million characters or takes more than two minutes to read. */
         KnowledgeSourceFileCreate: {
-            /** @description A PDF, TXT, CSV, DOCX or MD file of at most 20 MiB. The bytes tell PDF, DOCX and text apart, and an extension of these that contradicts them is 415. Which text it is says the extension, or else the `Content-Type` of the part; without both it is TXT, and a text of another kind, such as HTML, is 415. */
+            /**
+             * Format: binary
+             * @description A PDF, TXT, CSV, DOCX or MD file of at most 20 MiB. The bytes tell PDF, DOCX and text apart, and an extension of these that contradicts them is 415. Which text it is says the extension, or else the `Content-Type` of the part; without both it is TXT, and a text of another kind, such as HTML, is 415.
+             */
             file: string;
+            /** @description Name and description of the file, as JSON (`KnowledgeSourceMetadata`); may be left out. */
             metadata?: components["schemas"]["KnowledgeSourceMetadata"];
         };
         /** @description A knowledge source that is linked to an agent. */
@@ -4648,7 +4666,7 @@ export interface components {
              */
             knowledgeSourcePublicId: string;
         };
-        /** @description Name and description of an uploaded file, as one JSON part of the form; may be left out. */
+        /** @description Name and description of an uploaded file. */
         KnowledgeSourceMetadata: {
             /** @description Name; need not be unique. Left out, it is the name of the file, cut to 150 characters. */
             name?: string;
@@ -4743,7 +4761,7 @@ export interface components {
             };
             /** @description Decisions on the pending tool calls of the conversation, by the `publicId` of the pending approval. A call that is not named stays pending. An id that was never an approval of the conversation is 400 `VALIDATION_ERROR`; a call that is already decided keeps its decision. */
             approvals?: {
-                [key: string]: "approve" | "reject";
+                [key: string]: components["schemas"]["ApprovalDecision"];
             };
         } & {
             [key: string]: unknown;
@@ -5201,7 +5219,7 @@ export interface components {
             /** @description Agents that the plan gives access to, each once. */
             agents: components["schemas"]["PlanContentAgent"][];
             /** @description Pages of the hub that the plan gives access to. */
-            pages: ("home" | "dashboard" | "agents" | "workflows" | "history" | "inbox" | "users" | "settings")[];
+            pages: components["schemas"]["HubPage"][];
             /** @description Links of the hub that the plan shows in the menu. */
             externalLinkPublicIds?: string[];
             /** @description Order of the sections in the menu, each once. Absent: chat, then support. */
@@ -5286,7 +5304,7 @@ export interface components {
              */
             packagePublicId?: string;
             content?: components["schemas"]["PlanContent"];
-        } & (unknown | unknown);
+        };
         /** @description A plan in a list. */
         PlanListItem: {
             /**
@@ -5571,7 +5589,10 @@ export interface components {
          *       `compatibility` 500, `allowed-tools`, a text or a list, 4,096; `metadata` nests at most 8 deep.
          */
         SkillUpload: {
-            /** @description A `.zip` or `.skill` archive, or a lone `SKILL.md` or other `.md` file in UTF-8; at most 10 MiB. */
+            /**
+             * Format: binary
+             * @description A `.zip` or `.skill` archive, or a lone `SKILL.md` or other `.md` file in UTF-8; at most 10 MiB.
+             */
             file: string;
         };
         /** @description Data of the event `conversation-id`. */
@@ -5704,12 +5725,14 @@ export interface components {
             subdomain: string;
             /** @description Whether the hub could move to it. */
             available: boolean;
-            /**
-             * @description `reserved`: kept for the service. `taken`: a hub has it. `null` when it is available.
-             * @enum {string|null}
-             */
-            reason: "reserved" | "taken" | null;
+            /** @description Why the subdomain is not available; `null` when it is. */
+            reason: components["schemas"]["SubdomainUnavailableReason"] | null;
         };
+        /**
+         * @description Why a subdomain is not available. `reserved`: kept for the service. `taken`: a hub has it.
+         * @enum {string}
+         */
+        SubdomainUnavailableReason: "reserved" | "taken";
         /**
          * @description `active`: in use. `trialing`: on the trial plan of the hub. `past_due`: a payment is overdue. `pending_onboarding`: created without a plan and waiting for one. `suspended`: stopped with `suspendClient`. `canceled`: ended for good.
          * @enum {string}
@@ -8520,11 +8543,11 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description A text as JSON, or a file as a form. */
+        /** @description A file as a form, or a text as JSON. */
         requestBody: {
             content: {
-                "application/json": components["schemas"]["KnowledgeSourceTextCreate"];
                 "multipart/form-data": components["schemas"]["KnowledgeSourceFileCreate"];
+                "application/json": components["schemas"]["KnowledgeSourceTextCreate"];
             };
         };
         responses: {

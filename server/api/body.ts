@@ -85,7 +85,8 @@ export async function readRequestBody(
   const accepted = operation.requestBody && Object.keys(operation.requestBody.content);
   if (!accepted || !hasBody(request)) return {};
   const type = mediaType(request);
-  if (!accepted.includes(type)) throw fault('UNSUPPORTED_MEDIA_TYPE', `Send the body as ${accepted.join(' or ')}.`);
+  if (!accepted.includes(type))
+    throw fault('UNSUPPORTED_MEDIA_TYPE', `Send the body as ${accepted.sort().join(' or ')}.`);
   if ((request.headers['content-encoding'] ?? 'identity') !== 'identity') {
     throw fault('UNSUPPORTED_MEDIA_TYPE', 'Send the body without Content-Encoding.');
   }

@@ -105,7 +105,7 @@ export function walkSchema(
   };
   for (const keyword of ['properties', 'patternProperties'] as const)
     for (const [name, schema] of Object.entries(node[keyword] ?? {})) inner(schema, [keyword, name]);
-  for (const keyword of ['items', 'additionalProperties', 'unevaluatedProperties'] as const)
+  for (const keyword of ['items', 'additionalProperties', 'unevaluatedProperties', 'contentSchema'] as const)
     inner(node[keyword], [keyword]);
   for (const keyword of ['prefixItems', 'anyOf', 'oneOf'] as const)
     for (const [index, schema] of (node[keyword] ?? []).entries()) inner(schema, [keyword, index]);

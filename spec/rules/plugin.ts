@@ -1,8 +1,12 @@
 import { errorCodes } from './errorCodes.ts';
 import { fileName } from './fileName.ts';
+import { formParts } from './formParts.ts';
 import { idempotencyKey } from './idempotencyKey.ts';
 import { listErrorCodes } from './listErrorCodes.ts';
 import { namedExamples } from './namedExamples.ts';
+import { namedItemEnums } from './namedItemEnums.ts';
+import { noBareChoice } from './noBareChoice.ts';
+import { noBooleanSchema } from './noBooleanSchema.ts';
 import { noPlaceholder } from './noPlaceholder.ts';
 import { noUnusedFile } from './noUnusedFile.ts';
 import { numberFormats } from './numberFormats.ts';
@@ -24,8 +28,12 @@ export default function guildhall() {
       oas3: {
         'error-codes': errorCodes,
         'file-name': fileName,
+        'form-parts': formParts,
         'idempotency-key': idempotencyKey,
         'named-examples': namedExamples,
+        'named-item-enums': namedItemEnums,
+        'no-bare-choice': noBareChoice,
+        'no-boolean-schema': noBooleanSchema,
         'no-placeholder': noPlaceholder,
         'no-unused-file': noUnusedFile,
         'number-formats': numberFormats,

@@ -14,6 +14,7 @@ export type Schema = Partial<Ref> & {
   unevaluatedProperties?: boolean | Schema;
   propertyNames?: Schema;
   items?: Schema;
+  contentSchema?: Schema;
   prefixItems?: Schema[];
   allOf?: Schema[];
   anyOf?: Schema[];

@@ -130,7 +130,7 @@ function ajvFactory(): (original: unknown, options: unknown, context: unknown) =
   const made = new Map<string, Ajv2020>();
   return (_original, options, context) => {
     const key = String(context);
-    const ajv = made.get(key) ?? createAjv({ ...(options as object), useDefaults: true });
+    const ajv = made.get(key) ?? createAjv({ ...(options as object), useDefaults: true, verbose: true });
     made.set(key, ajv);
     // The bounds say it, in their own words: with the format too, a number out of range would be refused twice.
     for (const width of ['int32', 'int64', 'double']) ajv.addFormat(width, true);

@@ -16,8 +16,16 @@ export interface DocumentedOperation {
 
 /** One content type of a request body. */
 export interface DocumentedMediaType {
-  schema?: { properties?: Record<string, { 'x-max-bytes'?: number }> };
-  encoding?: Record<string, { contentType?: string }>;
+  schema?: { properties?: Record<string, DocumentedPart> };
+}
+
+/** One part of a form. */
+export interface DocumentedPart {
+  'x-max-bytes'?: number;
+  format?: string;
+  contentMediaType?: string;
+  /** Of a part in JSON: the schema of what its text says. */
+  contentSchema?: object;
 }
 
 const DOCUMENT = new URL('../../../generated/openapi.json', import.meta.url);

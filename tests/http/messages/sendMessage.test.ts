@@ -322,6 +322,16 @@ describe('400 VALIDATION_ERROR', () => {
     const { body } = await send(app, agentId, message).expect(400);
     expect(body.details).toEqual([{ path, message: expect.any(String), keyword }]);
   });
+
+  test('an attachment with no content, and one with two, is told what is wrong with it', async () => {
+    const attachments = [{}, png, { ...png, url: 'https://example.com/a.png' }, { base64: 7 }];
+    const { body } = await send(app, agentId, { content: 'a', attachments }).expect(400);
+    expect(body.details).toEqual([
+      { path: '/body/attachments/0/url', message: 'is required when base64 is left out', keyword: 'required' },
+      { path: '/body/attachments/2/url', message: 'must be left out when base64 is given', keyword: 'not' },
+      { path: '/body/attachments/3/base64', message: 'must be string', keyword: 'type' },
+    ]);
+  });
 });
 
 describe('404 AGENT_NOT_FOUND', () => {
