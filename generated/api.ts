@@ -3956,6 +3956,58 @@ export interface components {
              */
             renewalIntervalMonths?: number | null;
         };
+        /** @description How requests prove who sends them. */
+        CustomIntegrationAuth: {
+            /**
+             * @description `none`: not at all, as when it is left out. `bearer`: with a token in the header `Authorization`. `header`: with a header of another name.
+             * @enum {string}
+             */
+            type?: "none" | "bearer" | "header";
+            /** @description Name of the header. Goes with the type `header`, which requires it. */
+            headerName?: string;
+            /** @description The token or the value of the header, a secret value. Goes with the types `bearer` and `header`, which require it. */
+            secret?: string;
+        };
+        /** @description Configuration of a `CUSTOM_INTEGRATION`, which makes each listed operation of an API a tool of the agent. Models call the tool by the operationId. Bodies are JSON: an operation that requires another one is refused, as is one with a required cookie parameter or a reference that leaves the document. A call has 30 seconds. */
+        CustomIntegrationConfiguration: {
+            /**
+             * @description An OpenAPI 3 document as an object, or its https address, where it may have 5 MiB of JSON or YAML. It is imported when the configuration is written: what changes at the address later counts once the configuration is written again.
+             * @example https://parcels.example.com/openapi.json
+             */
+            openapi: unknown;
+            /**
+             * @description http or https address of the API; left out, the first server of the document. Operations and paths with servers of their own need it.
+             * @example https://parcels.example.com/v2
+             */
+            baseUrl?: string;
+            /** @description The operationIds of the operations. */
+            operations: string[];
+            auth?: components["schemas"]["CustomIntegrationAuth"];
+        };
+        /** @description Configuration of a `DATABASE_QUERY`, which runs one read-only query on a PostgreSQL database. In the rows `numeric` and whole numbers beyond 2^53 are text, `bytea` is Base64, times are RFC 3339, and the second column of a name gets `_2`. Rows beyond 1 MiB of JSON are cut off. */
+        DatabaseQueryConfiguration: {
+            /**
+             * @description Address of the database, which begins with `postgres://` or `postgresql://`; a secret value as a whole. Its login should have `SELECT` alone: not all that a login may do is a write that the read-only transaction stops.
+             * @example postgres://reader:secret@db.example.com:5432/shop
+             */
+            connection: string;
+            /**
+             * @description One SQL statement that begins with `SELECT`, `WITH`, `VALUES` or `TABLE`. `:x` stands for the field `x` of the input, and is bound, never spliced into the text; one that is not declared is refused where `properties` of the `inputSchema` lists every input. A missing input is null, a list an array, an object JSON. The end of a slice takes a space before it: `a[1: :x]`.
+             * @example select number, status from orders where email = :email
+             */
+            query: string;
+            inputSchema?: components["schemas"]["ToolInputSchema"];
+            /**
+             * Format: int32
+             * @description Rows that a run gives back, 100 when it is left out. Rows beyond it are cut off.
+             */
+            maxRows?: number;
+            /**
+             * Format: int32
+             * @description Seconds that a run may take; 30 when it is left out.
+             */
+            timeoutSeconds?: number;
+        };
         /** @description The plan that people who sign up to a public hub get. */
         DefaultPlanRef: {
             /**
@@ -4240,6 +4292,55 @@ export interface components {
          * @enum {string}
          */
         HitlMode: "auto_approve" | "pause_on_approval";
+        /**
+         * @description Configuration of an `HTTP_REQUEST`, which sends one request.
+         *
+         *     `{{input.x}}` and `{{secret.x}}` in `url`, `headers`, `query` and `body` stand for a field of the input and for a
+         *     secret. An input that is not declared is refused where `properties` of the `inputSchema` lists every input.
+         *
+         *     - In `url` and `query` values are percent-encoded. A run fails when a value in the path is missing or makes a segment
+         *       `.` or `..`.
+         *     - A placeholder may also be the host, the port, or the whole address up to the path; an input only in a tool without
+         *       secrets, since it would decide where they go.
+         *     - An entry of `query` or `headers`, or a field of a JSON body, that is one input and nothing else goes out only when
+         *       the input is given. A list repeats the entry of `query`, and in a JSON body a value keeps its type.
+         *     - In a text body values are escaped as JSON, form, XML or HTML when the `Content-Type` header says that it is one.
+         *     - Redirects are followed, but not when the body carries a secret. To another origin no configured header goes but
+         *       `Accept`, `Accept-Language`, `Content-Type` and `User-Agent`.
+         *     - An answer of more than 1 MiB fails the run.
+         */
+        HttpRequestConfiguration: {
+            /**
+             * @description Method of the request; `GET` when it is left out.
+             * @enum {string}
+             */
+            method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+            /**
+             * @description Where the request goes: an http or https address without user name and password, which may have placeholders.
+             * @example https://shop.example.com/api/orders/{{input.orderNumber}}
+             */
+            url: string;
+            /** @description Headers by their names. Those that HTTP sets itself, such as `Host`, are refused. */
+            headers?: {
+                [key: string]: string;
+            };
+            /** @description Parameters that are added to the query of the address, by their names. */
+            query?: {
+                [key: string]: string;
+            };
+            /** @description Body of the request. Text goes out as it is, any other JSON as `application/json`; `null` is no body. */
+            body?: unknown;
+            inputSchema?: components["schemas"]["ToolInputSchema"];
+            /**
+             * Format: int32
+             * @description Seconds that a run may take; 30 when it is left out.
+             */
+            timeoutSeconds?: number;
+            /** @description Secret values by the names that placeholders use. */
+            secrets?: {
+                [key: string]: string;
+            };
+        };
         /** @description A tool of the workspace that agents can call. */
         HttpTool: {
             /**
@@ -4271,72 +4372,7 @@ export interface components {
              */
             updatedAt: string;
         };
-        /**
-         * @description How the tool works; its fields depend on `toolType`, and one that the type does not have is refused. Secret values are
-         *     write-only: they are stored encrypted and read back as `********`. What a run gives back hides them in the same way,
-         *     when they have four characters or more. A run reaches no private network unless the operator of the service allows it.
-         *
-         *     **`HTTP_REQUEST`** sends one request. Anything but `url` may be left out.
-         *     - `method`: `GET` (default), `POST`, `PUT`, `PATCH` or `DELETE`
-         *     - `url`: http or https address of at most 8,192 characters, without user name and password
-         *     - `headers`, `query`: objects of at most 100 texts of at most 8,192 characters; headers that HTTP sets itself, such as
-         *       `Host`, are refused
-         *     - `body`: text, or JSON, that is sent as `application/json`; at most 262,144 characters
-         *     - `inputSchema`: JSON Schema of an object, which the model fills when it calls the tool: 2020-12, or draft-07 if
-         *       `$schema` says so, with `type` `object`, references within itself only, at most 32,768 characters. Inputs must fit
-         *       it; its defaults are filled in, nothing is coerced
-         *     - `timeoutSeconds`: 1 to 120, default 30
-         *     - `secrets`: object of at most 50 texts of at most 8,192 characters, all of them secret values
-         *
-         *     `{{input.x}}` and `{{secret.x}}` in `url`, `headers`, `query` and `body` stand for a field of the input and for a
-         *     secret. An input that is not declared is refused where `properties` of the schema lists every input.
-         *     - In `url` and `query` values are percent-encoded. A run fails when a value in the path is missing or makes a segment
-         *       `.` or `..`.
-         *     - A placeholder may also be the host, the port, or the whole address up to the path; an input only in a tool without
-         *       secrets, since it would decide where they go.
-         *     - An entry of `query` or `headers`, or a field of a JSON body, that is one input and nothing else goes out only when
-         *       the input is given. A list repeats the entry of `query`, and in a JSON body a value keeps its type.
-         *     - In a text body values are escaped as JSON, form, XML or HTML when the `Content-Type` header says that it is one.
-         *     - Redirects are followed, but not when the body carries a secret. To another origin no configured header goes but
-         *       `Accept`, `Accept-Language`, `Content-Type` and `User-Agent`.
-         *     - An answer of more than 1 MiB fails the run.
-         *
-         *     **`DATABASE_QUERY`** runs one read-only query. `connection` and `query` are required.
-         *     - `connection`: `postgres://` address of the database, at most 2,000 characters; a secret value as a whole. Its login
-         *       should have `SELECT` alone: not all that a login may do is a write that the read-only transaction stops
-         *     - `query`: one SQL statement that begins with `SELECT`, `WITH`, `VALUES` or `TABLE`, at most 50,000 characters; `:x`
-         *       stands for the field `x` of the input, and is bound, never spliced into the text. A missing input is null, a list an
-         *       array, an object JSON. The end of a slice takes a space before it: `a[1: :x]`
-         *     - `inputSchema`: as above; a parameter that is not declared is refused alike
-         *     - `maxRows`: 1 to 1000, default 100; rows beyond it, or beyond 1 MiB of JSON, are cut off
-         *     - `timeoutSeconds`: 1 to 120, default 30
-         *
-         *     In the rows `numeric` and whole numbers beyond 2^53 are text, `bytea` is Base64, times are RFC 3339, and the second
-         *     column of a name gets `_2`.
-         *
-         *     **`INTERNAL_VARIABLE`** keeps a value that the agent can read. `name`, `type` and `scope` are required.
-         *     - `name`: name of the variable, at most 150 characters
-         *     - `type`: `string`, `number`, `boolean`, `object` or `array`
-         *     - `defaultValue`: value until another is written, of that type, at most 65,536 characters of JSON; `null` when left
-         *       out
-         *     - `scope`: `conversation`, one value for each conversation, or `workspace`, one for all
-         *     - `writable`: whether the agent may change the value, default false. A value that is written is of the type, not null,
-         *       and has at most 64 KiB of JSON
-         *
-         *     **`CUSTOM_INTEGRATION`** makes each listed operation of an API a tool of the agent, which models call by the
-         *     operationId. `openapi` and `operations` are required.
-         *     - `openapi`: an OpenAPI 3 document as an object of at most 524,288 characters of JSON, or its https address, with at
-         *       most 5 MiB of JSON or YAML. It is imported when the configuration is written: what changes at the address later
-         *       counts once the configuration is written again
-         *     - `baseUrl`: http or https address of the API; left out, the first server of the document. Operations and paths with
-         *       servers of their own need it
-         *     - `operations`: 1 to 100 operationIds
-         *     - `auth`: `type` is `none` (default), `bearer` or `header`; `headerName` goes with `header`; `secret` is the token or
-         *       the header's value, a secret value
-         *
-         *     Bodies are JSON: an operation that requires another one is refused, as is one with a required cookie parameter or a
-         *     reference that leaves the document. A call has 30 seconds.
-         */
+        /** @description How the tool works. Its fields depend on `toolType`: `x-schemas` names the schema of each type, and a field that the schema does not have is refused. Secret values are write-only: they are stored encrypted and read back as `********`. What a run gives back hides them in the same way, when they have four characters or more. A run reaches no private network unless the operator of the service allows it. */
         HttpToolConfiguration: {
             [key: string]: unknown;
         };
@@ -4601,6 +4637,25 @@ export interface components {
          * @enum {string}
          */
         InstanceMode: "STATIC" | "DYNAMIC";
+        /** @description Configuration of an `INTERNAL_VARIABLE`, which keeps a value that the agent can read. */
+        InternalVariableConfiguration: {
+            /** @description Name of the variable. */
+            name: string;
+            /**
+             * @description Type of the value.
+             * @enum {string}
+             */
+            type: "string" | "number" | "boolean" | "object" | "array";
+            /** @description The value until another is written, of that type; `null` when it is left out. */
+            defaultValue?: unknown;
+            /**
+             * @description `conversation`: one value for each conversation. `workspace`: one value for all.
+             * @enum {string}
+             */
+            scope: "conversation" | "workspace";
+            /** @description Whether the agent may change the value; false when it is left out. A value that is written is of the type, not null, and has at most 64 KiB of JSON. */
+            writable?: boolean;
+        };
         /** @description A text or file that agents can draw on in their answers. */
         KnowledgeSource: {
             /**
@@ -5765,6 +5820,23 @@ export interface components {
              * @description Sum of both.
              */
             totalTokens: number;
+        };
+        /**
+         * @description JSON Schema of the inputs, which the model fills in when it calls the tool. It is 2020-12, or draft-07 if `$schema` says so, it has the `type` `object`, and it refers to places within itself only. Inputs must fit it; its defaults are filled in, nothing is coerced.
+         * @example {
+         *       "type": "object",
+         *       "properties": {
+         *         "orderNumber": {
+         *           "type": "string"
+         *         }
+         *       },
+         *       "required": [
+         *         "orderNumber"
+         *       ]
+         *     }
+         */
+        ToolInputSchema: {
+            [key: string]: unknown;
         };
         /**
          * Format: int64

@@ -86,14 +86,14 @@ export type Met = Placed<Schema> & { part: boolean };
 
 /**
  * Visits a schema and all schemas in it, each once for one `seen`. Conditions (`if`, `then`, `else`, `not`) are left out:
- * they refine what is described elsewhere.
+ * they refine what is described elsewhere. With `named` false, so are the schemas that an open object names (`x-schemas`).
  */
 export function walkSchema(
   start: Placed<Schema>,
   context: RuleContext,
   seen: Set<Schema>,
   visit: (met: Met) => void,
-  part = false,
+  { part = false, named = true }: { part?: boolean; named?: boolean } = {},
 ): void {
   const { node, location } = follow(start, context);
   if (typeof node !== 'object' || node === null || seen.has(node)) return;
@@ -101,7 +101,7 @@ export function walkSchema(
   visit({ node, location, part });
   const inner = (schema: Schema | boolean | undefined, path: (string | number)[], isPart = false) => {
     if (typeof schema === 'object' && schema !== null)
-      walkSchema({ node: schema, location: location.child(path) }, context, seen, visit, isPart);
+      walkSchema({ node: schema, location: location.child(path) }, context, seen, visit, { part: isPart, named });
   };
   for (const keyword of ['properties', 'patternProperties'] as const)
     for (const [name, schema] of Object.entries(node[keyword] ?? {})) inner(schema, [keyword, name]);
@@ -110,6 +110,9 @@ export function walkSchema(
   for (const keyword of ['prefixItems', 'anyOf', 'oneOf'] as const)
     for (const [index, schema] of (node[keyword] ?? []).entries()) inner(schema, [keyword, index]);
   for (const [index, schema] of (node.allOf ?? []).entries()) inner(schema, ['allOf', index], true);
+  if (named)
+    for (const [value, schema] of Object.entries(node['x-schemas']?.mapping ?? {}))
+      inner(schema, ['x-schemas', 'mapping', value]);
 }
 
 /** Whether the `type` of a schema allows values of this type. */

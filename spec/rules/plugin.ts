@@ -5,6 +5,7 @@ import { idempotencyKey } from './idempotencyKey.ts';
 import { listErrorCodes } from './listErrorCodes.ts';
 import { namedExamples } from './namedExamples.ts';
 import { namedItemEnums } from './namedItemEnums.ts';
+import { namedSchemas } from './namedSchemas.ts';
 import { noBareChoice } from './noBareChoice.ts';
 import { noBooleanSchema } from './noBooleanSchema.ts';
 import { noPlaceholder } from './noPlaceholder.ts';
@@ -17,10 +18,11 @@ import { requestBounds } from './requestBounds.ts';
 import { requestClosed } from './requestClosed.ts';
 import { requiredStatuses } from './requiredStatuses.ts';
 import { responseRequired } from './responseRequired.ts';
+import { schemaExtensions } from './schemaExtensions.ts';
 import { schemaIdioms } from './schemaIdioms.ts';
 import { validExamples } from './validExamples.ts';
 
-/** The plugin that redocly.yaml loads: the house rules and the bundle's one decorator. */
+/** The plugin that redocly.yaml loads: the house rules, our keywords of schemas and the bundle's one decorator. */
 export default function guildhall() {
   return {
     id: 'guildhall',
@@ -34,6 +36,7 @@ export default function guildhall() {
         'named-item-enums': namedItemEnums,
         'no-bare-choice': noBareChoice,
         'no-boolean-schema': noBooleanSchema,
+        'named-schemas': namedSchemas,
         'no-placeholder': noPlaceholder,
         'no-unused-file': noUnusedFile,
         'number-formats': numberFormats,
@@ -48,6 +51,7 @@ export default function guildhall() {
         'valid-examples': validExamples,
       },
     },
+    typeExtension: { oas3: schemaExtensions },
     decorators: { oas3: { 'list-error-codes': listErrorCodes } },
   };
 }

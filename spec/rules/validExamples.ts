@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { FuncKeywordDefinition, SchemaValidateFunction } from 'ajv';
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { parse } from 'yaml';
@@ -14,11 +15,11 @@ import {
   responsesOf,
   walkSchema,
 } from './contract.ts';
-import type { Content, Example, Location, Rule, RuleContext, Schema } from './types.ts';
+import type { Content, Example, Location, NamedSchemas, Rule, RuleContext, Schema } from './types.ts';
 
 /**
  * Every example is valid: named ones against the schema of their media type or parameter, and a schema's own `examples` and
- * `default` against that schema. With Ajv 2020 and formats, because Redocly's own rule does not check formats.
+ * `default` against that schema. An open object must fit the schema that it names (`x-schemas`). With Ajv 2020 and formats, because Redocly's own rule does not check formats.
  */
 export const validExamples: Rule = () => {
   const validator = fileValidator();
@@ -63,6 +64,7 @@ export const validExamples: Rule = () => {
 function fileValidator(): (value: unknown, schema: Location) => string[] {
   const ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false });
   formats.default(ajv);
+  ajv.addKeyword(namedSchemas(ajv));
   const loaded = new Set<string>();
   const load = (file: string) => {
     if (loaded.has(file) || !existsSync(file)) return;
@@ -83,6 +85,36 @@ function fileValidator(): (value: unknown, schema: Location) => string[] {
       if (error instanceof Ajv2020.MissingRefError) return [];
       throw error;
     }
+  };
+}
+
+/**
+ * `x-schemas`: the object must fit the schema of its kind. An object whose kind the example does not say, such as that of a PATCH
+ * body, must fit any of them.
+ */
+function namedSchemas(ajv: Ajv2020): FuncKeywordDefinition {
+  return {
+    keyword: 'x-schemas',
+    type: 'object',
+    errors: 'full',
+    compile({ propertyName, mapping }: NamedSchemas, _parent, { baseId }) {
+      const references = new Map(
+        Object.entries(mapping).map(([kind, { $ref }]) => [kind, new URL(String($ref), baseId).href] as const),
+      );
+      const check: SchemaValidateFunction = (value: Record<string, unknown>, at) => {
+        const kind = value[propertyName] ?? (at?.parentData as Record<string, unknown> | undefined)?.[propertyName];
+        const reference = references.get(String(kind));
+        const candidates = reference === undefined ? [...references.values()] : [reference];
+        const faults = candidates.map((each) => {
+          const validate = ajv.getSchema(each) ?? ajv.compile({ $ref: each });
+          return validate(value) ? [] : (validate.errors ?? []);
+        });
+        if (faults.some((each) => each.length === 0)) return true;
+        check.errors = faults.flat().map((each) => ({ ...each, instancePath: at?.instancePath + each.instancePath }));
+        return false;
+      };
+      return check;
+    },
   };
 }
 
