@@ -16,7 +16,7 @@ export const errorCodes: Rule<{ elsewhere?: string[] }> = ({ elsewhere = [] }) =
     Root: {
       enter(_root, { location }) {
         const file = join(dirname(location.source.absoluteRef), 'schemas/common/ErrorCode.yaml');
-        registry = existsSync(file) ? parse(readFileSync(file, 'utf8')).enum : [];
+        registry = existsSync(file) ? (parse(readFileSync(file, 'utf8'))['x-extensible-enum'] ?? []) : [];
       },
       leave(_root, { report, location }) {
         const idle = registry.filter((code) => !used.has(code));

@@ -11,6 +11,7 @@ import { noBooleanSchema } from './noBooleanSchema.ts';
 import { noPlaceholder } from './noPlaceholder.ts';
 import { noUnusedFile } from './noUnusedFile.ts';
 import { numberFormats } from './numberFormats.ts';
+import { openLists } from './openLists.ts';
 import { operationIdVerb } from './operationIdVerb.ts';
 import { operationKeyOrder } from './operationKeyOrder.ts';
 import { propertyDescribed } from './propertyDescribed.ts';
@@ -40,6 +41,7 @@ export default function guildhall() {
         'no-placeholder': noPlaceholder,
         'no-unused-file': noUnusedFile,
         'number-formats': numberFormats,
+        'open-lists': openLists,
         'operation-id-verb': operationIdVerb,
         'operation-key-order': operationKeyOrder,
         'property-described': propertyDescribed,

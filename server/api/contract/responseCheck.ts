@@ -1,16 +1,25 @@
-import type { ValidateFunction } from 'ajv';
+import type { FuncKeywordDefinition, ValidateFunction } from 'ajv';
 import { createAjv } from './ajv.ts';
 import type { DocumentedOperation } from './document.ts';
 
 /** Says what is wrong with a response by the document; undefined when nothing is. A status that it does not list is wrong. */
 export type ResponseCheck = (operation: DocumentedOperation, status: number, body: unknown) => string | undefined;
 
+/** To clients these lists are open. This service knows all their values: it sends no others. */
+const extensibleEnum: FuncKeywordDefinition = {
+  keyword: 'x-extensible-enum',
+  type: 'string',
+  schemaType: 'array',
+  validate: (known: string[], value: string) => known.includes(value),
+  error: { message: 'must be a value that the document knows' },
+};
+
 /**
  * Makes the check of responses against their schemas. Equal schemas are compiled once: operations share their errors, and openapi-backend would
  * compile those of every status again for each operation.
  */
 export function createResponseCheck(): ResponseCheck {
-  const ajv = createAjv();
+  const ajv = createAjv().addKeyword(extensibleEnum);
   const validators = new Map<string, ValidateFunction>();
   const known = new Map<object, ValidateFunction>();
 

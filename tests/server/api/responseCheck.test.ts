@@ -44,4 +44,11 @@ describe('an answer that the document does not have', () => {
     expect(answer.status).toBe(500);
     expect(answer.logged).toContain('status 409 is not documented');
   });
+
+  test('is 500 in tests when a value is not in its list, though clients must expect values to come', async () => {
+    const surprise = Object.assign(fault('VALIDATION_ERROR'), { code: 'NEW_CODE' });
+    const answer = await answerOf(() => Promise.reject(surprise));
+    expect(answer.status).toBe(500);
+    expect(answer.logged).toContain('must be a value that the document knows');
+  });
 });
