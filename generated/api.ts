@@ -2383,11 +2383,8 @@ export interface components {
             aiModelPublicId: string | null;
             /** @description Display name of the AI model; `null` until one is chosen. */
             aiModelName: string | null;
-            /**
-             * @description Key of the provider that runs the model; `null` until a model is chosen.
-             * @example openai
-             */
-            provider: string | null;
+            /** @description Key of the provider that runs the model; `null` until a model is chosen. */
+            provider: components["schemas"]["ModelProvider"] | null;
             /**
              * @description Name of the model at its provider; `null` until a model is chosen.
              * @example gpt-4.1
@@ -2783,11 +2780,7 @@ export interface components {
             scope: components["schemas"]["AiModelScope"];
             /** @description Whether the model can be used now, which it can when its provider is configured on this server. */
             active: boolean;
-            /**
-             * @description Key of the provider that runs the model: `openai`, `anthropic`, `google`, `openai-compatible` for another server with the same interface, or `builtin` for the one that needs no key and is no language model.
-             * @example openai
-             */
-            provider: string;
+            provider: components["schemas"]["ModelProvider"];
             /**
              * @description Who made the model, to group by.
              * @example OpenAI
@@ -3248,10 +3241,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
         };
-        /**
-         * @description Kind of messaging surface: `whatsapp` WhatsApp, set up in the console; `z_api` WhatsApp over Z-API; `web_chat` the service's own web chat.
-         * @enum {string}
-         */
+        /** @description Kind of messaging surface: `whatsapp` WhatsApp, set up in the console; `z_api` WhatsApp over Z-API; `web_chat` the service's own web chat. More may come. */
         ChannelTypeKey: "whatsapp" | "z_api" | "web_chat";
         /** @description A new client with its first users. */
         ClientCreate: {
@@ -3513,10 +3503,7 @@ export interface components {
              */
             lastMessageAt: string;
         };
-        /**
-         * @description Where a conversation takes place. `api`: this API. `web_chat`: the chat page. `whatsapp` and `z_api`: WhatsApp, by its own interface or through Z-API.
-         * @enum {string}
-         */
+        /** @description Where a conversation takes place. `api`: this API. `web_chat`: the chat page. `whatsapp` and `z_api`: WhatsApp, by its own interface or through Z-API. More may come. */
         ConversationChannel: "api" | "web_chat" | "whatsapp" | "z_api";
         /** @description A conversation in a list. */
         ConversationListItem: {
@@ -4024,9 +4011,8 @@ export interface components {
          */
         DiscountType: "percentage" | "fixed_amount";
         /**
-         * @description Stable, machine-readable name of the error. The list is closed: a code is never renamed, and a new one is an addition that the changelog announces. Branch on the code, never on the message.
+         * @description Stable, machine-readable name of the error. Branch on the code, never on the message. A code is never renamed, and new ones may come: treat a code that you do not know by its status.
          * @example AGENT_NOT_FOUND
-         * @enum {string}
          */
         ErrorCode: "AGENT_LIMIT_REACHED" | "AGENT_NAME_TAKEN" | "AGENT_NOT_FOUND" | "AGENT_NOT_PUBLISHED" | "AGENT_TIMEOUT" | "AI_MODEL_NOT_FOUND" | "AI_MODEL_REQUIRED" | "ALREADY_LINKED" | "ATTACHMENT_TOO_LARGE" | "AUTOMATION_NAME_TAKEN" | "AUTOMATION_NOT_FOUND" | "CHANNEL_ALREADY_CONNECTED" | "CHANNEL_CONFIG_NOT_ALLOWED_VIA_API" | "CHANNEL_CONNECTION_NOT_FOUND" | "CLIENT_NAME_TAKEN" | "CLIENT_NOT_ACTIVE" | "CLIENT_NOT_FOUND" | "CLIENT_NOT_SUSPENDED" | "COMMAND_NAME_TAKEN" | "COMMAND_NOT_FOUND" | "COMMAND_SLUG_TAKEN" | "CONFIRMATION_REQUIRED" | "CONVERSATION_ENDED" | "CONVERSATION_NOT_FOUND" | "CONVERSATION_PAUSED" | "COUPON_CODE_TAKEN" | "COUPON_NOT_FOUND" | "COUPON_RULE_VIOLATED" | "CREDIT_PACKAGE_IN_USE" | "CREDIT_PACKAGE_NAME_TAKEN" | "CREDIT_PACKAGE_NOT_FOUND" | "DEFAULT_PLAN_NOT_FREE" | "DEFAULT_PLAN_REQUIRED" | "EXTERNAL_LINK_LIMIT_REACHED" | "EXTERNAL_LINK_NOT_FOUND" | "EXTERNAL_LINK_TITLE_TAKEN" | "EXTERNAL_MCP_NAME_TAKEN" | "EXTERNAL_MCP_NOT_ACTIVE" | "EXTERNAL_MCP_NOT_FOUND" | "FEATURE_NOT_FOUND" | "FEATURE_VALIDATION_ERROR" | "HTTP_TOOL_LIMIT_REACHED" | "HTTP_TOOL_NAME_TAKEN" | "HTTP_TOOL_NOT_FOUND" | "IDEMPOTENCY_IN_PROGRESS" | "IDEMPOTENCY_KEY_REUSED" | "IMMUTABLE_FIELD" | "INTERNAL_ERROR" | "INVALID_API_KEY" | "INVALID_API_KEY_FORMAT" | "INVALID_CHANNEL_CONFIG" | "INVALID_CHANNEL_CREDENTIALS" | "INVALID_CHANNEL_TYPE" | "INVALID_CRON" | "INVALID_SKILL_ZIP" | "INVALID_TIMEZONE" | "INVALID_TOOL_CONFIGURATION" | "INVALID_TOOL_TYPE" | "INVITATION_NOT_FOUND" | "KNOWLEDGE_SOURCE_NOT_FOUND" | "LAST_ADMIN" | "MCP_DISCOVERY_FAILED" | "METHOD_NOT_ALLOWED" | "MISSING_API_KEY" | "MISSING_VARIABLE" | "MODEL_PROVIDER_ERROR" | "NATIVE_MCP_CONNECTION_NOT_FOUND" | "NOT_FOUND" | "NOT_IMPLEMENTED" | "NOT_LINKED" | "NO_DRAFT_VERSION" | "OAUTH_NOT_SUPPORTED_VIA_API" | "OPERATION_LIMIT_REACHED" | "PACKAGE_NOT_FOUND" | "PAYLOAD_TOO_LARGE" | "PAYMENT_PROVIDER_ERROR" | "PLAN_HAS_SUBSCRIBERS" | "PLAN_NAME_TAKEN" | "PLAN_NOT_FOUND" | "PLAN_RULE_VIOLATED" | "RATE_LIMITED" | "SEATS_LIMIT_REACHED" | "SKILL_NAME_TAKEN" | "SKILL_NOT_FOUND" | "SUBDOMAIN_RESERVED" | "SUBDOMAIN_TAKEN" | "SUB_AGENT_CYCLE" | "SUB_AGENT_NOT_FOUND" | "TEMPERATURE_NOT_SUPPORTED" | "THINKING_NOT_SUPPORTED" | "TOOLKIT_REGISTRY_UNAVAILABLE" | "TRIAL_NOT_ENABLED" | "TRIGGER_NOT_FOUND" | "UNAVAILABLE" | "UNKNOWN_TOOLKIT" | "UNKNOWN_TRIGGER" | "UNSUPPORTED_ATTACHMENT" | "UNSUPPORTED_MEDIA_TYPE" | "USER_NOT_FOUND" | "VALIDATION_ERROR" | "VARIABLE_DEFAULT_INVALID" | "VARIABLE_NAME_TAKEN" | "VARIABLE_NOT_FOUND" | "VARIABLE_OPTIONS_INVALID" | "VERSION_NOT_FOUND" | "ZAPI_INSTANCE_ID_ALREADY_USED";
         /** @description One error of a request. */
@@ -4128,10 +4114,7 @@ export interface components {
             /** @description Value of the header, one line of visible ASCII characters, spaces and tabs, not blank. */
             value: string;
         };
-        /**
-         * @description How the service authenticates to the server: `NONE` not at all, `API_KEY` the credential in `X-Api-Key`, `BEARER_TOKEN` the credential in `Authorization: Bearer`, `CUSTOM_HEADER` headers of your own.
-         * @enum {string}
-         */
+        /** @description How the service authenticates to the server: `NONE` not at all, `API_KEY` the credential in `X-Api-Key`, `BEARER_TOKEN` the credential in `Authorization: Bearer`, `CUSTOM_HEADER` headers of your own. More may come. */
         ExternalMcpAuthType: "NONE" | "API_KEY" | "BEARER_TOKEN" | "CUSTOM_HEADER";
         /**
          * @description How the service authenticates to the server: `NONE` not at all, `API_KEY` with `authValue` in `X-Api-Key`, `BEARER_TOKEN` with `authValue` in `Authorization: Bearer`, `CUSTOM_HEADER` with `authHeaders`. `OAUTH_AUTHORIZATION_CODE` needs a person and is refused here: 422 `OAUTH_NOT_SUPPORTED_VIA_API`.
@@ -4264,10 +4247,7 @@ export interface components {
         FeatureConfig: {
             [key: string]: unknown;
         };
-        /**
-         * @description Stable key of a feature.
-         * @enum {string}
-         */
+        /** @description Stable key of a feature. More features may come. */
         FeatureKey: "follow-up" | "message-splitting" | "message-delay" | "long-term-memory" | "sandbox" | "genui" | "audio" | "web-search";
         /** @description The key is valid. The response has the workspace that it belongs to. */
         Health: {
@@ -4930,10 +4910,7 @@ export interface components {
          *       next message, a line `label: value` for each input.
          */
         MessageUi: {
-            /**
-             * @description The type of the component. The list may grow.
-             * @enum {string}
-             */
+            /** @description The type of the component. More may come. */
             type: "stack" | "card" | "heading" | "text" | "list" | "table" | "keyValue" | "image" | "link" | "button" | "divider" | "progress" | "stat" | "chart" | "form";
         } & {
             [key: string]: unknown;
@@ -4982,6 +4959,11 @@ export interface components {
             /** @description Whether the model takes documents, such as PDF. */
             supportsDocument: boolean;
         };
+        /**
+         * @description Key of the provider that runs a model: `openai`, `anthropic`, `google`, `openai-compatible` for another server with the same interface, or `builtin` for the one that needs no key and is no language model. More may come.
+         * @example openai
+         */
+        ModelProvider: "openai" | "anthropic" | "google" | "openai-compatible" | "builtin";
         /** @description A native MCP connection: a built-in toolkit, or a third-party account that someone authorized for the workspace, with the tools of its toolkit. */
         NativeMcpConnection: {
             /**
@@ -5049,10 +5031,7 @@ export interface components {
              * @description The id as submitted.
              */
             connectionPublicId: string;
-            /**
-             * @description Why it was not linked: the workspace has no connection with this id, or the connection is not `ACTIVE`.
-             * @enum {string}
-             */
+            /** @description Why it was not linked: `NOT_FOUND_OR_INACTIVE` when the workspace has no connection with this id, or the connection is not `ACTIVE`. More reasons may come. */
             reason: "NOT_FOUND_OR_INACTIVE";
         };
         /** @description A trigger type with the shape of its configuration. The provider may add fields of its own; only the ones named here can be relied on. */
@@ -5783,10 +5762,7 @@ export interface components {
             /** @description Why the subdomain is not available; `null` when it is. */
             reason: components["schemas"]["SubdomainUnavailableReason"] | null;
         };
-        /**
-         * @description Why a subdomain is not available. `reserved`: kept for the service. `taken`: a hub has it.
-         * @enum {string}
-         */
+        /** @description Why a subdomain is not available. `reserved`: kept for the service. `taken`: a hub has it. More reasons may come. */
         SubdomainUnavailableReason: "reserved" | "taken";
         /**
          * @description `active`: in use. `trialing`: on the trial plan of the hub. `past_due`: a payment is overdue. `pending_onboarding`: created without a plan and waiting for one. `suspended`: stopped with `suspendClient`. `canceled`: ended for good.
@@ -7099,7 +7075,7 @@ export interface components {
         /** @description Only conversations with this agent. The id of an agent that does not exist gives an empty list. */
         ConversationAgentFilter: string;
         /** @description Only conversations on this channel. */
-        ConversationChannelFilter: components["schemas"]["ConversationChannel"];
+        ConversationChannelFilter: "api" | "web_chat" | "whatsapp" | "z_api";
         /** @description The conversation's id. */
         ConversationPublicId: string;
         /** @description `open`: takes messages. `paused`: a person has taken over, the agent does not answer. `ended`: takes no more messages, also when it was paused before. */
