@@ -73,15 +73,21 @@ function resolve<T extends { $ref?: string }>(document: Document, node: T | unde
 }
 
 /**
- * The path under which the API lives, from the document's `servers`.
- * @throws Error when there is no single server, or its address is no path without a slash at its end
+ * The path under which the API lives, from the document's `servers`: the address of the one server without its variable `origin`.
+ * @throws Error when there is no single server, its address is not `{origin}` and a path without a slash at its end, or the default of
+ * `origin` is no address that a client can call
  */
 export function apiPrefix({ servers = [] }: Document): string {
   const [server, ...others] = servers;
-  if (server === undefined || others.length > 0 || !/^(?:\/[^/{}]+)+$/.test(server.url)) {
-    throw new Error('servers: needs exactly one, whose url is a path such as /public/api/v1');
+  const prefix = /^\{origin\}((?:\/[^/{}]+)+)$/.exec(server?.url ?? '')?.[1];
+  if (prefix === undefined || others.length > 0) {
+    throw new Error('servers: needs exactly one, whose url is {origin} and a path such as {origin}/public/api/v1');
   }
-  return server.url;
+  const origin = server?.variables?.origin?.default;
+  if (origin === undefined || URL.parse(origin)?.origin !== origin) {
+    throw new Error('servers: the variable origin needs a default such as http://127.0.0.1:3000');
+  }
+  return prefix;
 }
 
 /** The text of generated/operations.ts. */

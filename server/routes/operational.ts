@@ -3,10 +3,13 @@ import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import express, { type Router } from 'express';
 import type { Registry } from 'prom-client';
+import { servedDocument } from './servedDocument.ts';
 
 /** The parts of the service that the operational routes read. */
 export interface OperationalParts {
   document: object;
+  /** Has the address that clients reach the service by. */
+  runtime: { publicUrl: string };
   registry: Registry;
   ready(): boolean;
   ping(): Promise<boolean>;
@@ -37,12 +40,12 @@ export function operationalRoutes(parts: OperationalParts): Router {
   let json: string | undefined;
   let yaml: string | undefined;
   router.get('/openapi.json', (_request, response) => {
-    json ??= JSON.stringify(parts.document);
+    json ??= JSON.stringify(servedDocument(parts.document, parts.runtime.publicUrl));
     response.type('application/json').send(json);
   });
   router.get('/openapi.yaml', async (_request, response) => {
     const { stringify } = await import('yaml');
-    yaml ??= stringify(parts.document, { aliasDuplicateObjects: false });
+    yaml ??= stringify(servedDocument(parts.document, parts.runtime.publicUrl), { aliasDuplicateObjects: false });
     response.type('application/yaml').send(yaml);
   });
   const assets = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));

@@ -60,7 +60,7 @@ export type PathItem = Partial<Ref> & { parameters?: Parameter[]; [method: strin
 
 export type Document = {
   openapi: string;
-  servers?: { url: string }[];
+  servers?: { url: string; variables?: Record<string, { default: string }> }[];
   paths?: Record<string, PathItem>;
   components?: Record<string, Record<string, unknown>>;
   [key: string]: unknown;

@@ -11,7 +11,16 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-const document = JSON.parse(readFileSync(new URL('../../generated/openapi.json', import.meta.url), 'utf8')) as unknown;
+type Served = { servers: { url: string; variables: { origin: { default: string } } }[] };
+
+const document: Served = JSON.parse(readFileSync(new URL('../../generated/openapi.json', import.meta.url), 'utf8'));
+
+/** The bundle with the address of the test's service. */
+function served(): Served {
+  const copy = structuredClone(document);
+  for (const { variables } of copy.servers) variables.origin.default = app.origin;
+  return copy;
+}
 
 /** The value of a metric's series, 0 when it has not been seen. */
 async function metric(series: string): Promise<number> {
@@ -76,7 +85,7 @@ describe('the document', () => {
     const answer = await app.raw.get('/openapi.json');
     expect(answer.headers['content-type']).toMatch(/^application\/json/);
     expect(answer.headers['access-control-allow-origin']).toBe('*');
-    expect(answer.body).toEqual(document);
+    expect(answer.body).toEqual(served());
   });
 
   test('as YAML is the same', async () => {
@@ -89,13 +98,21 @@ describe('the document', () => {
         response.on('end', () => done(null, Buffer.concat(chunks).toString('utf8')));
       });
     expect(answer.headers['content-type']).toMatch(/^application\/yaml/);
-    expect(parse(answer.body as string)).toEqual(document);
+    expect(parse(answer.body as string)).toEqual(served());
   });
 
-  test('says where the API is: relative to where the document was read', () => {
-    expect(document).toMatchObject({ openapi: expect.stringMatching(/^3\.1\./), servers: expect.anything() });
-    const [server] = (document as { servers: { url: string }[] }).servers;
-    expect(new URL(server?.url ?? '', `${app.origin}/openapi.json`).pathname).toBe('/public/api/v1');
+  test('says where the API is: a client that knows the document only reaches it', async () => {
+    const { openapi, servers }: Served & { openapi: string } = (await app.raw.get('/openapi.json')).body;
+    expect(openapi).toMatch(/^3\.1\./);
+    expect(servers).toHaveLength(1);
+    const base = servers[0]?.url.replace('{origin}', servers[0].variables.origin.default);
+    const answer = await fetch(`${base}/health`, { headers: { 'X-Api-Key': app.workspace.apiKey } });
+    expect([answer.url, answer.status]).toEqual([`${app.origin}/public/api/v1/health`, 200]);
+  });
+
+  test('names the address of the README where no service serves it', () => {
+    expect(document.servers.map(({ variables }) => variables.origin.default)).toEqual(['http://127.0.0.1:3000']);
+    expect(readFileSync('README.md', 'utf8')).toContain('http://127.0.0.1:3000');
   });
 
   test('is not for cross-site reading where it is not the document', async () => {

@@ -62,17 +62,35 @@ describe('operationRows', () => {
 });
 
 describe('apiPrefix', () => {
+  function server(url: string, origin = 'http://127.0.0.1:3000') {
+    return { url, variables: { origin: { default: origin } } };
+  }
+
   test('is the path of the only server', () => {
-    expect(apiPrefix({ openapi: '3.1.1', servers: [{ url: '/public/api/v1' }] })).toBe('/public/api/v1');
+    const servers = [server('{origin}/public/api/v1')];
+    expect(apiPrefix({ openapi: '3.1.1', servers })).toBe('/public/api/v1');
+  });
+
+  test.each(['', 'example.com', '/', 'http://127.0.0.1:3000/'])('refuses the origin %j', (origin) => {
+    const servers = [server('{origin}/v1', origin)];
+    expect(() => apiPrefix({ openapi: '3.1.1', servers })).toThrow('the variable origin needs a default');
+  });
+
+  test('refuses a server whose origin has no default', () => {
+    const servers = [{ url: '{origin}/v1' }];
+    expect(() => apiPrefix({ openapi: '3.1.1', servers })).toThrow('the variable origin needs a default');
   });
 
   test.each([
     [undefined],
     [[]],
-    [[{ url: '/' }]],
-    [[{ url: '/v1/' }]],
-    [[{ url: 'https://example.com/v1' }]],
-    [[{ url: '/v1' }, { url: '/v2' }]],
+    [[server('/v1')]],
+    [[server('{origin}')]],
+    [[server('{origin}/')]],
+    [[server('{origin}/v1/')]],
+    [[server('{host}/v1')]],
+    [[server('https://example.com/v1')]],
+    [[server('{origin}/v1'), server('{origin}/v2')]],
   ])('refuses servers of %j', (servers) => {
     expect(() => apiPrefix({ openapi: '3.1.1', ...(servers && { servers }) })).toThrow('servers: needs exactly one');
   });
