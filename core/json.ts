@@ -26,3 +26,11 @@ export function isStorableJson(json: string): boolean {
 
 /** JSON.stringify escapes these. A pair of backslashes matches too, so that its second one does not begin an escape. */
 const UNSTORABLE = /\\(?:\\|u0000|ud[89a-f][0-9a-f]{2})/g;
+
+/** JSON with the properties of each object in the order of their names: equal for values that differ in this order only. */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) => {
+    if (typeof inner !== 'object' || inner === null || Array.isArray(inner)) return inner;
+    return Object.fromEntries(Object.entries(inner).sort(([one], [other]) => (one < other ? -1 : 1)));
+  });
+}

@@ -8,12 +8,14 @@ const LOST_TO_ANOTHER = new Set(['40001', '40P01']);
 /**
  * Runs `work` in a transaction, and again from the start after a serialization failure, a deadlock, or
  * a prepared statement that a migration made stale: at most `retries` more times, default 3. `work` must have no other effects.
+ * Within a transaction `work` is a part of it, and the outer call retries.
  */
 export async function inTransaction<Tables, Result>(
   db: Kysely<Tables>,
   work: (transaction: Transaction<Tables>) => Promise<Result>,
   options: { retries?: number } = {},
 ): Promise<Result> {
+  if (db.isTransaction) return work(db as Transaction<Tables>);
   const retries = options.retries ?? 3;
   return retry(
     () => db.transaction().execute(work),

@@ -182,7 +182,7 @@ export interface paths {
          * Restore a version of an agent
          * @description Overwrites the editable state with that version: settings, variables and all links, including links to external and native MCP servers, which versions do not show. Unpublished changes are lost, and `hasUnpublishedChanges` is false afterwards. Conversations keep using the published version until the agent is published again. Parts of the version that are no longer possible are left out, and the response is still 200: a link to a deleted resource, a sub-agent that would now close a cycle, and a model that no longer exists, of the agent or of a sub-agent link. An archived agent has no draft to overwrite: 409 `NO_DRAFT_VERSION`.
          *
-         *     Error codes: 404 `AGENT_NOT_FOUND`, `VERSION_NOT_FOUND`; 409 `IDEMPOTENCY_IN_PROGRESS`, `NO_DRAFT_VERSION`; 422 `IDEMPOTENCY_KEY_REUSED`.
+         *     Error codes: 404 `AGENT_NOT_FOUND`, `VERSION_NOT_FOUND`; 409 `IDEMPOTENCY_IN_PROGRESS`, `NO_DRAFT_VERSION`.
          */
         post: operations["restoreVersion"];
         delete?: never;
@@ -1676,7 +1676,7 @@ export interface paths {
          * Resend an invitation
          * @description Mails a pending invitation again and renews `expiresAt`, also when it has expired. An invitation that was accepted is no longer found.
          *
-         *     Error codes: 404 `CLIENT_NOT_FOUND`, `INVITATION_NOT_FOUND`; 409 `IDEMPOTENCY_IN_PROGRESS`; 422 `IDEMPOTENCY_KEY_REUSED`.
+         *     Error codes: 404 `CLIENT_NOT_FOUND`, `INVITATION_NOT_FOUND`; 409 `IDEMPOTENCY_IN_PROGRESS`.
          */
         post: operations["resendClientInvitation"];
         delete?: never;
@@ -7534,7 +7534,6 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["AgentNotFoundOrVersionNotFound"];
             409: components["responses"]["IdempotencyInProgressOrNoDraftVersion"];
-            422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -10665,7 +10664,6 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["ClientNotFoundOrInvitationNotFound"];
             409: components["responses"]["IdempotencyInProgress"];
-            422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

@@ -6,6 +6,7 @@
 import type { StoredAgentSnapshot } from "../db/stored/agentSnapshot.ts";
 import type { StoredDefaultValue, StoredVariableOption } from "../db/stored/agentVariable.ts";
 import type { StoredAttachment } from "../db/stored/attachment.ts";
+import type { StoredBegunRequest } from "../db/stored/begunRequest.ts";
 import type { ImportedEndpoint } from "../db/stored/importedEndpoint.ts";
 import type { StoredMcpSchemas, StoredMcpTool } from "../db/stored/mcpTool.ts";
 import type { StoredPausedRun, StoredToolOrigin, ToolOriginFormat1 } from "../db/stored/pausedRun.ts";
@@ -324,6 +325,33 @@ export interface HttpTools {
   workspace_id: string;
 }
 
+export interface IdempotencyKeys {
+  /**
+   * Rows that an attempt without an answer has stored. The next attempt continues with them
+   */
+  begun: ColumnType<StoredBegunRequest | null, string | null, string | null>;
+  /**
+   * A success as it was sent; an error without the id of its request
+   */
+  body: string | null;
+  claim_id: string | null;
+  /**
+   * Renewed while the process lives; afterwards another request takes the claim
+   */
+  claimed_until: Timestamp | null;
+  expires_at: Timestamp;
+  /**
+   * SHA-256 of method, path and key
+   */
+  key_hash: Buffer;
+  /**
+   * SHA-256 of the body and the query; another one under the key is refused
+   */
+  request_hash: Buffer;
+  status: number | null;
+  workspace_id: string;
+}
+
 export interface KnowledgeEmbeddings {
   dimensions: number;
   /**
@@ -632,6 +660,7 @@ export interface DB {
   conversations: Conversations;
   external_mcps: ExternalMcps;
   http_tools: HttpTools;
+  idempotency_keys: IdempotencyKeys;
   knowledge_embeddings: KnowledgeEmbeddings;
   knowledge_passages: KnowledgePassages;
   knowledge_sources: KnowledgeSources;

@@ -420,6 +420,33 @@ create policy own_workspace on http_tools as permissive for all to guildhall_app
   with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
 CREATE CONSTRAINT TRIGGER raise_revision AFTER INSERT OR UPDATE ON http_tools DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION raise_workspace_revision();
 
+create table idempotency_keys (
+  workspace_id uuid not null,
+  key_hash bytea not null,
+  request_hash bytea not null,
+  claim_id uuid,
+  claimed_until timestamp(3) with time zone,
+  begun jsonb,
+  status integer,
+  body text,
+  expires_at timestamp(3) with time zone not null,
+  constraint idempotency_keys_pkey PRIMARY KEY (workspace_id, key_hash),
+  constraint idempotency_keys_answer CHECK ((status IS NULL) = (body IS NULL) AND (status IS NULL OR claim_id IS NULL)),
+  constraint idempotency_keys_begun_check CHECK (jsonb_typeof(begun) = 'object'::text),
+  constraint idempotency_keys_claim CHECK ((claim_id IS NULL) = (claimed_until IS NULL)),
+  constraint idempotency_keys_key_hash_check CHECK (octet_length(key_hash) = 32),
+  constraint idempotency_keys_request_hash_check CHECK (octet_length(request_hash) = 32),
+  constraint idempotency_keys_status_check CHECK (status >= 200 AND status <= 499)
+);
+CREATE INDEX idempotency_keys_expired ON public.idempotency_keys USING btree (expires_at);
+alter table idempotency_keys enable and force row level security;
+create policy every_workspace on idempotency_keys as permissive for all to guildhall_system
+  using (true)
+  with check (true);
+create policy own_workspace on idempotency_keys as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+
 create table knowledge_embeddings (
   workspace_id uuid not null,
   source_id uuid not null,
@@ -971,6 +998,8 @@ grant delete, insert, select, update on table external_mcps to guildhall_app;
 grant delete, insert, select, update on table external_mcps to guildhall_system;
 grant delete, insert, select, update on table http_tools to guildhall_app;
 grant delete, insert, select, update on table http_tools to guildhall_system;
+grant delete, insert, select, update on table idempotency_keys to guildhall_app;
+grant delete, insert, select, update on table idempotency_keys to guildhall_system;
 grant delete, insert, select, update on table knowledge_embeddings to guildhall_app;
 grant delete, insert, select, update on table knowledge_embeddings to guildhall_system;
 grant delete, insert, select, update on table knowledge_passages to guildhall_app;

@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { Clock } from '../core/clock.ts';
+import type { KeyClaim } from '../db/queries/workspaces/idempotencyKeys.ts';
 import type { operations } from '../generated/api.ts';
 import type { DB } from '../generated/db.ts';
 import type { OperationId } from '../generated/operations.ts';
@@ -87,6 +88,8 @@ export interface Context<Id extends OperationId> {
   readonly query: PartOf<Id, 'query'>;
   readonly body: BodyOf<Id>;
   readonly upload: UploadOf<Id>;
+  /** Of a request with an Idempotency-Key, for work that stores something before its answer. Everything else need not know. */
+  readonly claim: KeyClaim | undefined;
   /** The database as this workspace may see it: every other workspace's rows are out of reach. */
   readonly db: Kysely<DB>;
   readonly workspaceId: string;
@@ -101,8 +104,27 @@ export interface Context<Id extends OperationId> {
   openEventStream(): EventStream<Id>;
 }
 
-/** One operation: reads, decides, writes, shapes the answer. Throws `fault(...)` for every error. */
-export type Handler<Id extends OperationId> = (context: Context<Id>) => Promise<SentReply<Id>>;
+/** What an operation does: reads, decides, writes, shapes the answer. Throws `fault(...)` for every error. */
+export type Work<Id extends OperationId> = (context: Context<Id>) => Promise<SentReply<Id>>;
+
+/**
+ * An operation that needs more than the database, such as a call to another server. `prepare` does that part and returns the rest. The
+ * rest only uses the database.
+ */
+export interface PreparedWork<Id extends OperationId> {
+  prepare(context: Context<Id>): Promise<Work<Id>>;
+}
+
+/** An operation that sends a message: it follows a turn that outlives the request, and handles an Idempotency-Key itself. */
+export interface SendingWork<Id extends OperationId> {
+  send: Work<Id>;
+}
+
+/**
+ * One operation. A request with an Idempotency-Key runs it in one transaction with the storage of its answer, and runs it again after a
+ * serialization failure: `context.db` is that transaction. So whatever waits for another server stands in `prepare`.
+ */
+export type Handler<Id extends OperationId> = Work<Id> | PreparedWork<Id> | SendingWork<Id>;
 
 /** A handler per operation; those of a later release are absent. */
 export type Handlers = { readonly [Id in OperationId]?: Handler<Id> };

@@ -1,6 +1,7 @@
 import type { PgBoss } from 'pg-boss';
 import type { Job, JobContext, JobData, JobName, Jobs, PoolName } from './jobs.ts';
 import { type Sweeps, startSweeps } from './sweeps.ts';
+import type { Upkeep } from './upkeep.ts';
 import { type ClaimedJob, startWorkerPool, type WorkerPool } from './workerPool.ts';
 
 /** The schema of the queue's tables, in the service's own database. */
@@ -19,6 +20,8 @@ export interface QueueOptions {
   url: string;
   /** Every kind of job; a process that only queues jobs needs them too. */
   jobs: readonly AnyJob[];
+  /** What processes that run jobs also do. */
+  upkeep?: readonly Upkeep[];
   /** Whether this process runs jobs, or only queues them. */
   work: boolean;
   /** Jobs at a time in this process, by pool. */
@@ -43,7 +46,7 @@ export interface Queue extends Jobs {
  * Starts the queue: pg-boss over the service's own database. Jobs outlive the process, only one process claims each, and those of a
  * dead process are run again. A process that runs no jobs connects when it queues the first one.
  */
-export function startQueue({ url, jobs, work, places, context }: QueueOptions): Queue {
+export function startQueue({ url, jobs, upkeep = [], work, places, context }: QueueOptions): Queue {
   const { logger } = context;
   const ending = new AbortController();
   const jobContext: JobContext = { ...context, signal: ending.signal };
@@ -121,7 +124,8 @@ export function startQueue({ url, jobs, work, places, context }: QueueOptions): 
       intervalMs: job.options.sweepMs,
       sweep: () => sweep(boss, job),
     }));
-    sweeps = startSweeps(targets, logger);
+    const chores = upkeep.map(({ name, intervalMs, run }) => ({ name, intervalMs, sweep: () => run(context) }));
+    sweeps = startSweeps([...targets, ...chores], logger);
   }
 
   async function run(job: AnyJob, claimed: ClaimedJob, overtime: AbortSignal): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 
-/** What is swept: one kind of job. */
+/** What is swept: one kind of job, or an upkeep. */
 export interface SweepTarget {
   name: string;
   /** Milliseconds from the end of one sweep to the start of the next; longer after a slow sweep. */

@@ -6,16 +6,17 @@ import type { Authenticator, Principal } from './api/auth.ts';
 import { readQuery, readRequestBody } from './api/body.ts';
 import type { DocumentedOperation } from './api/contract/document.ts';
 import { errorBody, sendError, toApiError } from './api/errors.ts';
-import { contextOf, type HandlerParts } from './api/exchange.ts';
+import { keyOf } from './api/idempotency/key.ts';
 import type { RateLimiter } from './api/rateLimit.ts';
 import { requestIdOf } from './api/requestId.ts';
+import { type ResponderParts, respond } from './api/respond.ts';
 import { checkStorable } from './api/storable.ts';
 import { publicFiles } from './routes/files.ts';
 import { operationalRoutes } from './routes/operational.ts';
 import type { Telemetry } from './telemetry.ts';
 
 /** Everything that the HTTP server needs; made by service.ts. */
-export interface AppParts extends HandlerParts {
+export interface AppParts extends ResponderParts {
   authenticator: Authenticator;
   rateLimiter: RateLimiter;
   logger: Logger;
@@ -71,10 +72,20 @@ export function createApp(parts: AppParts): Express {
       checkStorable(match.params, '/path');
       const query = readQuery(search);
       const body = await readRequestBody(request, operation, parts.uploadDir);
-      const exchange = { principal, requestId, response, operation, failed };
-      const unchecked = { match, query, headers: request.headers, body: body.json, form: body.form };
+      const { headers, method } = request;
+      const target = `${method} ${path}`;
+      const exchange = {
+        principal,
+        requestId,
+        response,
+        operation,
+        target,
+        idempotencyKey: keyOf(operation, headers),
+        failed,
+      };
+      const unchecked = { match, query, headers, body: body.json, form: body.form };
       await contract
-        .handle(unchecked, (valid) => contextOf(parts, valid, exchange))
+        .handle(unchecked, (valid, handler) => respond(parts, valid, handler, exchange))
         .finally(() => body.form?.discard());
     } catch (error) {
       const answer = failed(error);

@@ -12,9 +12,11 @@ import { Toolkits } from '../integrations/toolkits/toolkits.ts';
 import { everyJob, poolPlaces } from '../jobs/everyJob.ts';
 import { createLatenessReader } from '../jobs/lateness.ts';
 import { type Queue, startQueue } from '../jobs/queue.ts';
+import { everyUpkeep } from '../jobs/upkeep.ts';
 import { Runtime } from '../runtime/runtime.ts';
 import { Authenticator } from './api/auth.ts';
 import type { Contract } from './api/contract/contract.ts';
+import { HeldClaims } from './api/idempotency/claims.ts';
 import { createRateLimiter } from './api/rateLimit.ts';
 import { type AppParts, createApp } from './app.ts';
 import type { Config } from './config.ts';
@@ -72,6 +74,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const queue = startQueue({
     url: databaseUrl,
     jobs: everyJob,
+    upkeep: everyUpkeep,
     work: config.role !== 'api',
     places: poolPlaces(config.backgroundTurns),
     context: { database, runtime, clock, logger },
@@ -83,6 +86,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     authenticator,
     rateLimiter: createRateLimiter(config.rateLimit),
     forWorkspace: database.forWorkspace,
+    claims: new HeldClaims(database.system),
     runtime,
     jobs: queue,
     servesApi: config.role !== 'worker',

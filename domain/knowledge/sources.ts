@@ -41,6 +41,11 @@ export interface NewFile {
   description: string | null;
 }
 
+/** A source whose content is stored. */
+export interface PreparedSource {
+  id: string;
+}
+
 interface NewSource {
   name: string;
   description: string | null;
@@ -54,11 +59,11 @@ const MAX_NAME = 150;
 /** Longer than storing a file takes, retries included. */
 const STORED_WITHIN_MS = 15 * 60_000;
 
-/** Adds a text. It can be searched once it is processed. */
-export function addText(
+/** Stores a text under a new id. It exists for the API once it is admitted. */
+export function prepareText(
   context: SourceContext,
   { name, description = null, textContent }: NewText,
-): Promise<KnowledgeSourceRow> {
+): Promise<PreparedSource> {
   const content = Buffer.from(textContent);
   // Most texts for agents are Markdown, and a text that is not reads the same.
   const file_kind = 'markdown';
@@ -69,8 +74,8 @@ export function addText(
   );
 }
 
-/** Adds a file. It can be searched once it is processed. Throws UNSUPPORTED_MEDIA_TYPE. */
-export async function addFile(context: SourceContext, file: NewFile): Promise<KnowledgeSourceRow> {
+/** Stores a file under a new id. It exists for the API once it is admitted. Throws UNSUPPORTED_MEDIA_TYPE. */
+export async function prepareFile(context: SourceContext, file: NewFile): Promise<PreparedSource> {
   const { path, filename, mediaType, description } = file;
   const kind = await sourceKind(path, { filename, declared: mediaType }).catch((cause: unknown) => {
     throw cause instanceof UnacceptedFile
@@ -86,16 +91,30 @@ async function store(
   { db, workspaceId, runtime, jobs, clock }: SourceContext,
   source: NewSource,
   content: { path: string } | Uint8Array,
-): Promise<KnowledgeSourceRow> {
+): Promise<PreparedSource> {
   const id = newId();
   const now = clock.now();
   const row = { workspace_id: workspaceId, id, ...source, created_at: now, updated_at: now };
   await prepareKnowledgeSource(db, row, new Date(now.getTime() + STORED_WITHIN_MS));
   try {
     await runtime.files.put(sourceKey(workspaceId, id), content);
+    return { id };
+  } catch (error) {
+    // The job purges what there is.
+    await jobs.send('process-knowledge-source', { workspaceId, sourceId: id });
+    throw error;
+  }
+}
+
+/** Makes a stored source exist, and has it processed: it can be searched then. */
+export async function admitSource(
+  { db, workspaceId, jobs }: Pick<SourceContext, 'db' | 'workspaceId' | 'jobs'>,
+  { id }: PreparedSource,
+): Promise<KnowledgeSourceRow> {
+  try {
     return await admitKnowledgeSource(db, workspaceId, id);
   } finally {
-    // Processes the source; after a failure the same job purges the rest of it.
+    // Processes the source; after a failure the same job purges it.
     await jobs.send('process-knowledge-source', { workspaceId, sourceId: id });
   }
 }

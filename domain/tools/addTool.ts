@@ -7,17 +7,32 @@ import { checkConfiguration } from '../../runtime/tools/configuration/configurat
 import { sealSecrets } from '../../runtime/tools/secrets/secrets.ts';
 import type { WorkspaceContext } from '../context.ts';
 
+/** A tool that passed all checks and is not stored yet. */
+export interface PreparedTool {
+  body: components['schemas']['HttpToolCreate'];
+  toolType: HttpToolRow['tool_type'];
+  configuration: Awaited<ReturnType<typeof checkConfiguration>>;
+}
+
 /**
- * Adds a tool to the workspace. Throws INVALID_TOOL_TYPE, INVALID_TOOL_CONFIGURATION, HTTP_TOOL_LIMIT_REACHED, and
- * HTTP_TOOL_NAME_TAKEN by http_tools_name_key (db/errors.ts).
+ * Checks a new tool; that may read a document from another server. Throws INVALID_TOOL_TYPE, INVALID_TOOL_CONFIGURATION.
  */
-export async function addTool(
-  { db, workspaceId, runtime, clock }: WorkspaceContext,
-  body: components['schemas']['HttpToolCreate'],
-): Promise<HttpToolRow> {
-  const { name, description = null, toolType, requiresApproval = false } = body;
+export async function prepareTool(
+  { runtime }: Pick<WorkspaceContext, 'runtime'>,
+  body: PreparedTool['body'],
+): Promise<PreparedTool> {
+  const { toolType } = body;
   if (toolType === 'PARTNER_MCP') throw fault('INVALID_TOOL_TYPE');
-  const { visible, secrets, endpoints } = await checkConfiguration(toolType, body.configuration, runtime);
+  return { body, toolType, configuration: await checkConfiguration(toolType, body.configuration, runtime) };
+}
+
+/** Adds a tool to the workspace. Throws HTTP_TOOL_LIMIT_REACHED, and HTTP_TOOL_NAME_TAKEN by http_tools_name_key (db/errors.ts). */
+export async function storeTool(
+  { db, workspaceId, runtime, clock }: WorkspaceContext,
+  { body, toolType, configuration }: PreparedTool,
+): Promise<HttpToolRow> {
+  const { name, description = null, requiresApproval = false } = body;
+  const { visible, secrets, endpoints } = configuration;
   const id = newId();
   const now = clock.now();
   return inTransaction(db, async (trx) => {

@@ -1,9 +1,11 @@
-import { addTool } from '../../domain/tools/addTool.ts';
+import { prepareTool, storeTool } from '../../domain/tools/addTool.ts';
 import type { Handler } from '../handler.ts';
 import { toolBody } from './toolBody.ts';
 
 /** Create a tool. Throws HTTP_TOOL_NAME_TAKEN, HTTP_TOOL_LIMIT_REACHED, INVALID_TOOL_TYPE, INVALID_TOOL_CONFIGURATION. */
-export const createTool: Handler<'createTool'> = async (context) => {
-  const tool = await addTool(context, context.body);
-  return context.reply(201, toolBody(tool));
+export const createTool: Handler<'createTool'> = {
+  async prepare({ body, runtime }) {
+    const prepared = await prepareTool({ runtime }, body);
+    return async (context) => context.reply(201, toolBody(await storeTool(context, prepared)));
+  },
 };

@@ -1,13 +1,23 @@
 import { newId } from '../../core/ids.ts';
-import { findSkill, insertSkill, insertSkillFile } from '../../db/queries/tools/skills.ts';
+import { findSkill, insertSkill, insertSkillFile, type SkillRow } from '../../db/queries/tools/skills.ts';
 import { inTransaction } from '../../db/transaction.ts';
-import type { Handler } from '../handler.ts';
+import type { Skill } from '../../runtime/skills/readSkill.ts';
+import type { Context, Handler } from '../handler.ts';
 import { skillBody } from './skillBody.ts';
 
-export const uploadSkill: Handler<'uploadSkill'> = async ({ upload, db, workspaceId, clock, reply }) => {
-  // Loaded at the first skill: an idle service needs no YAML and no archives.
-  const { readSkill } = await import('../../runtime/skills/readSkill.ts');
-  const { frontMatter, files } = await readSkill(upload.file);
+export const uploadSkill: Handler<'uploadSkill'> = {
+  async prepare({ upload }) {
+    // Loaded at the first skill: an idle service needs no YAML and no archives.
+    const { readSkill } = await import('../../runtime/skills/readSkill.ts');
+    const skill = await readSkill(upload.file);
+    return async (context) => context.reply(201, skillBody(await storeSkill(context, skill)));
+  },
+};
+
+async function storeSkill(
+  { db, workspaceId, clock }: Pick<Context<'uploadSkill'>, 'db' | 'workspaceId' | 'clock'>,
+  { frontMatter, files }: Skill,
+): Promise<SkillRow> {
   const { allowedTools, ...described } = frontMatter;
   const now = clock.now();
   const row = await inTransaction(db, async (trx) => {
@@ -35,5 +45,5 @@ export const uploadSkill: Handler<'uploadSkill'> = async ({ upload, db, workspac
     return findSkill(trx, workspaceId, id);
   });
   if (!row) throw new Error('The skill that was just stored is not there');
-  return reply(201, skillBody(row));
-};
+  return row;
+}

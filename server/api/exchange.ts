@@ -2,6 +2,7 @@ import type { Response } from 'express';
 import type { Kysely } from 'kysely';
 import type { Clock } from '../../core/clock.ts';
 import type { ApiError } from '../../core/errors.ts';
+import type { KeyClaim } from '../../db/queries/workspaces/idempotencyKeys.ts';
 import type { DB } from '../../generated/db.ts';
 import type { OperationId } from '../../generated/operations.ts';
 import type { Context, SentReply } from '../../handlers/handler.ts';
@@ -31,26 +32,46 @@ export interface Exchange {
   requestId: string;
   response: Response;
   operation: DocumentedOperation;
+  /** Method and path, as the request has them. */
+  target: string;
+  /** The request's `Idempotency-Key`, when its operation takes one. */
+  idempotencyKey: string | undefined;
   /** Makes a thrown value the contract's error, and notes it as the outcome of the request. */
   failed(error: unknown): ApiError;
 }
 
+/** What a context has in place of its usual parts, when the request has an Idempotency-Key. */
+export interface KeyedParts {
+  claim?: KeyClaim;
+  db?: Kysely<DB>;
+  jobs?: Jobs;
+  /** Takes the answer. */
+  send?(status: number, body: unknown): void;
+}
+
 /** Makes the context of a handler from a valid request, with the two ways to respond. */
-export function contextOf(parts: HandlerParts, valid: ValidRequest, exchange: Exchange): Context<OperationId> {
+export function contextOf(
+  parts: HandlerParts,
+  valid: ValidRequest,
+  exchange: Exchange,
+  keyed: KeyedParts = {},
+): Context<OperationId> {
   const { principal, requestId, response, operation, failed } = exchange;
   const context = {
     ...valid,
-    db: parts.forWorkspace(principal.workspaceId),
+    claim: keyed.claim,
+    db: keyed.db ?? parts.forWorkspace(principal.workspaceId),
     workspaceId: principal.workspaceId,
     apiKeyId: principal.apiKeyId,
     requestId,
     clock: parts.clock,
     runtime: parts.runtime,
-    jobs: parts.jobs,
+    jobs: keyed.jobs ?? parts.jobs,
     reply(status: number, body?: unknown): SentReply<OperationId> {
       const wrong = parts.validateResponses ? parts.contract.checkResponse(operation, status, asJson(body)) : undefined;
       if (wrong) throw new Error(`The answer of ${valid.operationId} breaks the contract: ${wrong}`);
-      if (body === undefined) response.status(status).end();
+      if (keyed.send) keyed.send(status, body);
+      else if (body === undefined) response.status(status).end();
       else sendJson(response, status, body);
       return undefined as never;
     },

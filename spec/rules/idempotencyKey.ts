@@ -5,7 +5,7 @@ const HEADER = 'idempotency-key';
 const KEY_REUSED = 'IDEMPOTENCY_KEY_REUSED';
 
 /**
- * A POST takes the header `Idempotency-Key` and names the code of a key that was used with another body, or it stands on the list
+ * A POST takes the header `Idempotency-Key` and, if it has a body, names the code of a key that was used with another one; or it stands on the list
  * `without`, where nothing stands needlessly. No other method takes the header: their requests can be repeated as they are.
  * Options: `without`, the POST operations without the header.
  */
@@ -24,7 +24,7 @@ export const idempotencyKey: Rule<{ without?: string[] }> = ({ without = [] }) =
             ? `${operationId} takes an Idempotency-Key and is listed as an operation without it.`
             : `${operationId} takes no Idempotency-Key. Add the parameter, or list the operation in redocly.yaml.`,
         );
-      } else if (takesKey && !node['x-error-codes']?.['422']?.includes(KEY_REUSED)) {
+      } else if (takesKey && node.requestBody && !node['x-error-codes']?.['422']?.includes(KEY_REUSED)) {
         report(`${operationId} takes an Idempotency-Key and does not name ${KEY_REUSED}.`);
       }
     }

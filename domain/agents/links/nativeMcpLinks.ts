@@ -53,26 +53,31 @@ export async function listActiveConnections(
 }
 
 /**
- * Links an agent to the connections that are active, and leaves present links as they are. Returns the ids, in lower case, that are
- * linked then. Throws AGENT_NOT_FOUND, TOOLKIT_REGISTRY_UNAVAILABLE.
+ * Finds out which of the connections an agent can be linked to: those that are active, and those that it is linked to. Returns their
+ * ids, in lower case. Throws AGENT_NOT_FOUND, TOOLKIT_REGISTRY_UNAVAILABLE.
  */
-export async function addConnections(
+export async function findLinkableConnections(
   context: NativeMcpContext,
   agentId: string,
   connectionIds: readonly string[],
-): Promise<ReadonlySet<string>> {
+): Promise<{ active: string[]; linked: ReadonlySet<string> }> {
   const { db, workspaceId, runtime } = context;
   const links = await listLinks(context, agentId, 'native_mcp');
   const linked = new Set(links.map(({ target_id }) => target_id));
   const fresh = [...new Set(connectionIds.map((id) => id.toLowerCase()))].filter((id) => !linked.has(id));
   const rows = await findConnections(db, workspaceId, fresh);
-  // Before the transaction: the registry may take its time.
   const states = await runtime.toolkits.states(rows);
-  const active = fresh.filter((id) => states.get(id)?.status === ACTIVE);
-  if (active.length > 0) {
-    for (const id of await linkTargets(context, agentId, 'native_mcp', active)) linked.add(id);
-  }
-  return linked;
+  return { active: fresh.filter((id) => states.get(id)?.status === ACTIVE), linked };
+}
+
+/** Links an agent to active connections, and leaves present links as they are. Returns the ids that are linked then. Throws AGENT_NOT_FOUND. */
+export async function addConnections(
+  context: DraftContext,
+  agentId: string,
+  { active, linked }: { active: readonly string[]; linked: ReadonlySet<string> },
+): Promise<ReadonlySet<string>> {
+  if (active.length === 0) return linked;
+  return new Set([...linked, ...(await linkTargets(context, agentId, 'native_mcp', active))]);
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Ajv2020 } from 'ajv/dist/2020.js';
 import { OpenAPIBackend } from 'openapi-backend';
 import { type ApiError, fault, invalid } from '../../../core/errors.ts';
 import type { OperationId } from '../../../generated/operations.ts';
-import type { Context, Handler, Handlers, UploadedFile } from '../../../handlers/handler.ts';
+import type { Handler, Handlers, UploadedFile } from '../../../handlers/handler.ts';
 import type { Form } from '../upload.ts';
 import { createAjv } from './ajv.ts';
 import type { DocumentedOperation } from './document.ts';
@@ -30,17 +30,17 @@ export interface ValidRequest {
   upload?: { file: UploadedFile; fields: Record<string, unknown> };
 }
 
-/** Makes the context of a handler from a valid request. */
-export type ContextFactory = (request: ValidRequest) => Context<OperationId>;
+/** Runs the handler of a valid request and sends its answer. */
+export type Responder = (request: ValidRequest, handler: Handler<OperationId>) => Promise<unknown>;
 
 /** Validates requests and calls their handlers. */
 export interface Dispatcher {
   readonly operations: readonly DocumentedOperation[];
   /**
-   * Checks the request against its operation and calls the operation's handler. Throws what the handler throws, VALIDATION_ERROR, or
-   * NOT_IMPLEMENTED for a valid request to an operation without a handler.
+   * Checks the request against its operation and passes it on with the operation's handler. Throws what `respond` throws,
+   * VALIDATION_ERROR, or NOT_IMPLEMENTED for a valid request to an operation without a handler.
    */
-  handle(request: ContractRequest, toContext: ContextFactory): Promise<void>;
+  handle(request: ContractRequest, respond: Responder): Promise<void>;
   /**
    * Compiles the validators of all operations, one after the other between requests: together they take longer than the
    * rest of the start. An operation that is called before its turn comes is compiled then. Rejects when one does not compile.
@@ -50,7 +50,7 @@ export interface Dispatcher {
 
 /** What openapi-backend passes on to the registered handler, beside the request. */
 interface Call {
-  toContext: ContextFactory;
+  respond: Responder;
   file: UploadedFile | undefined;
 }
 
@@ -92,28 +92,28 @@ export async function createDispatcher(definition: object, handlers: Handlers): 
     },
   });
   for (const [operationId, handler] of Object.entries(handlers) as [OperationId, Handler<OperationId>][]) {
-    api.register(operationId, ({ request: { params, query, requestBody } }, { toContext }: Call) =>
-      handler(toContext({ operationId, path: params, query, body: requestBody })),
+    api.register(operationId, ({ request: { params, query, requestBody } }, { respond }: Call) =>
+      respond({ operationId, path: params, query, body: requestBody }, handler),
     );
     const form = forms.get(operationId);
     if (!form) continue;
-    api.register(form.operationId, ({ request: { params, query, requestBody } }, { toContext, file }: Call) => {
+    api.register(form.operationId, ({ request: { params, query, requestBody } }, { respond, file }: Call) => {
       const { file: _present, ...fields } = requestBody;
       // The schema requires the file.
       const upload = { file: file as UploadedFile, fields };
-      return handler(toContext({ operationId, path: params, query, body: undefined, upload }));
+      return respond({ operationId, path: params, query, body: undefined, upload }, handler);
     });
   }
   return {
     operations,
-    async handle({ match: { operation: matched, params }, query, headers, body, form }, toContext) {
+    async handle({ match: { operation: matched, params }, query, headers, body, form }, respond) {
       checkNumbers(matched, { path: params, query });
       const operation = (form && forms.get(matched.operationId)) ?? matched;
       // To the schema a file is any string: it checks that there is one.
       const requestBody = form ? { ...form.fields, ...(form.file && { file: '' }) } : body;
       const { method, path } = operation;
       const request = { method, path, operation, params, query, headers, cookies: {}, body: requestBody, requestBody };
-      const call: Call = { toContext, file: form?.file };
+      const call: Call = { respond, file: form?.file };
       await api.handleRequest(request as never, call);
     },
     async warmUp() {

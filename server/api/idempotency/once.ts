@@ -1,0 +1,144 @@
+import { type ApiError, fault } from '../../../core/errors.ts';
+import { newId } from '../../../core/ids.ts';
+import {
+  ClaimLost,
+  claimKey,
+  type KeptAnswer,
+  type KeyClaim,
+  releaseClaim,
+  storeAnswer,
+} from '../../../db/queries/workspaces/idempotencyKeys.ts';
+import { inTransaction } from '../../../db/transaction.ts';
+import type { OperationId } from '../../../generated/operations.ts';
+import type { PreparedWork, Work } from '../../../handlers/handler.ts';
+import type { JobData, JobName, Jobs } from '../../../jobs/jobs.ts';
+import type { ValidRequest } from '../contract/dispatcher.ts';
+import { toApiError } from '../errors.ts';
+import { contextOf, type Exchange, type HandlerParts } from '../exchange.ts';
+import { sendJsonText } from '../sendJson.ts';
+import type { HeldClaims } from './claims.ts';
+import { keyedRequest } from './key.ts';
+
+const RETRY_AFTER = { 'Retry-After': '1' };
+
+/** Errors that another request does not get again for the same reason: they are not kept. */
+const PASSING: ReadonlySet<number> = new Set([401, 408, 429]);
+
+/** Whether a retry of the request gets this error again. */
+export function isFinal({ status }: ApiError): boolean {
+  return status < 500 && !PASSING.has(status);
+}
+
+/** An error as it is kept: the answer to a retry has a request id of its own. */
+export function keptError({ code, message, status, details }: ApiError): KeptAnswer {
+  return { status, body: JSON.stringify({ code, message, details }) };
+}
+
+/** The error that was kept. */
+export function errorOf({ body }: KeptAnswer): ApiError {
+  const { code, message, details } = JSON.parse(body) as Pick<ApiError, 'code' | 'message' | 'details'>;
+  return fault(code, message, { details });
+}
+
+/** A handler whose work can be one transaction with its answer. */
+export type CreatingHandler = Work<OperationId> | PreparedWork<OperationId>;
+
+/** What answers requests with an Idempotency-Key need. */
+export interface OnceParts extends HandlerParts {
+  claims: HeldClaims;
+}
+
+/**
+ * Runs the handler of a request with an Idempotency-Key unless it has an answer already, and stores its answer with its work, in one
+ * transaction: a process that dies leaves both or neither. Throws what the handler throws, IDEMPOTENCY_KEY_REUSED, and
+ * IDEMPOTENCY_IN_PROGRESS.
+ */
+export async function respondOnce(
+  parts: OnceParts,
+  valid: ValidRequest,
+  handler: CreatingHandler,
+  exchange: Exchange & { idempotencyKey: string },
+): Promise<void> {
+  const db = parts.forWorkspace(exchange.principal.workspaceId);
+  const request = await keyedRequest(exchange, exchange.idempotencyKey, valid);
+  const found = await claimKey(db, request, { claimId: newId(), now: parts.clock.now() });
+  switch (found.state) {
+    case 'reused':
+      throw fault('IDEMPOTENCY_KEY_REUSED');
+    case 'running':
+      throw inProgress();
+    case 'answered':
+      return sendKept(exchange, found.answer);
+    case 'claimed':
+      return sendKept(exchange, await attempt(parts, valid, handler, exchange, found.claim));
+  }
+}
+
+function inProgress(): ApiError {
+  return fault('IDEMPOTENCY_IN_PROGRESS', undefined, { headers: RETRY_AFTER });
+}
+
+/** Sends a kept success, or throws a kept error. */
+function sendKept({ response }: Exchange, answer: KeptAnswer): void {
+  if (answer.status >= 400) throw errorOf(answer);
+  sendJsonText(response, answer.status, answer.body);
+}
+
+/** Handles the request with the claim. Returns its answer when that is stored; errors are thrown, stored or not. */
+async function attempt(
+  parts: OnceParts,
+  valid: ValidRequest,
+  handler: CreatingHandler,
+  exchange: Exchange,
+  claim: KeyClaim,
+): Promise<KeptAnswer> {
+  const db = parts.forWorkspace(claim.workspaceId);
+  const letGo = parts.claims.hold(claim);
+  const later = new LaterJobs();
+  try {
+    const work =
+      typeof handler === 'function'
+        ? handler
+        : await handler.prepare(contextOf(parts, valid, exchange, { claim, jobs: later }));
+    return await inTransaction(db, async (trx) => {
+      let answer: KeptAnswer | undefined;
+      const send = (status: number, body: unknown) => {
+        answer = { status, body: JSON.stringify(body) };
+      };
+      await work(contextOf(parts, valid, exchange, { claim, db: trx, jobs: later, send }));
+      if (!answer) throw new Error(`${valid.operationId} did not reply`);
+      await storeAnswer(trx, claim, answer);
+      return answer;
+    });
+  } catch (error) {
+    // Another request has the key now: it gives the answer.
+    if (error instanceof ClaimLost) throw inProgress();
+    const failure = toApiError(error);
+    await endClaim(db, claim, failure).catch(() => {
+      // When the database is out of reach, the claim runs out by itself.
+    });
+    throw error;
+  } finally {
+    letGo();
+    later.sendTo(parts.jobs);
+  }
+}
+
+/** Stores an error that is final, and gives the key free after any other. */
+async function endClaim(db: Parameters<typeof storeAnswer>[0], claim: KeyClaim, failure: ApiError): Promise<void> {
+  if (isFinal(failure)) await storeAnswer(db, claim, keptError(failure));
+  else await releaseClaim(db, claim);
+}
+
+/** Jobs that are queued when the transaction is over: before it, their work cannot be seen. */
+class LaterJobs implements Jobs {
+  readonly #sends: ((jobs: Jobs) => Promise<void>)[] = [];
+
+  async send<Name extends JobName>(name: Name, data: JobData[Name]): Promise<void> {
+    this.#sends.push((jobs) => jobs.send(name, data));
+  }
+
+  sendTo(jobs: Jobs): void {
+    for (const send of this.#sends) void send(jobs);
+  }
+}
