@@ -1248,7 +1248,9 @@ export interface paths {
         };
         /**
          * List an agent's automations
-         * @description All automations of the agent, active or not, newest first. The list is not paged.
+         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         *
+         *     All automations of the agent, active or not, newest first. The list is not paged.
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`.
          */
@@ -1256,7 +1258,9 @@ export interface paths {
         put?: never;
         /**
          * Create an automation
-         * @description The automation starts `active` and is armed before the response: a schedule created here does fire, and with trigger mode `webhook_url` the response has the secret address. A run sends the prompt to the published version of the agent. Trigger mode `schedule` needs `schedule`, `webhook` needs `triggerToolkitSlug` and `triggerSlug`: without them it is 400 `VALIDATION_ERROR`. A cron expression or time zone that cannot be read is 400 `INVALID_CRON` or `INVALID_TIMEZONE`, a trigger that the toolkit does not have 422 `UNKNOWN_TRIGGER`.
+         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         *
+         *     The automation starts `active` and is armed before the response: a schedule created here does fire, and with trigger mode `webhook_url` the response has the secret address. A run sends the prompt to the published version of the agent. Trigger mode `schedule` needs `schedule`, `webhook` needs `triggerToolkitSlug` and `triggerSlug`: without them it is 400 `VALIDATION_ERROR`. A cron expression or time zone that cannot be read is 400 `INVALID_CRON` or `INVALID_TIMEZONE`, a trigger that the toolkit does not have 422 `UNKNOWN_TRIGGER`.
          *
          *     Error codes: 400 `INVALID_CRON`, `INVALID_TIMEZONE`; 404 `AGENT_NOT_FOUND`; 409 `AUTOMATION_NAME_TAKEN`, `IDEMPOTENCY_IN_PROGRESS`; 422 `IDEMPOTENCY_KEY_REUSED`, `UNKNOWN_TRIGGER`.
          */
@@ -1276,7 +1280,9 @@ export interface paths {
         };
         /**
          * Get an automation
-         * @description The automation, when it last ran and, on a schedule, when it runs next.
+         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         *
+         *     The automation, when it last ran and, on a schedule, when it runs next.
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`, `AUTOMATION_NOT_FOUND`.
          */
@@ -1285,7 +1291,9 @@ export interface paths {
         post?: never;
         /**
          * Delete an automation
-         * @description Cancels the recurring job, then removes the automation: it is gone for the API with its executions, its name is free again and its secret address, if any, stops working. A run that has begun is finished.
+         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         *
+         *     Cancels the recurring job, then removes the automation: it is gone for the API with its executions, its name is free again and its secret address, if any, stops working. A run that has begun is finished.
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`, `AUTOMATION_NOT_FOUND`.
          */
@@ -1294,7 +1302,9 @@ export interface paths {
         head?: never;
         /**
          * Change an automation
-         * @description An absent field stays as it is. The recurring job is registered, moved or cancelled to match before the response: `status` `inactive` stops the automation, `active` starts it again. A trigger mode that lacks what it needs, in the body and the automation together, is 400 `VALIDATION_ERROR`; cron, time zone and trigger are checked as by `createAutomation`.
+         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         *
+         *     An absent field stays as it is. The recurring job is registered, moved or cancelled to match before the response: `status` `inactive` stops the automation, `active` starts it again. A trigger mode that lacks what it needs, in the body and the automation together, is 400 `VALIDATION_ERROR`; cron, time zone and trigger are checked as by `createAutomation`.
          *
          *     Error codes: 400 `INVALID_CRON`, `INVALID_TIMEZONE`; 404 `AGENT_NOT_FOUND`, `AUTOMATION_NOT_FOUND`; 409 `AUTOMATION_NAME_TAKEN`; 422 `UNKNOWN_TRIGGER`.
          */
@@ -1310,7 +1320,9 @@ export interface paths {
         };
         /**
          * List the executions of an automation
-         * @description A page of the automation's runs, the one that started last first, whatever started them. A slot of the schedule that was missed while the service was down shows up once, late.
+         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         *
+         *     A page of the automation's runs, the one that started last first, whatever started them. A slot of the schedule that was missed while the service was down shows up once, late.
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`, `AUTOMATION_NOT_FOUND`.
          */
@@ -1332,7 +1344,9 @@ export interface paths {
         };
         /**
          * List an agent's channels
-         * @description All channel connections of the agent, active or not, configured or not, newest first.
+         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         *
+         *     All channel connections of the agent, active or not, configured or not, newest first.
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`.
          */
@@ -1340,7 +1354,9 @@ export interface paths {
         put?: never;
         /**
          * Connect an agent to a channel
-         * @description The first of two steps: makes the connection, not yet configured; `configureChannel` is the second. An agent has at most one connection of each type, another is 409 `CHANNEL_ALREADY_CONNECTED`. Channels are not part of the agent's versions, so no publication is needed for the connection itself.
+         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         *
+         *     The first of two steps: makes the connection, not yet configured; `configureChannel` is the second. An agent has at most one connection of each type, another is 409 `CHANNEL_ALREADY_CONNECTED`. Channels are not part of the agent's versions, so no publication is needed for the connection itself.
          *
          *     Error codes: 400 `INVALID_CHANNEL_TYPE`; 404 `AGENT_NOT_FOUND`; 409 `CHANNEL_ALREADY_CONNECTED`, `IDEMPOTENCY_IN_PROGRESS`; 422 `IDEMPOTENCY_KEY_REUSED`.
          */
@@ -1360,7 +1376,9 @@ export interface paths {
         };
         /**
          * Get an agent's channel by its type
-         * @description The agent's connection of this type. 404 `CHANNEL_CONNECTION_NOT_FOUND` when the agent is not connected to it, which also answers a type that does not exist.
+         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         *
+         *     The agent's connection of this type. 404 `CHANNEL_CONNECTION_NOT_FOUND` when the agent is not connected to it, which also answers a type that does not exist.
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`, `CHANNEL_CONNECTION_NOT_FOUND`.
          */
@@ -1382,7 +1400,9 @@ export interface paths {
         };
         /**
          * Get an agent's channel
-         * @description The connection with its configuration. Its credentials are never returned.
+         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         *
+         *     The connection with its configuration. Its credentials are never returned.
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`, `CHANNEL_CONNECTION_NOT_FOUND`.
          */
@@ -1391,7 +1411,9 @@ export interface paths {
         post?: never;
         /**
          * Disconnect an agent from a channel
-         * @description The agent no longer answers on the channel; configuration and credentials are erased and the type can be connected again. Conversations that came in over it stay readable.
+         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         *
+         *     The agent no longer answers on the channel; configuration and credentials are erased and the type can be connected again. Conversations that came in over it stay readable.
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`, `CHANNEL_CONNECTION_NOT_FOUND`.
          */
@@ -1400,7 +1422,9 @@ export interface paths {
         head?: never;
         /**
          * Configure a channel
-         * @description The second step after `connectChannel`, and the way to switch a channel on and off. An absent field stays as it is; configuration and credentials are each replaced as a whole and checked against the schemas that `getChannelType` shows: 400 `INVALID_CHANNEL_CONFIG` or `INVALID_CHANNEL_CREDENTIALS`. A Z-API instance serves one connection only, another is 409 `ZAPI_INSTANCE_ID_ALREADY_USED`. `whatsapp` is configured in the console: a body with its configuration or credentials is 422 `CHANNEL_CONFIG_NOT_ALLOWED_VIA_API`.
+         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         *
+         *     The second step after `connectChannel`, and the way to switch a channel on and off. An absent field stays as it is; configuration and credentials are each replaced as a whole and checked against the schemas that `getChannelType` shows: 400 `INVALID_CHANNEL_CONFIG` or `INVALID_CHANNEL_CREDENTIALS`. A Z-API instance serves one connection only, another is 409 `ZAPI_INSTANCE_ID_ALREADY_USED`. `whatsapp` is configured in the console: a body with its configuration or credentials is 422 `CHANNEL_CONFIG_NOT_ALLOWED_VIA_API`.
          *
          *     Error codes: 400 `INVALID_CHANNEL_CONFIG`, `INVALID_CHANNEL_CREDENTIALS`; 404 `AGENT_NOT_FOUND`, `CHANNEL_CONNECTION_NOT_FOUND`; 409 `ZAPI_INSTANCE_ID_ALREADY_USED`; 422 `CHANNEL_CONFIG_NOT_ALLOWED_VIA_API`.
          */
@@ -1422,7 +1446,9 @@ export interface paths {
         head?: never;
         /**
          * Change the instance mode of a channel
-         * @description A switch that resets the state of the channel needs `confirm: true`, or else it is 422 `CONFIRMATION_REQUIRED` and nothing changes. Setting the mode that the channel has already changes nothing and needs no confirmation.
+         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         *
+         *     A switch that resets the state of the channel needs `confirm: true`, or else it is 422 `CONFIRMATION_REQUIRED` and nothing changes. Setting the mode that the channel has already changes nothing and needs no confirmation.
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`, `CHANNEL_CONNECTION_NOT_FOUND`; 422 `CONFIRMATION_REQUIRED`.
          */
@@ -1624,13 +1650,17 @@ export interface paths {
         };
         /**
          * List clients
-         * @description A page of the clients of the hub, newest first. Filters combine: a client is listed when it matches all of them.
+         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         *
+         *     A page of the clients of the hub, newest first. Filters combine: a client is listed when it matches all of them.
          */
         get: operations["listClients"];
         put?: never;
         /**
          * Create a client
-         * @description Creates the client workspace with its users, who exist at once. With a plan the client is `active` and its period begins now; with `inviteToTrial` it is `trialing` on the hub's trial plan, and `planPublicId` is ignored; with neither it is `pending_onboarding`. With `sendInvitations` each user gets an invitation by mail, listed in `pendingInvitations` until it is accepted. More users than the plan has seats are 409 `SEATS_LIMIT_REACHED`, and a trial needs the hub to offer one.
+         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         *
+         *     Creates the client workspace with its users, who exist at once. With a plan the client is `active` and its period begins now; with `inviteToTrial` it is `trialing` on the hub's trial plan, and `planPublicId` is ignored; with neither it is `pending_onboarding`. With `sendInvitations` each user gets an invitation by mail, listed in `pendingInvitations` until it is accepted. More users than the plan has seats are 409 `SEATS_LIMIT_REACHED`, and a trial needs the hub to offer one.
          *
          *     Error codes: 404 `PLAN_NOT_FOUND`; 409 `CLIENT_NAME_TAKEN`, `IDEMPOTENCY_IN_PROGRESS`, `SEATS_LIMIT_REACHED`; 422 `IDEMPOTENCY_KEY_REUSED`, `TRIAL_NOT_ENABLED`.
          */
@@ -1650,7 +1680,9 @@ export interface paths {
         };
         /**
          * Get a client
-         * @description The client with its plan, its credits, its users and the invitations that they have not accepted yet.
+         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         *
+         *     The client with its plan, its credits, its users and the invitations that they have not accepted yet.
          *
          *     Error codes: 404 `CLIENT_NOT_FOUND`.
          */
@@ -1674,7 +1706,9 @@ export interface paths {
         put?: never;
         /**
          * Resend an invitation
-         * @description Mails a pending invitation again and renews `expiresAt`, also when it has expired. An invitation that was accepted is no longer found.
+         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         *
+         *     Mails a pending invitation again and renews `expiresAt`, also when it has expired. An invitation that was accepted is no longer found.
          *
          *     Error codes: 404 `CLIENT_NOT_FOUND`, `INVITATION_NOT_FOUND`; 409 `IDEMPOTENCY_IN_PROGRESS`.
          */
@@ -1696,7 +1730,9 @@ export interface paths {
         put?: never;
         /**
          * Reactivate a client
-         * @description Restores the subscription of a suspended client at the payment provider; its status becomes `active` again. A client in any other state is 409. When the payment provider fails, nothing has changed.
+         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         *
+         *     Restores the subscription of a suspended client at the payment provider; its status becomes `active` again. A client in any other state is 409. When the payment provider fails, nothing has changed.
          *
          *     Error codes: 404 `CLIENT_NOT_FOUND`; 409 `CLIENT_NOT_SUSPENDED`; 502 `PAYMENT_PROVIDER_ERROR`.
          */
@@ -1718,7 +1754,9 @@ export interface paths {
         put?: never;
         /**
          * Suspend a client
-         * @description Cancels the subscription at the payment provider for the end of the paid period and sets the status to `suspended` at once. Only an `active` client can be suspended. When the payment provider fails, nothing has changed. `reactivateClient` undoes it.
+         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         *
+         *     Cancels the subscription at the payment provider for the end of the paid period and sets the status to `suspended` at once. Only an `active` client can be suspended. When the payment provider fails, nothing has changed. `reactivateClient` undoes it.
          *
          *     Error codes: 404 `CLIENT_NOT_FOUND`; 409 `CLIENT_NOT_ACTIVE`; 502 `PAYMENT_PROVIDER_ERROR`.
          */
@@ -1741,7 +1779,9 @@ export interface paths {
         post?: never;
         /**
          * Remove a user from a client
-         * @description The user loses access and is no longer listed, and an invitation that the user had not accepted is withdrawn. The last admin cannot be removed. Returns the client as it is now; a second removal is 404 `USER_NOT_FOUND`.
+         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         *
+         *     The user loses access and is no longer listed, and an invitation that the user had not accepted is withdrawn. The last admin cannot be removed. Returns the client as it is now; a second removal is 404 `USER_NOT_FOUND`.
          *
          *     Error codes: 404 `CLIENT_NOT_FOUND`, `USER_NOT_FOUND`; 409 `LAST_ADMIN`.
          */
@@ -1750,7 +1790,9 @@ export interface paths {
         head?: never;
         /**
          * Change a user of a client
-         * @description Changes a user's role in the client workspace, and the name when it is given. The last admin keeps that role: demoting this user is 409 `LAST_ADMIN`.
+         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         *
+         *     Changes a user's role in the client workspace, and the name when it is given. The last admin keeps that role: demoting this user is 409 `LAST_ADMIN`.
          *
          *     Error codes: 404 `CLIENT_NOT_FOUND`, `USER_NOT_FOUND`; 409 `LAST_ADMIN`.
          */
@@ -1766,13 +1808,17 @@ export interface paths {
         };
         /**
          * List coupons
-         * @description A page of the coupons of the hub, newest first, used up and expired ones among them.
+         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         *
+         *     A page of the coupons of the hub, newest first, used up and expired ones among them.
          */
         get: operations["listCoupons"];
         put?: never;
         /**
          * Create a coupon
-         * @description Makes a coupon that can be redeemed at once, or from `validFrom` on, with a coupon and a promotion code at the payment provider; when the provider fails, nothing is left behind. A percentage is at most 100; `repeating` needs `durationMonths`; scope `plans` needs `applicablePlanIds`, and scope `hub` takes none; a fixed amount needs its plans, listed or all of the hub, to share one currency; `validUntil` lies in the future. A coupon that breaks one of these rules is 422 `COUPON_RULE_VIOLATED`.
+         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         *
+         *     Makes a coupon that can be redeemed at once, or from `validFrom` on, with a coupon and a promotion code at the payment provider; when the provider fails, nothing is left behind. A percentage is at most 100; `repeating` needs `durationMonths`; scope `plans` needs `applicablePlanIds`, and scope `hub` takes none; a fixed amount needs its plans, listed or all of the hub, to share one currency; `validUntil` lies in the future. A coupon that breaks one of these rules is 422 `COUPON_RULE_VIOLATED`.
          *
          *     Error codes: 404 `PLAN_NOT_FOUND`; 409 `COUPON_CODE_TAKEN`, `IDEMPOTENCY_IN_PROGRESS`; 422 `COUPON_RULE_VIOLATED`, `IDEMPOTENCY_KEY_REUSED`; 502 `PAYMENT_PROVIDER_ERROR`.
          */
@@ -1792,7 +1838,9 @@ export interface paths {
         };
         /**
          * Get a coupon
-         * @description The coupon with its plans and its redemptions so far.
+         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         *
+         *     The coupon with its plans and its redemptions so far.
          *
          *     Error codes: 404 `COUPON_NOT_FOUND`.
          */
@@ -1801,7 +1849,9 @@ export interface paths {
         post?: never;
         /**
          * Delete a coupon
-         * @description The coupon is gone for the API, its code is free again and its promotion code is deactivated at the payment provider. Discounts that were already granted stay. When the payment provider fails, the coupon stays.
+         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         *
+         *     The coupon is gone for the API, its code is free again and its promotion code is deactivated at the payment provider. Discounts that were already granted stay. When the payment provider fails, the coupon stays.
          *
          *     Error codes: 404 `COUPON_NOT_FOUND`; 502 `PAYMENT_PROVIDER_ERROR`.
          */
@@ -1810,7 +1860,9 @@ export interface paths {
         head?: never;
         /**
          * Change a coupon
-         * @description Changes the name, the switch and the limits; the discount itself is fixed, and sending any other field is 400. `maxUses` below `timesUsed`, or a `validUntil` in the past, is 422 `COUPON_RULE_VIOLATED`. A change of `active` is carried to the promotion code at the payment provider; when that fails, nothing has changed.
+         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         *
+         *     Changes the name, the switch and the limits; the discount itself is fixed, and sending any other field is 400. `maxUses` below `timesUsed`, or a `validUntil` in the past, is 422 `COUPON_RULE_VIOLATED`. A change of `active` is carried to the promotion code at the payment provider; when that fails, nothing has changed.
          *
          *     Error codes: 404 `COUPON_NOT_FOUND`; 422 `COUPON_RULE_VIOLATED`; 502 `PAYMENT_PROVIDER_ERROR`.
          */
@@ -1826,13 +1878,17 @@ export interface paths {
         };
         /**
          * List credit packages
-         * @description A page of the credit packages of the hub, newest first.
+         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         *
+         *     A page of the credit packages of the hub, newest first.
          */
         get: operations["listCreditPackages"];
         put?: never;
         /**
          * Create a credit package
-         * @description Makes a package that plans can include with `creditPackagePublicId`. Nothing is created at the payment provider.
+         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         *
+         *     Makes a package that plans can include with `creditPackagePublicId`. Nothing is created at the payment provider.
          *
          *     Error codes: 409 `CREDIT_PACKAGE_NAME_TAKEN`, `IDEMPOTENCY_IN_PROGRESS`; 422 `IDEMPOTENCY_KEY_REUSED`.
          */
@@ -1852,14 +1908,18 @@ export interface paths {
         };
         /**
          * Get a credit package
-         * @description The credit package. How many plans include it is shown by `listCreditPackages`.
+         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         *
+         *     The credit package. How many plans include it is shown by `listCreditPackages`.
          *
          *     Error codes: 404 `CREDIT_PACKAGE_NOT_FOUND`.
          */
         get: operations["getCreditPackage"];
         /**
          * Replace a credit package
-         * @description Replaces the whole package: required fields must be there, and an optional one that is absent loses its value. Plans that include the package follow; credits that were already granted stay as they are.
+         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         *
+         *     Replaces the whole package: required fields must be there, and an optional one that is absent loses its value. Plans that include the package follow; credits that were already granted stay as they are.
          *
          *     Error codes: 404 `CREDIT_PACKAGE_NOT_FOUND`; 409 `CREDIT_PACKAGE_NAME_TAKEN`.
          */
@@ -1867,7 +1927,9 @@ export interface paths {
         post?: never;
         /**
          * Delete a credit package
-         * @description The package is gone for the API and its name is free again. As long as a plan includes it, it cannot be deleted.
+         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         *
+         *     The package is gone for the API and its name is free again. As long as a plan includes it, it cannot be deleted.
          *
          *     Error codes: 404 `CREDIT_PACKAGE_NOT_FOUND`; 409 `CREDIT_PACKAGE_IN_USE`.
          */
@@ -1886,13 +1948,17 @@ export interface paths {
         };
         /**
          * List plans
-         * @description A page of the plans of the hub, newest first.
+         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         *
+         *     A page of the plans of the hub, newest first.
          */
         get: operations["listPlans"];
         put?: never;
         /**
          * Create a plan
-         * @description Makes an `active` plan with a product, a price and a payment link at the payment provider; when the provider fails, nothing is left behind. The content comes from exactly one of `packagePublicId` and `content`, else 400; inline content becomes a package of its own. A recurring plan without an interval, extra credits without a price, or an unknown currency is 422 `PLAN_RULE_VIOLATED`. The texts of the pricing widget are set with `updatePlan`.
+         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         *
+         *     Makes an `active` plan with a product, a price and a payment link at the payment provider; when the provider fails, nothing is left behind. The content comes from exactly one of `packagePublicId` and `content`, else 400; inline content becomes a package of its own. A recurring plan without an interval, extra credits without a price, or an unknown currency is 422 `PLAN_RULE_VIOLATED`. The texts of the pricing widget are set with `updatePlan`.
          *
          *     Error codes: 404 `CREDIT_PACKAGE_NOT_FOUND`, `PACKAGE_NOT_FOUND`, `AGENT_NOT_FOUND`, `EXTERNAL_LINK_NOT_FOUND`; 409 `IDEMPOTENCY_IN_PROGRESS`, `PLAN_NAME_TAKEN`; 422 `IDEMPOTENCY_KEY_REUSED`, `PLAN_RULE_VIOLATED`; 502 `PAYMENT_PROVIDER_ERROR`.
          */
@@ -1912,7 +1978,9 @@ export interface paths {
         };
         /**
          * Get a plan
-         * @description The plan with its credit package, the package of its content and its pricing widget.
+         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         *
+         *     The plan with its credit package, the package of its content and its pricing widget.
          *
          *     Error codes: 404 `PLAN_NOT_FOUND`.
          */
@@ -1921,7 +1989,9 @@ export interface paths {
         post?: never;
         /**
          * Delete a plan
-         * @description The plan is gone for the API, its name is free again and its payment link is closed. A plan with active subscribers cannot be deleted. When the payment provider fails, the plan stays.
+         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         *
+         *     The plan is gone for the API, its name is free again and its payment link is closed. A plan with active subscribers cannot be deleted. When the payment provider fails, the plan stays.
          *
          *     Error codes: 404 `PLAN_NOT_FOUND`; 409 `PLAN_HAS_SUBSCRIBERS`; 502 `PAYMENT_PROVIDER_ERROR`.
          */
@@ -1930,7 +2000,9 @@ export interface paths {
         head?: never;
         /**
          * Change a plan
-         * @description An absent field stays as it is. `currency`, `billingType` and `billingIntervalMonths` cannot be changed, and sending one is 400; a new price is refused with 409 `PLAN_HAS_SUBSCRIBERS` while the plan has active subscribers. `content` gives the plan a package of its own and leaves other plans on the old one alone; both `content` and `packagePublicId` are 400. Extra credits without a price, and a price for the default plan of a public hub, are 422 `PLAN_RULE_VIOLATED`. When the payment provider fails, nothing has changed.
+         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         *
+         *     An absent field stays as it is. `currency`, `billingType` and `billingIntervalMonths` cannot be changed, and sending one is 400; a new price is refused with 409 `PLAN_HAS_SUBSCRIBERS` while the plan has active subscribers. `content` gives the plan a package of its own and leaves other plans on the old one alone; both `content` and `packagePublicId` are 400. Extra credits without a price, and a price for the default plan of a public hub, are 422 `PLAN_RULE_VIOLATED`. When the payment provider fails, nothing has changed.
          *
          *     Error codes: 404 `PLAN_NOT_FOUND`, `CREDIT_PACKAGE_NOT_FOUND`, `PACKAGE_NOT_FOUND`, `AGENT_NOT_FOUND`, `EXTERNAL_LINK_NOT_FOUND`; 409 `PLAN_NAME_TAKEN`, `PLAN_HAS_SUBSCRIBERS`; 422 `PLAN_RULE_VIOLATED`; 502 `PAYMENT_PROVIDER_ERROR`.
          */
@@ -1946,7 +2018,9 @@ export interface paths {
         };
         /**
          * Get the hub
-         * @description The hub of the key's workspace. A workspace has exactly one; it is created by the first request that needs it, private and without a subdomain.
+         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         *
+         *     The hub of the key's workspace. A workspace has exactly one; it is created by the first request that needs it, private and without a subdomain.
          */
         get: operations["getHub"];
         put?: never;
@@ -1956,7 +2030,9 @@ export interface paths {
         head?: never;
         /**
          * Change the identity of the hub
-         * @description Changes name, colours and support channel. A field that is absent or `null` stays as it is, so an empty body changes nothing. Logos, access and subdomain have operations of their own.
+         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         *
+         *     Changes name, colours and support channel. A field that is absent or `null` stays as it is, so an empty body changes nothing. Logos, access and subdomain have operations of their own.
          */
         patch: operations["updateHubIdentity"];
         trace?: never;
@@ -1972,12 +2048,16 @@ export interface paths {
         put?: never;
         /**
          * Upload a logo of the hub
-         * @description Stores the picture as the logo of that type and deletes the one before. `horizontal` and `icon` are also carried to the branding at the payment provider; a failure there does not undo the upload. A picture over 5 MiB is 413, and one that is not PNG, JPEG, WebP or SVG by its bytes is 415. An unknown type is 400.
+         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         *
+         *     Stores the picture as the logo of that type and deletes the one before. `horizontal` and `icon` are also carried to the branding at the payment provider; a failure there does not undo the upload. A picture over 5 MiB is 413, and one that is not PNG, JPEG, WebP or SVG by its bytes is 415. An unknown type is 400.
          */
         post: operations["uploadHubLogo"];
         /**
          * Delete a logo of the hub
-         * @description Removes the logo of that type and its file. Without such a logo the hub is returned unchanged, with 200 as well. An unknown type is 400.
+         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         *
+         *     Removes the logo of that type and its file. Without such a logo the hub is returned unchanged, with 200 as well. An unknown type is 400.
          */
         delete: operations["deleteHubLogo"];
         options?: never;
@@ -1994,7 +2074,9 @@ export interface paths {
         };
         /**
          * Get the access settings of the hub
-         * @description Who may enter the hub, the plan that people who sign up get, and the picture on the login page.
+         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         *
+         *     Who may enter the hub, the plan that people who sign up get, and the picture on the login page.
          */
         get: operations["getHubAccess"];
         put?: never;
@@ -2004,7 +2086,9 @@ export interface paths {
         head?: never;
         /**
          * Change the access settings of the hub
-         * @description An absent field stays as it is. A public hub needs a default plan, given here or set before, else 422 `DEFAULT_PLAN_REQUIRED`; the plan must be free, with a `priceCents` of 0, else 422 `DEFAULT_PLAN_NOT_FREE`. The login picture is uploaded with `uploadHubLogo` as type `banner`.
+         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         *
+         *     An absent field stays as it is. A public hub needs a default plan, given here or set before, else 422 `DEFAULT_PLAN_REQUIRED`; the plan must be free, with a `priceCents` of 0, else 422 `DEFAULT_PLAN_NOT_FREE`. The login picture is uploaded with `uploadHubLogo` as type `banner`.
          *
          *     Error codes: 404 `PLAN_NOT_FOUND`; 422 `DEFAULT_PLAN_REQUIRED`, `DEFAULT_PLAN_NOT_FREE`.
          */
@@ -2020,12 +2104,16 @@ export interface paths {
         };
         /**
          * Get the domain of the hub
-         * @description The subdomain of the hub and the address that follows from it.
+         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         *
+         *     The subdomain of the hub and the address that follows from it.
          */
         get: operations["getHubDomain"];
         /**
          * Change the domain of the hub
-         * @description Moves the hub to another subdomain. The payment links of its plans are made anew, and the earlier ones stop working; when the payment provider fails, the hub stays where it is. The subdomain that the hub already has is accepted and changes nothing.
+         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         *
+         *     Moves the hub to another subdomain. The payment links of its plans are made anew, and the earlier ones stop working; when the payment provider fails, the hub stays where it is. The subdomain that the hub already has is accepted and changes nothing.
          *
          *     Error codes: 409 `SUBDOMAIN_TAKEN`; 422 `SUBDOMAIN_RESERVED`; 502 `PAYMENT_PROVIDER_ERROR`.
          */
@@ -2046,7 +2134,9 @@ export interface paths {
         };
         /**
          * Check whether a subdomain is free
-         * @description Reads only; nothing is held for the caller. The subdomain is put in lower case first. The one that this hub already has counts as `taken`.
+         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         *
+         *     Reads only; nothing is held for the caller. The subdomain is put in lower case first. The one that this hub already has counts as `taken`.
          */
         get: operations["checkSubdomainAvailability"];
         put?: never;
@@ -2066,13 +2156,17 @@ export interface paths {
         };
         /**
          * List the external links of the hub
-         * @description All links of the hub in the order of the menu, by `displayOrder`. The list has no pages.
+         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         *
+         *     All links of the hub in the order of the menu, by `displayOrder`. The list has no pages.
          */
         get: operations["listExternalLinks"];
         put?: never;
         /**
          * Create an external link
-         * @description Adds a link at the end of the menu. A hub has at most 10 links; one more is 422 `EXTERNAL_LINK_LIMIT_REACHED`.
+         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         *
+         *     Adds a link at the end of the menu. A hub has at most 10 links; one more is 422 `EXTERNAL_LINK_LIMIT_REACHED`.
          *
          *     Error codes: 409 `EXTERNAL_LINK_TITLE_TAKEN`, `IDEMPOTENCY_IN_PROGRESS`; 422 `EXTERNAL_LINK_LIMIT_REACHED`, `IDEMPOTENCY_KEY_REUSED`.
          */
@@ -2095,7 +2189,9 @@ export interface paths {
         post?: never;
         /**
          * Delete an external link
-         * @description Removes the link from the menu and frees its title; plans that showed it no longer do. A second deletion is 404.
+         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         *
+         *     Removes the link from the menu and frees its title; plans that showed it no longer do. A second deletion is 404.
          *
          *     Error codes: 404 `EXTERNAL_LINK_NOT_FOUND`.
          */
@@ -2104,7 +2200,9 @@ export interface paths {
         head?: never;
         /**
          * Change an external link
-         * @description Changes the title, the address or both; an empty body leaves the link as it is. Its place in the menu stays.
+         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         *
+         *     Changes the title, the address or both; an empty body leaves the link as it is. Its place in the menu stays.
          *
          *     Error codes: 404 `EXTERNAL_LINK_NOT_FOUND`; 409 `EXTERNAL_LINK_TITLE_TAKEN`.
          */
@@ -6699,6 +6797,15 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
+        /** @description This release does not serve the operation yet. */
+        NotImplemented: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
         /** @description The request is well formed, but breaks a rule across fields or resources. */
         OauthNotSupportedViaApi: {
             headers: {
@@ -9836,6 +9943,7 @@ export interface operations {
             404: components["responses"]["AgentNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -9877,6 +9985,7 @@ export interface operations {
             422: components["responses"]["IdempotencyKeyReusedOrUnknownTrigger"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -9908,6 +10017,7 @@ export interface operations {
             404: components["responses"]["AgentNotFoundOrAutomationNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -9937,6 +10047,7 @@ export interface operations {
             404: components["responses"]["AgentNotFoundOrAutomationNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -9977,6 +10088,7 @@ export interface operations {
             422: components["responses"]["UnknownTrigger"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -10015,6 +10127,7 @@ export interface operations {
             404: components["responses"]["AgentNotFoundOrAutomationNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -10044,6 +10157,7 @@ export interface operations {
             404: components["responses"]["AgentNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -10085,6 +10199,7 @@ export interface operations {
             422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -10116,6 +10231,7 @@ export interface operations {
             404: components["responses"]["AgentNotFoundOrChannelConnectionNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -10147,6 +10263,7 @@ export interface operations {
             404: components["responses"]["AgentNotFoundOrChannelConnectionNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -10176,6 +10293,7 @@ export interface operations {
             404: components["responses"]["AgentNotFoundOrChannelConnectionNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -10216,6 +10334,7 @@ export interface operations {
             422: components["responses"]["ChannelConfigNotAllowedViaApi"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -10255,6 +10374,7 @@ export interface operations {
             422: components["responses"]["ConfirmationRequired"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -10564,6 +10684,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -10602,6 +10723,7 @@ export interface operations {
             422: components["responses"]["IdempotencyKeyReusedOrTrialNotEnabled"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -10631,6 +10753,7 @@ export interface operations {
             404: components["responses"]["ClientNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -10666,6 +10789,7 @@ export interface operations {
             409: components["responses"]["IdempotencyInProgress"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -10696,6 +10820,7 @@ export interface operations {
             409: components["responses"]["ClientNotSuspended"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             502: components["responses"]["PaymentProviderError"];
             503: components["responses"]["Unavailable"];
         };
@@ -10734,6 +10859,7 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             502: components["responses"]["PaymentProviderError"];
             503: components["responses"]["Unavailable"];
         };
@@ -10767,6 +10893,7 @@ export interface operations {
             409: components["responses"]["LastAdmin"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -10806,6 +10933,7 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -10838,6 +10966,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -10876,6 +11005,7 @@ export interface operations {
             422: components["responses"]["CouponRuleViolatedOrIdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             502: components["responses"]["PaymentProviderError"];
             503: components["responses"]["Unavailable"];
         };
@@ -10906,6 +11036,7 @@ export interface operations {
             404: components["responses"]["CouponNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -10933,6 +11064,7 @@ export interface operations {
             404: components["responses"]["CouponNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             502: components["responses"]["PaymentProviderError"];
             503: components["responses"]["Unavailable"];
         };
@@ -10971,6 +11103,7 @@ export interface operations {
             422: components["responses"]["CouponRuleViolated"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             502: components["responses"]["PaymentProviderError"];
             503: components["responses"]["Unavailable"];
         };
@@ -11002,6 +11135,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -11039,6 +11173,7 @@ export interface operations {
             422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -11068,6 +11203,7 @@ export interface operations {
             404: components["responses"]["CreditPackageNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -11105,6 +11241,7 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -11133,6 +11270,7 @@ export interface operations {
             409: components["responses"]["CreditPackageInUse"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -11165,6 +11303,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -11203,6 +11342,7 @@ export interface operations {
             422: components["responses"]["IdempotencyKeyReusedOrPlanRuleViolated"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             502: components["responses"]["PaymentProviderError"];
             503: components["responses"]["Unavailable"];
         };
@@ -11233,6 +11373,7 @@ export interface operations {
             404: components["responses"]["PlanNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -11261,6 +11402,7 @@ export interface operations {
             409: components["responses"]["PlanHasSubscribers"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             502: components["responses"]["PaymentProviderError"];
             503: components["responses"]["Unavailable"];
         };
@@ -11300,6 +11442,7 @@ export interface operations {
             422: components["responses"]["PlanRuleViolated"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             502: components["responses"]["PaymentProviderError"];
             503: components["responses"]["Unavailable"];
         };
@@ -11326,6 +11469,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -11358,6 +11502,7 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -11393,6 +11538,7 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -11421,6 +11567,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -11446,6 +11593,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -11480,6 +11628,7 @@ export interface operations {
             422: components["responses"]["DefaultPlanRequiredOrDefaultPlanNotFree"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -11505,6 +11654,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -11539,6 +11689,7 @@ export interface operations {
             422: components["responses"]["SubdomainReserved"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             502: components["responses"]["PaymentProviderError"];
             503: components["responses"]["Unavailable"];
         };
@@ -11568,6 +11719,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -11593,6 +11745,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -11630,6 +11783,7 @@ export interface operations {
             422: components["responses"]["ExternalLinkLimitReachedOrIdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -11657,6 +11811,7 @@ export interface operations {
             404: components["responses"]["ExternalLinkNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -11694,6 +11849,7 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Document } from '../spec/rules/types.ts';
 import { writeErrorExamples } from './bundle/errorExamples.ts';
+import { markNotImplemented } from './bundle/notImplemented.ts';
 
 const root = join(import.meta.dirname, '..');
 
@@ -21,10 +22,10 @@ export async function redocly(args: string[]): Promise<{ stdout: string; stderr:
 /**
  * Bundles the document in `specFolder` (its openapi.yaml and all files that it refers to) into one, in a stable form: components
  * sorted by name, examples of operations in place, because Redocly would number the many examples that share a file name, and examples
- * for each error code.
+ * for each error code. The operations in `notImplemented` are marked.
  * @throws Error with Redocly's output when a reference does not resolve or the document does not parse.
  */
-export async function bundle(specFolder: string): Promise<Document> {
+export async function bundle(specFolder: string, notImplemented: readonly string[] = []): Promise<Document> {
   const folder = await mkdtemp(join(tmpdir(), 'guildhall-bundle-'));
   try {
     const file = join(folder, 'openapi.json');
@@ -34,13 +35,13 @@ export async function bundle(specFolder: string): Promise<Document> {
       const faults = String(error.stderr).match(/^(Can't resolve|Failed to parse|.*Error:).*$/gm) ?? [error.message];
       throw new Error(`The document does not bundle (npm run spec:lint):\n${faults.slice(0, 20).join('\n')}`);
     });
-    return tidy(JSON.parse(await readFile(file, 'utf8')));
+    return tidy(JSON.parse(await readFile(file, 'utf8')), notImplemented);
   } finally {
     await rm(folder, { recursive: true });
   }
 }
 
-function tidy(document: Document): Document {
+function tidy(document: Document, notImplemented: readonly string[]): Document {
   const { examples = {}, ...components } = document.components ?? {};
   eachObject(document.paths, (node) => {
     if (!isRecord(node.examples) || Array.isArray(node.examples)) return;
@@ -50,6 +51,7 @@ function tidy(document: Document): Document {
     }
   });
   document.components = components;
+  markNotImplemented(document, notImplemented);
   writeErrorExamples(document);
   const byName = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 : 1);
   document.components = Object.fromEntries(

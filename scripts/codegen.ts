@@ -23,13 +23,13 @@ async function main(): Promise<void> {
       spec: { type: 'string', default: join(root, 'spec') },
     },
   });
-  const [document, database, burnDown] = await Promise.all([
-    bundle(values.spec),
+  const { notImplemented } = JSON.parse(await readFile(join(root, 'tests/spec/burn-down.json'), 'utf8'));
+  const [document, database] = await Promise.all([
+    bundle(values.spec, notImplemented),
     values['no-db'] ? undefined : databaseFiles(),
-    readFile(join(root, 'tests/spec/burn-down.json'), 'utf8').then((text) => JSON.parse(text)),
   ]);
   const rows = operationRows(document);
-  const survey = surveyHandlers(root, rows, burnDown.notImplemented);
+  const survey = surveyHandlers(root, rows, notImplemented);
   const openapi = `${JSON.stringify(document, null, 2)}\n`;
   const files: Record<string, string> = {
     'openapi.json': openapi,

@@ -2,7 +2,7 @@ import { ERRORS, type ErrorCode } from '../../core/errors.ts';
 import { operations } from '../../generated/operations.ts';
 
 /** Codes that no operation documents, because they belong to requests that the document does not describe. */
-const OUTSIDE_OF_OPERATIONS: ErrorCode[] = ['METHOD_NOT_ALLOWED', 'NOT_FOUND', 'NOT_IMPLEMENTED'];
+const OUTSIDE_OF_OPERATIONS: ErrorCode[] = ['METHOD_NOT_ALLOWED', 'NOT_FOUND'];
 
 /** Each code of the document with every status that an operation gives it. */
 function documented(): Map<string, Set<number>> {
@@ -19,6 +19,8 @@ test('every code has the one status under which operations document it', () => {
   const fromDocument = [...documented()].map(([code, statuses]) => [code, [...statuses]]);
   const fromRegistry = Object.entries(ERRORS)
     .filter(([code]) => !OUTSIDE_OF_OPERATIONS.includes(code as ErrorCode))
+    // Documented as long as there are operations that this release does not serve.
+    .filter(([code]) => code !== 'NOT_IMPLEMENTED' || fromDocument.some(([documentedCode]) => documentedCode === code))
     .map(([code, { status }]) => [code, [status]]);
   expect(Object.fromEntries(fromRegistry)).toEqual(Object.fromEntries(fromDocument));
 });

@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { operations } from '../../generated/operations.ts';
+import { markNotImplemented } from '../../scripts/bundle/notImplemented.ts';
+import { operationsIn } from '../../scripts/bundle/operationsIn.ts';
+import { readDocument } from '../../server/api/contract/document.ts';
+import type { Document, Operation } from '../../spec/rules/types.ts';
+
+const { notImplemented } = JSON.parse(readFileSync(join(import.meta.dirname, 'burn-down.json'), 'utf8'));
+
+type Marked = Operation & { 'x-not-implemented'?: boolean; 'x-badges'?: { name: string }[] };
+
+/** The operations that have a mark. */
+function having(mark: (operation: Marked) => unknown): (string | undefined)[] {
+  const found = operationsIn(readDocument() as Document).filter((operation) => mark(operation));
+  return found.map(({ operationId }) => operationId).toSorted();
+}
+
+test.each<[string, (operation: Marked) => unknown]>([
+  ['x-not-implemented', (operation) => operation['x-not-implemented']],
+  ['a badge', (operation) => operation['x-badges']?.some(({ name }) => name === 'Not served yet')],
+  ['a response 501', (operation) => operation.responses?.['501']],
+  [
+    'a first sentence',
+    (operation) => operation.description?.startsWith('This release does not serve this operation yet.'),
+  ],
+])('the operations of the burn-down list, and no others, have %s', (_mark, isMarked) => {
+  expect(having(isMarked)).toEqual(notImplemented.toSorted());
+});
+
+test('a response 501 has the code NOT_IMPLEMENTED', () => {
+  const codes = notImplemented.map((id: keyof typeof operations) => Reflect.get(operations[id].errorCodes, '501'));
+  expect(codes).toEqual(notImplemented.map(() => ['NOT_IMPLEMENTED']));
+});
+
+test('a document without such operations has no mark and no response 501', () => {
+  const document: Document = { openapi: '3.1.1', paths: { '/agents': { get: { operationId: 'listAgents' } } } };
+  const text = JSON.stringify(document);
+  markNotImplemented(document, []);
+  expect(JSON.stringify(document)).toBe(text);
+});
