@@ -22,9 +22,6 @@ export type JsonSchema = Record<string, unknown>;
 /** Seconds that a run may take when the configuration does not say. */
 export const DEFAULT_TIMEOUT_SECONDS = 30;
 
-/** JSON Schema of the field `timeoutSeconds` of a configuration. */
-export const TIMEOUT_SHAPE = { type: 'integer', minimum: 1, maximum: 120 };
-
 /** The outcome of a run: it failed when there is an `errorMessage`. */
 export interface ToolOutcome {
   /** HTTP status of the response; null when there was none. */

@@ -1,5 +1,5 @@
+import { readDocument } from '../../core/document.ts';
 import { API_PREFIX, type OperationId, operations } from '../../generated/operations.ts';
-import { readDocument } from '../../server/api/contract/document.ts';
 import type { Document } from '../../spec/rules/types.ts';
 import { startTestApp, type TestApp } from '../support/http/app.ts';
 import { exampleRequest, operationIds, takesJson } from '../support/http/exampleRequest.ts';

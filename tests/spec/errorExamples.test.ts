@@ -1,8 +1,8 @@
+import { createAjv } from '../../core/ajv.ts';
+import { readDocument } from '../../core/document.ts';
 import { ERRORS, type ErrorCode } from '../../core/errors.ts';
 import { type OperationId, operations } from '../../generated/operations.ts';
 import { writeErrorExamples } from '../../scripts/bundle/errorExamples.ts';
-import { createAjv } from '../../server/api/contract/ajv.ts';
-import { readDocument } from '../../server/api/contract/document.ts';
 import type { Document, Example, Operation, Response } from '../../spec/rules/types.ts';
 
 const document = readDocument() as Document;

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readDocument } from '../../core/document.ts';
 import { operations } from '../../generated/operations.ts';
 import { markNotImplemented } from '../../scripts/bundle/notImplemented.ts';
 import { operationsIn } from '../../scripts/bundle/operationsIn.ts';
-import { readDocument } from '../../server/api/contract/document.ts';
 import type { Document, Operation } from '../../spec/rules/types.ts';
 
 const { notImplemented } = JSON.parse(readFileSync(join(import.meta.dirname, 'burn-down.json'), 'utf8'));

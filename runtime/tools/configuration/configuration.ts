@@ -1,9 +1,13 @@
 import { type ErrorDetail, fault } from '../../../core/errors.ts';
+import { distinct, faultAt } from '../../../core/faults.ts';
+import { checkForm } from '../../../core/namedSchemas.ts';
 import type { ImportedEndpoint } from '../../../db/stored/importedEndpoint.ts';
 import { TOOL_KINDS } from '../kinds/kinds.ts';
 import { type Secrets, type SeparatedConfiguration, separateSecrets } from '../secrets/secrets.ts';
 import type { ToolType } from '../tool.ts';
-import { CONFIGURATION, distinct, faultAt } from './faults.ts';
+
+/** JSON Pointer of the configuration in a request. */
+const CONFIGURATION = '/body/configuration';
 
 /** A configuration that may be stored. */
 export interface CheckedConfiguration extends Omit<SeparatedConfiguration, 'missing'> {
@@ -35,7 +39,7 @@ export function keepSecrets(
 }
 
 /**
- * Checks a configuration against its kind, imports the document of a CUSTOM_INTEGRATION, and separates the secrets; `********`
+ * Checks a configuration against its schema and the rules of its kind, imports the document of a CUSTOM_INTEGRATION, and separates the secrets; `********`
  * keeps the value in `stored`. May call an address that the tenant chose, so it must not run in a transaction. Throws
  * INVALID_TOOL_CONFIGURATION, which lists every fault.
  */
@@ -47,7 +51,8 @@ export async function checkConfiguration(
   const kind = TOOL_KINDS[type];
   const { visible, secrets, missing } = separateSecrets(kind.secretPaths, configuration, options.stored);
   const { allowPrivateNetwork } = options;
-  const { faults, endpoints = null } = await kind.check(configuration, CONFIGURATION, { allowPrivateNetwork });
+  const form = checkForm('HttpToolConfiguration', type, configuration, CONFIGURATION);
+  const { faults, endpoints = null } = await kind.check(form, CONFIGURATION, { allowPrivateNetwork });
   refuse([...missingSecrets(missing), ...faults]);
   return { visible, secrets, endpoints };
 }

@@ -3,15 +3,13 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
 import { LRUCache } from 'lru-cache';
 import type { ErrorDetail } from '../../../core/errors.ts';
+import { below, distinct, faultAt, toFaults } from '../../../core/faults.ts';
 import { ToolFailure } from '../failure.ts';
 import { TimeLimitExceeded, withinTime } from '../timeLimit.ts';
 import type { JsonSchema } from '../tool.ts';
-import { below, distinct, faultAt, toFaults } from './faults.ts';
 
 const addFormats = addFormatsModule.default;
 
-/** Characters of JSON that a schema may have. A larger one is too much for a model, and takes over 100 ms to compile. */
-export const MAX_SCHEMA_CHARS = 32_768;
 const MAX_DEPTH = 32;
 const MAX_PATTERN_CHARS = 1_000;
 /** Milliseconds to compile a validator. Schemas that pass the checks take far less; this is the last resort. */
@@ -107,9 +105,6 @@ function walkFaults(value: unknown, path: string, depth: number, faults: ErrorDe
 export function inputSchemaFaults(schema: JsonSchema, path: string): ErrorDetail[] {
   const faults: ErrorDetail[] = [];
   walkFaults(schema, path, 0, faults);
-  if (JSON.stringify(schema).length > MAX_SCHEMA_CHARS) {
-    faults.push(faultAt(path, `must not have more than ${MAX_SCHEMA_CHARS} characters as JSON`, 'maxLength'));
-  }
   if (schema.type !== 'object') faults.push(faultAt(below(path, 'type'), 'must be object', 'const'));
   const { $schema } = schema;
   if ($schema !== undefined && !DRAFT_07.test(String($schema)) && !DRAFT_2020.test(String($schema))) {

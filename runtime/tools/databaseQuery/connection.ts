@@ -23,7 +23,6 @@ export interface DatabaseTarget {
 
 const SSL_MODES: readonly string[] = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'] satisfies SslMode[];
 const DEFAULT_PORT = 5432;
-const MAX_LENGTH = 2000;
 
 /**
  * Reads the address of a database. Parameters that make a client read files, or connect to another host or to a socket of this
@@ -31,7 +30,6 @@ const MAX_LENGTH = 2000;
  * is wrong as a text, which repeats nothing of the address but names of parameters.
  */
 export function readConnection(text: string): DatabaseTarget | string {
-  if (text.length > MAX_LENGTH) return `The connection is longer than ${MAX_LENGTH} characters.`;
   if (!/^postgres(ql)?:\/\//i.test(text)) return 'The connection must begin with postgres:// or postgresql://.';
   const url = URL.parse(text);
   if (url === null || url.hash !== '') {

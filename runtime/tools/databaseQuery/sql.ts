@@ -16,7 +16,6 @@ interface Token {
   end: number;
 }
 
-const MAX_QUERY_LENGTH = 50_000;
 const MAX_PARAMETERS = 500;
 
 const SPACE = /[ \t\n\r\f\v]+|--[^\n\r]*/y;
@@ -137,7 +136,6 @@ export function parameterNames(query: string): string[] {
 
 /** What is wrong with the text of a query, checked without a database; undefined when nothing is. */
 export function checkQuery(query: string): string | undefined {
-  if (query.length > MAX_QUERY_LENGTH) return `The query is longer than ${MAX_QUERY_LENGTH} characters.`;
   if (query.includes('\0')) return 'The query contains a NUL character.';
   const names = new Set<string>();
   let begun = false;

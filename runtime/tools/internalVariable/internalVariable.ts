@@ -5,6 +5,7 @@ import {
   type ToolVariablePlace,
   upsertToolVariable,
 } from '../../../db/queries/tools/toolVariables.ts';
+import type { components } from '../../../generated/api.ts';
 import type { DB } from '../../../generated/db.ts';
 import { ToolFailure } from '../failure.ts';
 import { MAX_DEPTH } from '../request/response.ts';
@@ -18,13 +19,7 @@ export interface VariableContext {
 }
 
 /** Configuration of an INTERNAL_VARIABLE. */
-export interface InternalVariableConfiguration {
-  name: string;
-  type: 'string' | 'number' | 'boolean' | 'object' | 'array';
-  defaultValue?: unknown;
-  scope: 'conversation' | 'workspace';
-  writable?: boolean;
-}
+export type InternalVariableConfiguration = components['schemas']['InternalVariableConfiguration'];
 
 /** An INTERNAL_VARIABLE tool, its configuration checked when it was stored. */
 export interface VariableTool {

@@ -1,6 +1,8 @@
 import type { ErrorDetail } from '../../../core/errors.ts';
+import { below, faultAt } from '../../../core/faults.ts';
+import type { CheckedForm } from '../../../core/namedSchemas.ts';
 import type { ImportedEndpoint } from '../../../db/stored/importedEndpoint.ts';
-import { below, checkShape, faultAt } from '../configuration/faults.ts';
+import type { components } from '../../../generated/api.ts';
 import { fitInputs } from '../configuration/inputSchema.ts';
 import { ToolFailure } from '../failure.ts';
 import { requestOf } from '../openapi/call.ts';
@@ -11,46 +13,9 @@ import { callHttp } from '../request/httpCall.ts';
 import { DEFAULT_TIMEOUT_SECONDS, type ToolOutcome } from '../tool.ts';
 import type { ToolKind, ToolRun } from './kind.ts';
 
-/** Configuration of a CUSTOM_INTEGRATION. */
-interface CustomIntegrationConfiguration {
-  /** The document, or its https address. */
-  openapi: Record<string, unknown> | string;
-  baseUrl?: string;
-  /** The operationIds to import. */
-  operations: string[];
-  auth?: { type?: 'none' | 'bearer' | 'header'; headerName?: string; secret?: string };
-}
+type CustomIntegrationConfiguration = components['schemas']['CustomIntegrationConfiguration'];
 
-/** Characters of JSON of a document that stands in the configuration: every answer with the tool carries it. */
-const MAX_DOCUMENT_CHARS = 524_288;
-
-const SHAPE = {
-  type: 'object',
-  required: ['openapi', 'operations'],
-  additionalProperties: false,
-  properties: {
-    openapi: { type: ['object', 'string'], maxLength: 2048 },
-    baseUrl: { type: 'string', minLength: 1, maxLength: 2048 },
-    operations: {
-      type: 'array',
-      minItems: 1,
-      maxItems: 100,
-      uniqueItems: true,
-      items: { type: 'string', minLength: 1, maxLength: 200 },
-    },
-    auth: {
-      type: 'object',
-      additionalProperties: false,
-      properties: {
-        type: { type: 'string', enum: ['none', 'bearer', 'header'] },
-        headerName: { type: 'string', minLength: 1, maxLength: 200 },
-        secret: { type: 'string', minLength: 1, maxLength: 8192 },
-      },
-    },
-  },
-};
-
-function authFaults(auth: NonNullable<CustomIntegrationConfiguration['auth']>, path: string): ErrorDetail[] {
+function authFaults(auth: components['schemas']['CustomIntegrationAuth'], path: string): ErrorDetail[] {
   const { type = 'none', headerName, secret } = auth;
   const faults: ErrorDetail[] = [];
   if (type === 'none' && secret !== undefined)
@@ -68,27 +33,23 @@ function authFaults(auth: NonNullable<CustomIntegrationConfiguration['auth']>, p
   return faults;
 }
 
-function documentFaults(openapi: CustomIntegrationConfiguration['openapi'], path: string): ErrorDetail[] {
-  if (typeof openapi === 'string') {
-    const url = URL.parse(openapi);
-    if (url?.protocol !== 'https:') return [faultAt(path, 'must be a document, or an https address', 'format')];
-    const hasCredentials = url.username !== '' || url.password !== '';
-    return hasCredentials ? [faultAt(path, 'must not have a user name or password', 'credentials')] : [];
-  }
-  if (JSON.stringify(openapi).length <= MAX_DOCUMENT_CHARS) return [];
-  return [
-    faultAt(path, `must not have more than ${MAX_DOCUMENT_CHARS} characters as JSON: give its address`, 'maxLength'),
-  ];
+function addressFaults(address: string, path: string): ErrorDetail[] {
+  const url = URL.parse(address);
+  if (url?.protocol !== 'https:') return [faultAt(path, 'must be a document, or an https address', 'format')];
+  const hasCredentials = url.username !== '' || url.password !== '';
+  return hasCredentials ? [faultAt(path, 'must not have a user name or password', 'credentials')] : [];
 }
 
 async function checkIntegration(
-  configuration: Record<string, unknown>,
+  { faults: wrong, sound }: CheckedForm<CustomIntegrationConfiguration>,
   path: string,
   allowPrivateNetwork: boolean,
 ): Promise<{ faults: ErrorDetail[]; endpoints: ImportedEndpoint[] }> {
-  const { faults, sound } = checkShape<CustomIntegrationConfiguration>(SHAPE, configuration, path);
-  const { openapi, baseUrl, operations: wanted, auth } = sound;
-  if (openapi !== undefined) faults.push(...documentFaults(openapi, below(path, 'openapi')));
+  const faults = [...wrong];
+  const { baseUrl, operations: wanted, auth } = sound;
+  // The schema states that it is one of the two, which generated types cannot say.
+  const openapi = sound.openapi as string | Record<string, unknown> | undefined;
+  if (typeof openapi === 'string') faults.push(...addressFaults(openapi, below(path, 'openapi')));
   const serverProblem = baseUrl === undefined ? undefined : serverFault(baseUrl);
   if (serverProblem !== undefined) faults.push(faultAt(below(path, 'baseUrl'), serverProblem, 'format'));
   if (auth !== undefined) faults.push(...authFaults(auth, below(path, 'auth')));
@@ -137,7 +98,7 @@ async function runIntegration(run: ToolRun<CustomIntegrationConfiguration>): Pro
 /** Calls endpoints of an API that an OpenAPI document describes. They are imported when the configuration is stored. */
 export const customIntegration: ToolKind<CustomIntegrationConfiguration> = {
   secretPaths: [['auth', 'secret']],
-  check: (configuration, path, { allowPrivateNetwork }) => checkIntegration(configuration, path, allowPrivateNetwork),
+  check: (form, path, { allowPrivateNetwork }) => checkIntegration(form, path, allowPrivateNetwork),
   functions: ({ name, endpoints }) =>
     endpoints.map(({ operationId, description, inputSchema, method, path }) => ({
       operationId,

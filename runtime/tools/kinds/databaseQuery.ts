@@ -1,38 +1,20 @@
 import type { ErrorDetail } from '../../../core/errors.ts';
-import { below, checkShape, faultAt } from '../configuration/faults.ts';
+import { below, faultAt } from '../../../core/faults.ts';
+import type { CheckedForm } from '../../../core/namedSchemas.ts';
+import type { components } from '../../../generated/api.ts';
 import { declaredInputs, fitInputs, inputSchemaFaults } from '../configuration/inputSchema.ts';
 import { checkConnection, checkQuery, parameterNames, runDatabaseQuery } from '../databaseQuery/databaseQuery.ts';
 import { HIDDEN } from '../secrets/secrets.ts';
-import { DEFAULT_TIMEOUT_SECONDS, type JsonSchema, TIMEOUT_SHAPE, type ToolOutcome } from '../tool.ts';
+import { DEFAULT_TIMEOUT_SECONDS, type ToolOutcome } from '../tool.ts';
 import { NO_INPUTS, type ToolKind, type ToolRun } from './kind.ts';
 
-/** Configuration of a DATABASE_QUERY. */
-interface DatabaseQueryConfiguration {
-  connection: string;
-  query: string;
-  inputSchema?: JsonSchema;
-  maxRows?: number;
-  timeoutSeconds?: number;
-}
+type DatabaseQueryConfiguration = components['schemas']['DatabaseQueryConfiguration'];
 
 const DEFAULT_MAX_ROWS = 100;
 
-const SHAPE = {
-  type: 'object',
-  required: ['connection', 'query'],
-  additionalProperties: false,
-  properties: {
-    connection: { type: 'string' },
-    query: { type: 'string' },
-    inputSchema: { type: 'object' },
-    maxRows: { type: 'integer', minimum: 1, maximum: 1000 },
-    timeoutSeconds: TIMEOUT_SHAPE,
-  },
-};
-
-function faultsOf(configuration: Record<string, unknown>, path: string): ErrorDetail[] {
-  const { faults, sound } = checkShape<DatabaseQueryConfiguration>(SHAPE, configuration, path);
-  const { connection = HIDDEN, query, inputSchema } = sound;
+function faultsOf(form: CheckedForm<DatabaseQueryConfiguration>, path: string): ErrorDetail[] {
+  const faults = [...form.faults];
+  const { connection = HIDDEN, query, inputSchema } = form.sound;
   const connectionFault = connection === HIDDEN ? undefined : checkConnection(connection);
   if (connectionFault !== undefined) faults.push(faultAt(below(path, 'connection'), connectionFault, 'format'));
   if (inputSchema !== undefined) faults.push(...inputSchemaFaults(inputSchema, below(path, 'inputSchema')));
@@ -63,7 +45,7 @@ async function runQuery(run: ToolRun<DatabaseQueryConfiguration>): Promise<ToolO
 /** Runs one query on a PostgreSQL of the workspace. */
 export const databaseQuery: ToolKind<DatabaseQueryConfiguration> = {
   secretPaths: [['connection']],
-  check: (configuration, path) => ({ faults: faultsOf(configuration, path) }),
+  check: (form, path) => ({ faults: faultsOf(form, path) }),
   functions: ({ name, configuration }) => [
     {
       operationId: null,

@@ -1,51 +1,17 @@
 import type { ErrorDetail } from '../../../core/errors.ts';
-import { below, checkShape, faultAt } from '../configuration/faults.ts';
+import { below, faultAt } from '../../../core/faults.ts';
+import type { CheckedForm } from '../../../core/namedSchemas.ts';
+import type { components } from '../../../generated/api.ts';
 import { declaredInputs, fitInputs, inputSchemaFaults } from '../configuration/inputSchema.ts';
 import { addQuery, addressFaults, fillAddress } from '../request/address.ts';
 import { carriesSecret, fillBody } from '../request/body.ts';
 import { fillHeaders, headerNameFault, isHeaderValue } from '../request/headers.ts';
 import { callHttp } from '../request/httpCall.ts';
 import { placeholdersIn, written } from '../request/placeholders.ts';
-import { DEFAULT_TIMEOUT_SECONDS, type JsonSchema, TIMEOUT_SHAPE, type ToolOutcome } from '../tool.ts';
+import { DEFAULT_TIMEOUT_SECONDS, type ToolOutcome } from '../tool.ts';
 import { NO_INPUTS, type ToolKind, type ToolRun } from './kind.ts';
 
-/** Configuration of an HTTP_REQUEST. */
-interface HttpRequestConfiguration {
-  method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  url: string;
-  headers?: Record<string, string>;
-  query?: Record<string, string>;
-  /** Text, or any other JSON. */
-  body?: unknown;
-  inputSchema?: JsonSchema;
-  timeoutSeconds?: number;
-  secrets?: Record<string, string>;
-}
-
-const MAX_BODY_CHARS = 262_144;
-const TEXTS = { type: 'object', maxProperties: 100, additionalProperties: { type: 'string', maxLength: 8192 } };
-
-const SHAPE = {
-  type: 'object',
-  required: ['url'],
-  additionalProperties: false,
-  properties: {
-    method: { type: 'string', enum: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] },
-    url: { type: 'string', minLength: 1, maxLength: 8192 },
-    headers: TEXTS,
-    query: TEXTS,
-    body: true,
-    inputSchema: { type: 'object' },
-    timeoutSeconds: TIMEOUT_SHAPE,
-    secrets: {
-      type: 'object',
-      maxProperties: 50,
-      additionalProperties: { type: 'string', minLength: 1, maxLength: 8192 },
-    },
-  },
-};
-
-const SECRET_NAME = /^[A-Za-z0-9_.-]{1,100}$/;
+type HttpRequestConfiguration = components['schemas']['HttpRequestConfiguration'];
 
 /** Every text of a JSON value with its place. Names of properties are marked: they cannot be templates. */
 function* textsOf(value: unknown, path: string): Generator<{ text: string; path: string; isName: boolean }> {
@@ -95,23 +61,18 @@ function headerFaults(headers: Record<string, string>, path: string): ErrorDetai
   });
 }
 
-function faultsOf(configuration: Record<string, unknown>, path: string): ErrorDetail[] {
-  const { faults, sound } = checkShape<HttpRequestConfiguration>(SHAPE, configuration, path);
-  const { url, headers = {}, body, inputSchema } = sound;
-  const given = configuration.secrets;
-  const secrets = typeof given === 'object' && given !== null ? given : {};
-  const names = Object.keys(secrets);
-  const size = typeof body === 'string' ? body.length : (JSON.stringify(body)?.length ?? 0);
-  if (url !== undefined) faults.push(...addressFaults(url, below(path, 'url'), names.length > 0));
-  if (inputSchema !== undefined) faults.push(...inputSchemaFaults(inputSchema, below(path, 'inputSchema')));
-  if (size > MAX_BODY_CHARS) {
-    faults.push(faultAt(below(path, 'body'), `must not have more than ${MAX_BODY_CHARS} characters`, 'maxLength'));
-  }
-  for (const name of names.filter((each) => !SECRET_NAME.test(each))) {
-    const message = 'must have a name of 1 to 100 letters, digits, _, . and -';
-    faults.push(faultAt(below(path, 'secrets', name), message, 'format'));
-  }
-  return [...faults, ...headerFaults(headers, below(path, 'headers')), ...placeholderFaults(sound, secrets, path)];
+function faultsOf({ given, faults, sound }: CheckedForm<HttpRequestConfiguration>, path: string): ErrorDetail[] {
+  const { url, headers = {}, inputSchema } = sound;
+  // A secret that is wrong is there all the same.
+  const secrets = typeof given.secrets === 'object' && given.secrets !== null ? given.secrets : {};
+  const hasSecrets = Object.keys(secrets).length > 0;
+  return [
+    ...faults,
+    ...(url === undefined ? [] : addressFaults(url, below(path, 'url'), hasSecrets)),
+    ...(inputSchema === undefined ? [] : inputSchemaFaults(inputSchema, below(path, 'inputSchema'))),
+    ...headerFaults(headers, below(path, 'headers')),
+    ...placeholderFaults(sound, secrets, path),
+  ];
 }
 
 function describe({ method = 'GET', url }: HttpRequestConfiguration): string {
@@ -145,7 +106,7 @@ async function runRequest({
 /** Sends one HTTP request that the inputs fill in. */
 export const httpRequest: ToolKind<HttpRequestConfiguration> = {
   secretPaths: [['secrets', '*']],
-  check: (configuration, path) => ({ faults: faultsOf(configuration, path) }),
+  check: (form, path) => ({ faults: faultsOf(form, path) }),
   functions: ({ configuration }) => [
     {
       operationId: null,

@@ -1,5 +1,6 @@
 import type { ErrorDetail } from '../../../core/errors.ts';
-import { below, checkShape, faultAt } from '../configuration/faults.ts';
+import { below, faultAt } from '../../../core/faults.ts';
+import type { CheckedForm } from '../../../core/namedSchemas.ts';
 import { fitInputs } from '../configuration/inputSchema.ts';
 import {
   type InternalVariableConfiguration,
@@ -9,36 +10,15 @@ import {
 import type { JsonSchema, ToolOutcome } from '../tool.ts';
 import type { ToolFunction, ToolKind, ToolRun } from './kind.ts';
 
-/** Characters of JSON that a default may have. */
-const MAX_DEFAULT_CHARS = 65_536;
-
-const SHAPE = {
-  type: 'object',
-  required: ['name', 'type', 'scope'],
-  additionalProperties: false,
-  properties: {
-    name: { type: 'string', minLength: 1, maxLength: 150 },
-    type: { type: 'string', enum: ['string', 'number', 'boolean', 'object', 'array'] },
-    defaultValue: true,
-    scope: { type: 'string', enum: ['conversation', 'workspace'] },
-    writable: { type: 'boolean' },
-  },
-};
-
 /** What every run accepts. `writeVariable` checks the value: its messages say more than those of a schema. */
 const RUN_INPUTS: JsonSchema = { type: 'object', properties: { value: true }, additionalProperties: false };
 
-function faultsOf(configuration: Record<string, unknown>, path: string): ErrorDetail[] {
-  const { faults, sound } = checkShape<InternalVariableConfiguration>(SHAPE, configuration, path);
+function faultsOf({ faults, sound }: CheckedForm<InternalVariableConfiguration>, path: string): ErrorDetail[] {
   const { type, defaultValue = null } = sound;
-  if (defaultValue === null) return faults;
-  const here = below(path, 'defaultValue');
-  if (JSON.stringify(defaultValue).length > MAX_DEFAULT_CHARS) {
-    faults.push(faultAt(here, `must not have more than ${MAX_DEFAULT_CHARS} characters as JSON`, 'maxLength'));
-  }
+  if (defaultValue === null || type === undefined) return faults;
   const actual = Array.isArray(defaultValue) ? 'array' : typeof defaultValue;
-  if (type !== undefined && actual !== type) faults.push(faultAt(here, `must be ${type}, or null`, 'type'));
-  return faults;
+  if (actual === type) return faults;
+  return [...faults, faultAt(below(path, 'defaultValue'), `must be ${type}, or null`, 'type')];
 }
 
 /** No input reads the variable; `value` writes it. */
@@ -67,7 +47,7 @@ async function runVariable(run: ToolRun<InternalVariableConfiguration>): Promise
 /** Reads and writes a value that the service stores for a conversation or for the whole workspace. */
 export const internalVariable: ToolKind<InternalVariableConfiguration> = {
   secretPaths: [],
-  check: (configuration, path) => ({ faults: faultsOf(configuration, path) }),
+  check: (form, path) => ({ faults: faultsOf(form, path) }),
   functions: ({ configuration }) => [variableFunction(configuration)],
   run: runVariable,
 };

@@ -1,4 +1,5 @@
 import type { ErrorDetail } from '../../../core/errors.ts';
+import type { CheckedForm } from '../../../core/namedSchemas.ts';
 import type { ImportedEndpoint } from '../../../db/stored/importedEndpoint.ts';
 import type { JsonSchema, RunnableTool, ToolOutcome, ToolRunContext } from '../tool.ts';
 
@@ -40,7 +41,7 @@ export interface ToolRun<Configuration> {
 }
 
 /**
- * A kind of tool. `kinds.ts` has the table of all kinds. `functions` and `run` may rely on a configuration that `check` accepted
+ * A kind of tool. `kinds.ts` has the table of all kinds, `HttpToolConfiguration` in the document the schema of each. `functions` and `run` may rely on a configuration that `check` accepted
  * when it was stored.
  */
 export interface ToolKind<Configuration = unknown> {
@@ -49,11 +50,12 @@ export interface ToolKind<Configuration = unknown> {
    */
   readonly secretPaths: readonly (readonly string[])[];
   /**
-   * Checks a configuration with its secrets in place; a secret that the request leaves as it is reads `********`. `path` is the
-   * JSON Pointer of the configuration in the request. May call an address that the tenant chose.
+   * Checks what the schema of the configuration cannot state. Its secrets are in place; one that the request leaves as it is reads
+   * `********`. Returns all faults, those of the schema among them. `path` is the JSON Pointer of the configuration in the request. May
+   * call an address that the tenant chose.
    */
   check(
-    configuration: Record<string, unknown>,
+    form: CheckedForm<Configuration>,
     path: string,
     options: { allowPrivateNetwork: boolean },
   ): ConfigurationCheck | Promise<ConfigurationCheck>;

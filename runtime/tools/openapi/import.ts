@@ -1,6 +1,6 @@
 import { cutText } from '../../../core/text.ts';
 import type { ImportedEndpoint, ImportedParameter } from '../../../db/stored/importedEndpoint.ts';
-import { inputSchemaFaults, MAX_SCHEMA_CHARS } from '../configuration/inputSchema.ts';
+import { inputSchemaFaults } from '../configuration/inputSchema.ts';
 import type { JsonSchema } from '../tool.ts';
 import { BadDocument, type Fields, isFields, type Located, objectAt } from './document.ts';
 import type { DocumentFault, ImportRequest, ImportResult } from './importRequest.ts';
@@ -9,6 +9,8 @@ import { SchemaCollector } from './schemas.ts';
 import { serverOf } from './servers.ts';
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete', 'head', 'options'] as const;
+/** Characters of JSON of the schema of an endpoint's inputs. A larger one is too much for a model, and takes over 100 ms to compile. */
+const MAX_SCHEMA_CHARS = 32_768;
 /** How deep references are followed: the next value is tried while the schema of the inputs is too large. */
 const DEPTHS = [Number.POSITIVE_INFINITY, 4, 2, 1, 0];
 

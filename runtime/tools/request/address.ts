@@ -1,5 +1,5 @@
 import type { ErrorDetail } from '../../../core/errors.ts';
-import { faultAt } from '../configuration/faults.ts';
+import { faultAt } from '../../../core/faults.ts';
 import { ToolFailure } from '../failure.ts';
 import {
   asText,

@@ -1,6 +1,6 @@
 import type { ErrorDetail } from '../../../core/errors.ts';
+import { faultAt } from '../../../core/faults.ts';
 import { isOwnedByHttp } from '../../../core/outgoing.ts';
-import { faultAt } from '../configuration/faults.ts';
 import { ToolFailure } from '../failure.ts';
 import { fill, onlyPlaceholder, parseTemplate, resolve, type Values } from './placeholders.ts';
 

@@ -1,6 +1,6 @@
+import { below } from '../../../core/faults.ts';
 import type { SecretBox, SecretPlace } from '../../../core/secrets.ts';
 import { SecretUnreadable } from '../../../core/secrets.ts';
-import { below } from '../configuration/faults.ts';
 import { ToolFailure } from '../failure.ts';
 import type { RunnableTool } from '../tool.ts';
 

@@ -1,6 +1,7 @@
+import { readDocument } from '../../../core/document.ts';
 import type { Handlers } from '../../../handlers/handler.ts';
 import { createDispatcher, type Dispatcher } from './dispatcher.ts';
-import { type DocumentedOperation, readDocument } from './document.ts';
+import type { DocumentedOperation } from './document.ts';
 import { createMatcher, type Match } from './matcher.ts';
 import { createResponseCheck, type ResponseCheck } from './responseCheck.ts';
 

@@ -1,11 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Ajv2020 } from 'ajv/dist/2020.js';
 import { OpenAPIBackend } from 'openapi-backend';
+import { createRequestAjv } from '../../../core/ajv.ts';
+import type { OpenApiDocument } from '../../../core/document.ts';
 import { type ApiError, fault, invalid } from '../../../core/errors.ts';
 import type { OperationId } from '../../../generated/operations.ts';
 import type { Handler, Handlers, UploadedFile } from '../../../handlers/handler.ts';
 import type { Form } from '../upload.ts';
-import { createAjv } from './ajv.ts';
 import type { DocumentedOperation } from './document.ts';
 import { toDetails, type ValidationError } from './errorDetails.ts';
 import { formOf, formVariant } from './form.ts';
@@ -55,9 +56,9 @@ interface Call {
 }
 
 /** Starts openapi-backend with the document and registers the handlers. Throws when a reference in the document leads nowhere. */
-export async function createDispatcher(definition: object, handlers: Handlers): Promise<Dispatcher> {
+export async function createDispatcher(document: OpenApiDocument, handlers: Handlers): Promise<Dispatcher> {
   const api = new OpenAPIBackend({
-    definition: definition as never,
+    definition: withoutCircles(document) as never,
     // quick: openapi-backend knows only the OpenAPI 3.0 schema; the document is linted with its own rules instead.
     quick: true,
     strict: true,
@@ -125,15 +126,25 @@ export async function createDispatcher(definition: object, handlers: Handlers): 
   };
 }
 
+/**
+ * The document with the name of the schema in place of each `x-schemas`: openapi-backend puts schemas in the place of references, and
+ * those lead in circles. See `namedSchemasKeyword`.
+ */
+function withoutCircles(document: OpenApiDocument): object {
+  const schemas = Object.entries(document.components.schemas).map(([name, schema]) => [
+    name,
+    schema['x-schemas'] ? { ...schema, 'x-schemas': name } : schema,
+  ]);
+  return { ...document, components: { ...document.components, schemas: Object.fromEntries(schemas) } };
+}
+
 /** Returns the same Ajv for each context: openapi-backend asks for one per schema, and making one costs more than the schema. */
 function ajvFactory(): (original: unknown, options: unknown, context: unknown) => never {
   const made = new Map<string, Ajv2020>();
   return (_original, options, context) => {
     const key = String(context);
-    const ajv = made.get(key) ?? createAjv({ ...(options as object), useDefaults: true, verbose: true });
+    const ajv = made.get(key) ?? createRequestAjv({ ...(options as object), useDefaults: true, verbose: true });
     made.set(key, ajv);
-    // The bounds say it, in their own words: with the format too, a number out of range would be refused twice.
-    for (const width of ['int32', 'int64', 'double']) ajv.addFormat(width, true);
     return ajv as never;
   };
 }

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import type { OperationId } from '../../../generated/operations.ts';
 import type { FormShape } from '../upload.ts';
 
@@ -26,11 +25,4 @@ export interface DocumentedPart {
   contentMediaType?: string;
   /** Of a part in JSON: the schema of what its text says. */
   contentSchema?: object;
-}
-
-const DOCUMENT = new URL('../../../generated/openapi.json', import.meta.url);
-
-/** Reads the bundled document. */
-export function readDocument(): object {
-  return JSON.parse(readFileSync(DOCUMENT, 'utf8')) as object;
 }

@@ -1,5 +1,6 @@
 import type { FuncKeywordDefinition, ValidateFunction } from 'ajv';
-import { createAjv } from './ajv.ts';
+import { createAjv } from '../../../core/ajv.ts';
+import { namedSchemasKeyword } from '../../../core/namedSchemas.ts';
 import type { DocumentedOperation } from './document.ts';
 
 /** Says what is wrong with a response by the document; undefined when nothing is. A status that it does not list is wrong. */
@@ -19,7 +20,7 @@ const extensibleEnum: FuncKeywordDefinition = {
  * compile those of every status again for each operation.
  */
 export function createResponseCheck(): ResponseCheck {
-  const ajv = createAjv().addKeyword(extensibleEnum);
+  const ajv = createAjv().addKeyword(extensibleEnum).addKeyword(namedSchemasKeyword);
   const validators = new Map<string, ValidateFunction>();
   const known = new Map<object, ValidateFunction>();
 

@@ -279,6 +279,8 @@ describe('DATABASE_QUERY', () => {
       { connection, query: 'select :a, :b', inputSchema: object({ a: {} }) },
       ['/query'],
     ],
+    ['a connection of 2001 characters', { connection: `${connection}/`.padEnd(2001, 'x'), query }, ['/connection']],
+    ['a query of 50001 characters', { connection, query: 'select '.padEnd(50_001, 'x') }, ['/query']],
     ['maxRows 0', { connection, query, maxRows: 0 }, ['/maxRows']],
     ['maxRows 1001', { connection, query, maxRows: 1001 }, ['/maxRows']],
     ['a timeout of 121', { connection, query, timeoutSeconds: 121 }, ['/timeoutSeconds']],

@@ -156,7 +156,6 @@ describe('checkConnection', () => {
     ['postgres://user:secret@db/sales?connect_timeout=soon', 'connect_timeout'],
     ['postgres://user:secret@db/sales?__proto__=1', '__proto__'],
     ['postgres://user:secret@db/sales?%3Cscript%3E=1', 'A parameter'],
-    [`postgres://user:secret@db/${'x'.repeat(2000)}`, 'longer than'],
   ])('refuses %s', (text, why) => {
     expect(checkConnection(text)).toContain(why);
     expect(checkConnection(text)).not.toMatch(/secret|user@|sales/);

@@ -98,8 +98,7 @@ describe('checkQuery', () => {
     expect(checkQuery(query)).toContain(why);
   });
 
-  test('refuses a query that is too long or has too many parameters', () => {
-    expect(checkQuery(`select ${'x'.repeat(50_000)}`)).toContain('longer');
+  test('refuses a query that has too many parameters', () => {
     const names = Array.from({ length: 501 }, (_, place) => `:p${place}`);
     expect(checkQuery(`select ${names.join()}`)).toContain('parameters');
     expect(checkQuery(`select ${names.slice(1).join()}`)).toBeUndefined();

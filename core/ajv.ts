@@ -1,7 +1,7 @@
 import type { AnySchemaObject, FuncKeywordDefinition } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
-import { isUuid } from '../../../core/ids.ts';
+import { isUuid } from './ids.ts';
 
 const addFormats = addFormatsModule.default;
 
@@ -29,7 +29,15 @@ const uniqueItems: FuncKeywordDefinition = {
   error: { message: 'must NOT have duplicate items' },
 };
 
-/** An Ajv of the document's dialect and formats. */
+/** `x-max-json-length`: the most characters of a value as JSON. */
+const maxJsonLength: FuncKeywordDefinition = {
+  keyword: 'x-max-json-length',
+  schemaType: 'number',
+  validate: (max: number, value: unknown) => JSON.stringify(value).length <= max,
+  error: { message: ({ schema }) => `must not have more than ${schema} characters as JSON` },
+};
+
+/** An Ajv of the document's dialect, formats and keywords. */
 export function createAjv(options: object = {}): Ajv2020 {
   const ajv = new Ajv2020({
     strict: false,
@@ -45,5 +53,14 @@ export function createAjv(options: object = {}): Ajv2020 {
   ajv.addFormat('uuid', { type: 'string', validate: isUuid });
   ajv.removeKeyword('uniqueItems');
   ajv.addKeyword(uniqueItems);
+  ajv.addKeyword(maxJsonLength);
+  return ajv;
+}
+
+/** An Ajv as `createAjv` makes it, for what comes in. */
+export function createRequestAjv(options: object = {}): Ajv2020 {
+  const ajv = createAjv(options);
+  // The bounds say it, in their own words: with the format too, a number out of range would be refused twice.
+  for (const width of ['int32', 'int64', 'double']) ajv.addFormat(width, true);
   return ajv;
 }
