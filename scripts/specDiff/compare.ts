@@ -1,116 +1,79 @@
-import { compareOpenApi, type Diff } from 'api-smart-diff';
-import { pointerKey } from '../../core/jsonPointer.ts';
-import type { Document } from '../../spec/rules/types.ts';
-
-/** One difference between two versions of the document. */
-export type Change = { kind: 'breaking' | 'non-breaking'; where: string; what: string };
-
-type Path = (string | number)[];
-type Verdict = Change['kind'] | 'ignore';
+import type { Document, Schema } from '../../spec/rules/types.ts';
+import { both, type Kind } from './change.ts';
+import { compareWhole } from './documentParts.ts';
+import { type Change, type Located, linesOf } from './lines.ts';
+import { compareOperations } from './operations.ts';
+import { type Reach, reachOfSchemas } from './reach.ts';
+import { SchemaComparison } from './schemas.ts';
+import { withoutTexts } from './stripped.ts';
 
 /**
- * Lists the changes between two bundled documents that callers of the API can notice. A change is breaking when a valid request
- * becomes invalid, when a response may have a value that was impossible or may lack a value that was always there, or when
- * generated code no longer compiles. Texts and examples do not count.
+ * Lists the changes between two bundled documents that callers of the API can notice, one line a change, breaking ones first. A change is
+ * breaking when a valid request becomes invalid, or when a response may have a value that was impossible or may lack one that was
+ * always there. It breaks generated code when only names or types that generators write change. Texts and examples do not count.
  *
- * api-smart-diff finds and classifies the differences, and distinguishes requests from responses. It was written for OpenAPI 3.0:
- * `reclass` corrects what it misjudges in 3.1 and under our rules.
+ * Each schema is compared once, by its name, and counts for the operations that reach it in requests or in responses. `keywords.ts`
+ * says what a change of each keyword means; a keyword or a part that has no rule counts as breaking, and the line says so.
  *
- * Not seen: promises in texts; rules across fields; keywords that the tool does not know (`dependentRequired`,
- * `if`/`then`, `contains`, `propertyNames`, `unevaluatedItems`, of which it only says that they changed); whether a new `pattern` or
- * `format` accepts less than the old one (each change counts as breaking); a path parameter's name (the URL stays the same).
+ * Not seen: promises in texts, and whether a changed `pattern`, `format` or condition takes less than the old one (it counts as breaking).
  */
-export function compareDocuments(before: Document, after: Document): Change[] {
-  const changes: Change[] = [];
-  for (const diff of compareOpenApi(before, after).diffs) {
-    const verdict = reclass(diff, before, after);
-    if (verdict !== 'ignore') changes.push({ kind: verdict, where: whereOf(diff.path), what: whatOf(diff) });
-  }
-  const seen = new Set<string>();
-  return changes.filter(({ kind, where, what }) => {
-    const key = `${kind} ${where} ${what}`;
-    return !seen.has(key) && seen.add(key);
-  });
+export function compareDocuments(earlier: Document, later: Document): Change[] {
+  const [before, after] = [withoutTexts(earlier), withoutTexts(later)];
+  const schemas = new SchemaComparison(before, after);
+  const located: Located[] = compareWhole(before, after).map((part) => ({ ...part, subject: '' }));
+  for (const list of ['paths', 'webhooks'] as const)
+    for (const { operation, ...part } of compareOperations({ before, after, schemas, isOurs: list === 'paths' }, list))
+      located.push({ ...part, subject: '', operation });
+  located.push(...comparedSchemas(before, after, schemas));
+  return linesOf(located);
 }
 
-function reclass(diff: Diff, before: Document, after: Document): Verdict {
-  const path: Path = diff.path;
-  const last = path.at(-1);
-  const isProperty = path.at(-2) === 'properties';
-  if (path[0] === 'info' || path[0] === 'tags') return 'ignore';
-  // Components count where an operation uses them.
-  if (path[0] === 'components')
-    return path[1] === 'securitySchemes' && diff.type === 'breaking' ? 'breaking' : 'ignore';
-  if (path[0] === 'servers') return last === 'description' ? 'ignore' : 'breaking';
-  // Generated clients, commands and tools carry the operation's name.
-  if (path.length === 4 && last === 'operationId') return 'breaking';
-  if (path[3] === 'x-error-codes') return 'non-breaking';
-  if (path.includes('examples') && !path.includes('properties')) return 'ignore';
-  const isRequest = path[3] === 'requestBody' || path[3] === 'parameters' || path[2] === 'parameters';
-  const typeAt = path.lastIndexOf('type');
-  if (typeAt > 0 && typeAt >= path.length - 2 && path[typeAt - 1] !== 'properties' && path.includes('schema'))
-    return typeVerdict(before, after, path.slice(0, typeAt), isRequest);
-  if (!isProperty && (last === 'additionalProperties' || last === 'unevaluatedProperties'))
-    return isRequest && diff.after === false ? 'breaking' : 'non-breaking';
-  if (!isProperty && last === 'const') return diff.action === 'add' && !isRequest ? 'non-breaking' : 'breaking';
-  // Bodies are strict: a removed field is refused as unknown.
-  if (isRequest && isProperty && diff.action === 'remove') return 'breaking';
-  // The list of error codes is open to the caller, as the document says.
-  if (
-    !isRequest &&
-    path.join('/').includes('/properties/code/enum/') &&
-    diff.action === 'add' &&
-    Number(path[4]) >= 400
-  )
-    return 'non-breaking';
-  if (diff.type === 'annotation') return 'ignore';
-  return diff.type === 'breaking' ? 'breaking' : 'non-breaking';
-}
-
-/** A request may allow more types than before, a response may have fewer. */
-function typeVerdict(before: Document, after: Document, schema: Path, isRequest: boolean): Verdict {
-  const was = typesAt(before, schema);
-  const is = typesAt(after, schema);
-  if (!was || !is) return 'breaking';
-  const covers = (wide: Set<string>, narrow: Set<string>) =>
-    [...narrow].every((type) => wide.has(type) || (type === 'integer' && wide.has('number')));
-  if (covers(was, is) && covers(is, was)) return 'ignore';
-  return (isRequest ? covers(is, was) : covers(was, is)) ? 'non-breaking' : 'breaking';
-}
-
-const allTypes = ['null', 'boolean', 'object', 'array', 'number', 'string'];
-
-function typesAt(document: Document, path: Path): Set<string> | undefined {
-  let node: unknown = document;
-  for (const key of [undefined, ...path]) {
-    if (key !== undefined) node = (node as Record<string, unknown> | undefined)?.[key];
-    for (let hops = 0; hops < 20 && isReference(node); hops++)
-      node = node.$ref
-        .slice(2)
-        .split('/')
-        .reduce<unknown>((at, part) => (at as Record<string, unknown>)?.[pointerKey(part)], document);
-  }
-  if (typeof node !== 'object' || node === null) return undefined;
-  const { type } = node as { type?: string | string[] };
-  return new Set(type === undefined ? allTypes : [type].flat());
-}
-
-function isReference(node: unknown): node is { $ref: string } {
-  return typeof (node as { $ref?: unknown } | null)?.$ref === 'string';
-}
-
-function whereOf([root, path, method]: Path): string {
-  if (root !== 'paths') return String(root);
-  return method === undefined ? String(path) : `${String(method).toUpperCase()} ${path}`;
-}
-
-function whatOf({ path, action, description, before, after }: Diff): string {
-  const place = path.slice(3).join('/');
-  const shown = (value: unknown) => {
-    const text = JSON.stringify(value) ?? 'nothing';
-    return text.length > 60 ? `${text.slice(0, 57)}...` : text;
+function comparedSchemas(before: Document, after: Document, schemas: SchemaComparison): Located[] {
+  const [was, is] = [before, after].map((document) => document.components?.schemas ?? {}) as [Schemas, Schemas];
+  const reachBefore = reachOfSchemas(before);
+  const reachAfter = reachOfSchemas(after);
+  const located: Located[] = [];
+  const compare = (old: string, current: string) => {
+    const reach = joined(reachBefore.get(old), reachAfter.get(current));
+    if (old !== current)
+      located.push({ ...reached(reach), ...renamed(old, current), kind: 'generated code', subject: current });
+    for (const { request, response, ...finding } of schemas.compare(was[old] ?? {}, is[current] ?? {}, current)) {
+      const kinds = [reach.requests.size > 0 && request, reach.responses.size > 0 && response].filter((kind) => !!kind);
+      const kind = worst(kinds);
+      if (kind) located.push({ ...finding, ...reached(reach), kind, subject: current });
+    }
   };
-  const values = action === 'replace' ? `: ${shown(before)} became ${shown(after)}` : '';
-  const said = description?.replace(/^\[(\w+)\]/, (_, verb) => verb.toLowerCase());
-  return said?.trim() && !said.startsWith(' in') ? `${said}${values}` : `${action} ${place}${values}`;
+  for (const name of Object.keys(was)) if (name in is) compare(name, name);
+  // Comparing a renamed schema can find another one.
+  const done = new Set<string>();
+  for (let left = [...schemas.renames]; left.length > 0; left = [...schemas.renames].filter(([old]) => !done.has(old)))
+    for (const [old, current] of left) {
+      done.add(old);
+      compare(old, current);
+    }
+  for (const name of Object.keys(was))
+    if (!(name in is) && !done.has(name)) {
+      const { request: _request, response: _response, ...gone } = both(name, 'generated code', 'schema is gone');
+      located.push({ ...gone, ...reached(reachBefore.get(name)), kind: 'generated code', subject: name });
+    }
+  return located;
+}
+
+type Schemas = Record<string, Schema>;
+
+function renamed(old: string, current: string): Pick<Located, 'place' | 'what' | 'names'> {
+  return { place: current, what: `is the name of the schema \`${old}\` now`, names: [old] };
+}
+
+function joined(one: Reach | undefined, other: Reach | undefined): Reach {
+  const union = (key: keyof Reach) => new Set([...(one?.[key] ?? []), ...(other?.[key] ?? [])]);
+  return { requests: union('requests'), responses: union('responses') };
+}
+
+function reached(reach: Reach | undefined): Pick<Located, 'requests' | 'answers'> {
+  return { requests: reach?.requests.size ?? 0, answers: reach?.responses.size ?? 0 };
+}
+
+function worst(kinds: Kind[]): Kind | undefined {
+  return (['breaking', 'generated code', 'addition'] as const).find((kind) => kinds.includes(kind));
 }

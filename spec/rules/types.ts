@@ -33,7 +33,12 @@ export type Schema = Partial<Ref> & {
 };
 
 export type Example = Partial<Ref> & { summary?: string; value?: unknown };
-export type MediaType = { schema?: Schema; example?: unknown; examples?: Record<string, Example> };
+export type MediaType = {
+  schema?: Schema;
+  example?: unknown;
+  examples?: Record<string, Example>;
+  encoding?: Record<string, object>;
+};
 export type Content = Record<string, MediaType>;
 export type Response = Partial<Ref> & { description?: string; content?: Content; 'x-error-codes'?: string[] };
 export type RequestBody = Partial<Ref> & { required?: boolean; content?: Content };
