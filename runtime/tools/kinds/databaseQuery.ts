@@ -10,7 +10,8 @@ import { NO_INPUTS, type ToolKind, type ToolRun } from './kind.ts';
 
 type DatabaseQueryConfiguration = components['schemas']['DatabaseQueryConfiguration'];
 
-const DEFAULT_MAX_ROWS = 100;
+/** Rows that a run gives back when the configuration does not say. */
+export const DEFAULT_MAX_ROWS = 100;
 
 function faultsOf(form: CheckedForm<DatabaseQueryConfiguration>, path: string): ErrorDetail[] {
   const faults = [...form.faults];
