@@ -5,7 +5,6 @@ import { idempotencyKey } from './idempotencyKey.ts';
 import { listErrorCodes } from './listErrorCodes.ts';
 import { namedExamples } from './namedExamples.ts';
 import { namedItemEnums } from './namedItemEnums.ts';
-import { namedSchemas } from './namedSchemas.ts';
 import { noBareChoice } from './noBareChoice.ts';
 import { noBooleanSchema } from './noBooleanSchema.ts';
 import { noPlaceholder } from './noPlaceholder.ts';
@@ -21,6 +20,7 @@ import { requiredStatuses } from './requiredStatuses.ts';
 import { responseRequired } from './responseRequired.ts';
 import { schemaExtensions } from './schemaExtensions.ts';
 import { schemaIdioms } from './schemaIdioms.ts';
+import { schemasByField } from './schemasByField.ts';
 import { validExamples } from './validExamples.ts';
 
 /** The plugin that redocly.yaml loads: the house rules, our keywords of schemas and the bundle's one decorator. */
@@ -37,7 +37,7 @@ export default function guildhall() {
         'named-item-enums': namedItemEnums,
         'no-bare-choice': noBareChoice,
         'no-boolean-schema': noBooleanSchema,
-        'named-schemas': namedSchemas,
+        'schemas-by-field': schemasByField,
         'no-placeholder': noPlaceholder,
         'no-unused-file': noUnusedFile,
         'number-formats': numberFormats,

@@ -5,7 +5,7 @@
 export type Ref = { $ref: string };
 
 /** The schemas that an open object has, by the values of a field: its own, or one of the object around it. */
-export type NamedSchemas = { propertyName: string; mapping: Record<string, Schema> };
+export type SchemasByField = { propertyName: string; mapping: Record<string, Schema> };
 
 export type Schema = Partial<Ref> & {
   type?: string | string[];
@@ -28,7 +28,7 @@ export type Schema = Partial<Ref> & {
   else?: Schema;
   enum?: unknown[];
   const?: unknown;
-  'x-schemas'?: NamedSchemas;
+  'x-schemas'?: SchemasByField;
   [keyword: string]: unknown;
 };
 

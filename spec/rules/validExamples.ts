@@ -15,7 +15,7 @@ import {
   responsesOf,
   walkSchema,
 } from './contract.ts';
-import type { Content, Example, Location, NamedSchemas, Rule, RuleContext, Schema } from './types.ts';
+import type { Content, Example, Location, Rule, RuleContext, Schema, SchemasByField } from './types.ts';
 
 /**
  * Every example is valid: named ones against the schema of their media type or parameter, and a schema's own `examples` and
@@ -97,7 +97,7 @@ function namedSchemas(ajv: Ajv2020): FuncKeywordDefinition {
     keyword: 'x-schemas',
     type: 'object',
     errors: 'full',
-    compile({ propertyName, mapping }: NamedSchemas, _parent, { baseId }) {
+    compile({ propertyName, mapping }: SchemasByField, _parent, { baseId }) {
       const references = new Map(
         Object.entries(mapping).map(([kind, { $ref }]) => [kind, new URL(String($ref), baseId).href] as const),
       );

@@ -39,10 +39,10 @@ describe('operationRows', () => {
       errorCodes: {
         400: ['VALIDATION_ERROR'],
         401: ['MISSING_API_KEY', 'INVALID_API_KEY_FORMAT', 'INVALID_API_KEY'],
-        409: ['AGENT_NAME_TAKEN'],
+        409: ['AGENT_NAME_TAKEN', 'IDEMPOTENCY_IN_PROGRESS'],
         413: ['PAYLOAD_TOO_LARGE'],
         415: ['UNSUPPORTED_MEDIA_TYPE'],
-        422: ['AGENT_LIMIT_REACHED'],
+        422: ['AGENT_LIMIT_REACHED', 'IDEMPOTENCY_KEY_REUSED'],
         429: ['RATE_LIMITED'],
         500: ['INTERNAL_ERROR'],
         503: ['UNAVAILABLE'],

@@ -4,7 +4,7 @@ import type { Rule } from './types.ts';
  * `x-schemas` stands on an open object only (`type: object`, `additionalProperties: true`), so that generators have one type for the field
  * and requests are not refused with 400 by it. Each schema that it names is a file of its own, so that it has a name in generated code.
  */
-export const namedSchemas: Rule = () => ({
+export const schemasByField: Rule = () => ({
   Schema(schema, { report, location }) {
     const named = schema['x-schemas'];
     if (named === undefined) return;
