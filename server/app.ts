@@ -109,7 +109,7 @@ export function createApp(parts: AppParts): Express {
     app.use(API_PREFIX, serve);
     app.use('/files', publicFiles(parts.runtime));
   }
-  app.use(operationalRoutes({ ...parts, document: contract.document, registry: telemetry.registry }));
+  app.use(operationalRoutes({ ...parts, registry: telemetry.registry }));
   app.use((request: Request, response: Response) => {
     sendError(response, fault('NOT_FOUND'), identify(request, response));
   });

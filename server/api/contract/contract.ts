@@ -7,8 +7,6 @@ import { createResponseCheck, type ResponseCheck } from './responseCheck.ts';
 
 /** The document at work: it routes, validates and dispatches requests, and checks responses. */
 export interface Contract extends Dispatcher {
-  /** The bundled document. */
-  readonly document: object;
   /** Finds the operation of a method and path. Throws NOT_FOUND, METHOD_NOT_ALLOWED or VALIDATION_ERROR. */
   match(method: string, path: string): Match<DocumentedOperation>;
   checkResponse: ResponseCheck;
@@ -20,7 +18,6 @@ export async function createContract(handlers: Handlers): Promise<Contract> {
   const dispatcher = await createDispatcher(document, handlers);
   return {
     ...dispatcher,
-    document,
     match: createMatcher(dispatcher.operations),
     checkResponse: createResponseCheck(),
   };

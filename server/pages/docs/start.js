@@ -1,15 +1,26 @@
-SwaggerUIBundle({
+// Whatever Scalar would call or offer beyond this service is off. The page's Content-Security-Policy forbids it as well.
+const nothingOutside = {
+  withDefaultFonts: false,
+  telemetry: false,
+  proxyUrl: '',
+  externalUrls: { dashboardUrl: '', registryUrl: '', proxyUrl: '', apiBaseUrl: '' },
+  agent: { disabled: true },
+  mcp: { disabled: true },
+  hideClientButton: true,
+  showDeveloperTools: 'never',
+};
+
+Scalar.createApiReference('#reference', {
+  ...nothingOutside,
   url: '/openapi.json',
-  dom_id: '#reference',
-  deepLinking: true,
-  docExpansion: 'none',
-  filter: true,
-  persistAuthorization: true,
-  tryItOutEnabled: true,
-  validatorUrl: null,
-  // The page may be open under another name than the public address, and its policy allows requests to its own origin only.
-  requestInterceptor: (request) => {
-    const { pathname, search } = new URL(request.url, location.href);
-    return Object.assign(request, { url: location.origin + pathname + search });
-  },
+  // Requests go to where the page is from, whatever address the document names.
+  servers: [{ url: `${location.origin}/public/api/v1`, description: 'This server.' }],
+  authentication: { preferredSecurityScheme: 'ApiKey' },
+  persistAuth: true,
+  documentDownloadType: 'direct',
+  showOperationId: true,
+  defaultOpenFirstTag: false,
+  orderSchemaPropertiesBy: 'preserve',
+  modelsSectionLabel: 'Schemas',
+  customCss: '',
 });
