@@ -33,7 +33,7 @@ async function main(): Promise<number> {
   if (more.length > 0 || (values.release && revision))
     throw new Error('usage: npm run spec:diff [-- <git rev>], npm run spec:release');
   if (revision) return compareWithRevision(revision);
-  const document = await bundle(specFolder);
+  const document = await documentBelow(process.cwd());
   const released = readReleased(releasedFile);
   const changes = released ? compareDocuments(released.document, document) : [];
   const faults = released ? changelogFaults(readChangelog(specFolder), released, statedBy(document), changes) : [];
@@ -54,7 +54,7 @@ async function compareWithRevision(revision: string): Promise<number> {
       return 0;
     }
     const base = join(folder, 'tree/spec');
-    const [before, after] = await Promise.all([bundle(base), bundle(specFolder)]);
+    const [before, after] = await Promise.all([documentBelow(join(folder, 'tree')), documentBelow(process.cwd())]);
     const changes = compareDocuments(before, after);
     const [was, is] = [before, after].map(statedBy) as [ReturnType<typeof statedBy>, ReturnType<typeof statedBy>];
     const changelog = readChangelog(specFolder);
@@ -65,6 +65,13 @@ async function compareWithRevision(revision: string): Promise<number> {
   } finally {
     rmSync(folder, { recursive: true });
   }
+}
+
+/** The document of a working copy, with the operations marked that its list names as not served. */
+async function documentBelow(folder: string): Promise<Document> {
+  const list = join(folder, 'tests/spec/burn-down.json');
+  const { notImplemented } = existsSync(list) ? JSON.parse(readFileSync(list, 'utf8')) : { notImplemented: [] };
+  return bundle(join(folder, 'spec'), notImplemented);
 }
 
 /**
@@ -97,7 +104,7 @@ function report(since: string, changes: Change[], faults: string[]): void {
   for (const fault of faults) console.log(`FAULT ${fault}`);
 }
 
-/** Writes spec/ of a revision to `folder`/tree, with an index of its own, so that the working copy stays as it is. */
+/** Writes spec/ of a revision, and its list of what is not served, to `folder`/tree, with an index of its own, so that the working copy stays as it is. */
 function checkOut(revision: string, folder: string): boolean {
   mkdirSync(join(folder, 'tree'));
   const env = { ...process.env, GIT_INDEX_FILE: join(folder, 'index') };
@@ -105,7 +112,8 @@ function checkOut(revision: string, folder: string): boolean {
     execFileSync('git', args, { env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
   const commit = git('rev-parse', '--verify', `${revision}^{commit}`).trim();
   if (git('ls-tree', '--name-only', commit, 'spec/openapi.yaml') === '') return false;
-  git(`--work-tree=${join(folder, 'tree')}`, 'checkout', commit, '--', 'spec');
+  const list = git('ls-tree', '--name-only', commit, 'tests/spec/burn-down.json').trim();
+  git(`--work-tree=${join(folder, 'tree')}`, 'checkout', commit, '--', 'spec', ...(list ? [list] : []));
   return true;
 }
 

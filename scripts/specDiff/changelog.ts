@@ -19,7 +19,7 @@ export type Stated = { version: string; digest: string };
  *   when an entry stands under `### Breaking`;
  * - a section `## <version>` with an entry;
  * - an entry under `### Breaking` or `### Breaking for generated code` for each change that breaks, with all of the change's `names`
- *   in code quotes (`Agent.name` may be given as `Agent` and `name`; a count such as `12 fields` needs no quotes);
+ *   in code quotes (`Agent.name` may be given as `Agent` and `name`, or the other way round; a count such as `12 fields` needs no quotes);
  * - a change for each entry under these headings: one that names none is stale or vague.
  *
  * @returns what is wrong, a sentence each.
@@ -96,7 +96,9 @@ function entriesOf(changelog: string, version: string): Entry[] {
 }
 
 function isNamed({ names }: Change, { text }: Entry): boolean {
-  const quoted = new Set([...text.matchAll(/`([^`]+)`/g)].flatMap(([, code = '']) => [code, ...code.split(/\s+/)]));
+  const quoted = new Set(
+    [...text.matchAll(/`([^`]+)`/g)].flatMap(([, code = '']) => [code, ...code.split(/[\s.]+/), ...code.split(/\s+/)]),
+  );
   return names.every((name) =>
     /^\d+ \w+$/.test(name)
       ? text.includes(name)

@@ -200,6 +200,7 @@ export const RULES: Record<string, Rule> = {
   maxProperties: upperBound,
   maxContains: upperBound,
   'x-max-bytes': upperBound,
+  'x-max-json-length': upperBound,
   multipleOf,
   pattern: anyChange,
   format,

@@ -19,6 +19,9 @@ export type OperationFinding = Part & { operation: string };
 
 type Node = Record<string, unknown>;
 
+/** The mark of an operation that answers 501. */
+const NOT_SERVED = 'x-not-implemented';
+
 /** Parts of an operation that are compared by a rule of their own, or that `withoutTexts` leaves but nobody can notice. */
 const KNOWN = new Set([
   'operationId',
@@ -29,6 +32,7 @@ const KNOWN = new Set([
   'security',
   'callbacks',
   'x-error-codes',
+  NOT_SERVED,
 ]);
 
 /** Compares the operations of two documents: those of their paths, or of their webhooks. */
@@ -78,6 +82,8 @@ function compareOperation(sides: Sides, was: Found, is: Found): OperationFinding
   found.push(...compareSecurity(sides, old.security, current.security));
   found.push(...compareParameters(sides, old.parameters as Parameter[], current.parameters as Parameter[]));
   found.push(...compareBody(sides, old.requestBody as RequestBody, current.requestBody as RequestBody));
+  if (old[NOT_SERVED] && !current[NOT_SERVED]) add('addition', '', 'is served now');
+  if (!old[NOT_SERVED] && current[NOT_SERVED]) add('breaking', '', 'is not served any more');
   const codes = compareCodes(sides, old, current);
   const answers = compareResponses(sides, old.responses as Node, current.responses as Node);
   // A new status that comes with a new code is said with the code.

@@ -2,7 +2,7 @@ import type { Document } from '../../spec/rules/types.ts';
 
 /** Keywords that say nothing about what is valid. They are texts to the comparison. */
 const TEXTS = new Set(
-  'description summary title example examples externalDocs deprecated $comment contact license termsOfService x-tagGroups'.split(
+  'description summary title example examples externalDocs deprecated $comment contact license termsOfService x-tagGroups x-badges'.split(
     ' ',
   ),
 );

@@ -173,6 +173,12 @@ const missed: Row[] = [
   ],
   [
     'breaking',
+    'an operation that was served answers 501',
+    (d) => Object.assign(operationOf(d, 'getAgent'), { 'x-not-implemented': true }),
+    /^getAgent {2}is not served any more$/,
+  ],
+  [
+    'breaking',
     'the path of the service',
     (d) => Object.assign(d, { servers: [{ url: '/public/api/v2' }] }),
     /^servers {2}`\/public\/api\/v1` is gone/,

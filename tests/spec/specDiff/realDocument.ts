@@ -7,7 +7,10 @@ import type { Document, Operation, Parameter, Response, Schema } from '../../../
 /** To compare all operations takes long. */
 const TAGS = ['Agents', 'Agent Commands', 'Billing', 'Hub', 'Knowledge Sources', 'Messages', 'Skills'];
 
-const document = excerpt(JSON.parse(readFileSync('generated/openapi.json', 'utf8')));
+/** The real document. Nobody changes it. */
+export const wholeDocument: Document = JSON.parse(readFileSync('generated/openapi.json', 'utf8'));
+
+const document = excerpt(wholeDocument);
 const text = JSON.stringify(document);
 
 /** The paths of some tags, and all components. */
