@@ -148,6 +148,14 @@ export class ApiError extends Error {
   }
 }
 
+/** Client errors that the same request may get at one time and not at another. */
+const PASSING: ReadonlySet<number> = new Set([401, 408, 429]);
+
+/** Whether the error is kept as the answer to a request with an Idempotency-Key: a retry gets it again. */
+export function isFinal({ status }: Pick<ApiError, 'status'>): boolean {
+  return status < 500 && !PASSING.has(status);
+}
+
 /** Makes the error of a code; `message` replaces the code's own public text where there is more to say. */
 export function fault(code: ErrorCode, message: string = ERRORS[code].message, options: FaultOptions = {}): ApiError {
   return new ApiError(code, message, options);

@@ -115,10 +115,20 @@ export interface PreparedWork<Id extends OperationId> {
   prepare(context: Context<Id>): Promise<Work<Id>>;
 }
 
-/** An operation that sends a message: it follows a turn that outlives the request, and handles an Idempotency-Key itself. */
+/**
+ * An operation that sends a message: a turn follows that outlives the request. Its answer is stored with the reply
+ * (`TurnRequest.keyed`), and requests with the same Idempotency-Key get what the one that runs gets.
+ */
 export interface SendingWork<Id extends OperationId> {
+  /** Milliseconds that a request waits for the answer of another one with its key. */
+  patienceMs(context: Context<Id>): number;
+  /** Of an operation that streams: the first event, for requests that wait for a turn in another process. */
+  beginning?(conversationId: string): StreamEvent;
   send: Work<Id>;
 }
+
+/** An event of a `text/event-stream` answer: its name and its data. */
+export type StreamEvent = [name: string, data: unknown];
 
 /**
  * One operation. A request with an Idempotency-Key runs it in one transaction with the storage of its answer, and runs it again after a

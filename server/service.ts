@@ -87,6 +87,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     rateLimiter: createRateLimiter(config.rateLimit),
     forWorkspace: database.forWorkspace,
     claims: new HeldClaims(database.system),
+    attempts: new Map(),
     runtime,
     jobs: queue,
     servesApi: config.role !== 'worker',

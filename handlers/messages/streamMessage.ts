@@ -1,7 +1,8 @@
 import type { components } from '../../generated/api.ts';
 import { planTurn } from '../../runtime/turn/planTurn.ts';
 import { runTurn } from '../../runtime/turn/runTurn.ts';
-import type { Handler } from '../handler.ts';
+import type { TurnReply } from '../../runtime/turn/types.ts';
+import type { Handler, StreamEvent } from '../handler.ts';
 import { pendingApprovalBody } from './turnBodies.ts';
 import { turnRequestOf } from './turnRequest.ts';
 
@@ -11,30 +12,56 @@ type Schemas = components['schemas'];
 const TIMEOUT_MS = 300_000;
 
 export const streamMessage: Handler<'streamMessage'> = {
+  patienceMs: () => TIMEOUT_MS,
+  beginning: (conversationId) => beginningOf(conversationId),
   async send(context) {
-    const { path, body, openEventStream } = context;
-    const turn = await planTurn(context, turnRequestOf(path.agentPublicId, body, TIMEOUT_MS));
+    const { path, body, claim, openEventStream } = context;
+    let streamed = '';
+    const answerOf = (turn: TurnReply) => ({ status: 200, body: JSON.stringify({ events: eventsOf(turn, streamed) }) });
+    const keyed = claim && { claim, answerOf };
+    const turn = await planTurn(context, { ...turnRequestOf(path.agentPublicId, body, TIMEOUT_MS), keyed });
     const stream = openEventStream();
     try {
-      const { last, model, usage, durationMs, toolCalls, pendingApprovals } = await runTurn(turn, {
-        onConversation: (conversationId) =>
-          stream.send('conversation-id', { conversationId } satisfies Schemas['StreamConversationId']),
-        onText: (text) => stream.send('text-delta', { text } satisfies Schemas['StreamTextDelta']),
+      const reply = await runTurn(turn, {
+        onConversation: (id) => stream.send(...beginningOf(id)),
+        onText: (text) => {
+          if (keyed) streamed += text;
+          stream.send(...textOf(text));
+        },
       });
-      stream.send('debug-info', {
-        inputTokens: usage.inputTokens,
-        outputTokens: usage.outputTokens,
-        totalTokens: usage.inputTokens + usage.outputTokens,
-        totalCost: usage.costUsd,
-        model: model.modelId,
-        durationMs,
-        messagePublicId: last.id,
-        toolCalls,
-        pendingApprovals: pendingApprovals.map(pendingApprovalBody),
-      } satisfies Schemas['StreamDebugInfo']);
+      stream.send(...endOf(reply));
       return stream.end();
     } catch (error) {
       return stream.fail(error);
     }
   },
 };
+
+const beginningOf = (conversationId: string): StreamEvent => [
+  'conversation-id',
+  { conversationId } satisfies Schemas['StreamConversationId'],
+];
+
+const textOf = (text: string): StreamEvent => ['text-delta', { text } satisfies Schemas['StreamTextDelta']];
+
+function endOf({ last, model, usage, durationMs, toolCalls, pendingApprovals }: TurnReply): StreamEvent {
+  return [
+    'debug-info',
+    {
+      inputTokens: usage.inputTokens,
+      outputTokens: usage.outputTokens,
+      totalTokens: usage.inputTokens + usage.outputTokens,
+      totalCost: usage.costUsd,
+      model: model.modelId,
+      durationMs,
+      messagePublicId: last.id,
+      toolCalls,
+      pendingApprovals: pendingApprovals.map(pendingApprovalBody),
+    } satisfies Schemas['StreamDebugInfo'],
+  ];
+}
+
+/** A whole stream, its text in one piece. */
+function eventsOf(reply: TurnReply, text: string): StreamEvent[] {
+  return [beginningOf(reply.conversation.id), ...(text === '' ? [] : [textOf(text)]), endOf(reply)];
+}

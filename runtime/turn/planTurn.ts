@@ -29,10 +29,13 @@ function refusalOf({
  */
 export async function planTurn(
   { db, workspaceId, runtime }: WorkspaceRuntime,
-  request: TurnRequest,
+  asked: TurnRequest,
   kind: Turn['kind'] = 'message',
 ): Promise<Turn | ApiError> {
-  const { agentId, conversationId, content, metadata } = request;
+  // An earlier attempt at the request may have begun its conversation.
+  const conversationId = asked.conversationId ?? asked.keyed?.claim.begun?.conversationId;
+  const request = { ...asked, conversationId };
+  const { agentId, content, metadata } = request;
   checkAttachments(request.attachments);
   const typed = kind === 'message' ? commandIn(content) : null;
   const newUserId = request.externalUserId ?? newId();

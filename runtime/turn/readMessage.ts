@@ -21,10 +21,11 @@ export async function readMessage(
   const { kind, request, command, runtime, controller } = turn;
   const { signal } = controller;
   const { content } = request;
+  const storedId = request.keyed?.claim.begun?.messageId;
   if (kind !== 'message') return { text: content, attachments: [], stored: null };
   const expanded = command?.text ?? null;
   if (request.attachments.length === 0) {
-    return { text: expanded ?? content, attachments: [], stored: userMessage(content, expanded, []) };
+    return { text: expanded ?? content, attachments: [], stored: userMessage(content, expanded, [], storedId) };
   }
   try {
     const attachments = await resolveAttachments(request.attachments, {
@@ -38,24 +39,33 @@ export async function readMessage(
       return {
         text: expanded ?? content,
         attachments,
-        stored: userMessage(content, expanded, toStored(attachments)),
+        stored: userMessage(content, expanded, toStored(attachments), storedId),
       };
     }
     // A transcription costs money: a message that the limit refuses must not cause one.
     await countTurn(turn);
     const heard = await transcribeAttachments(runtime.models, attachments, { model, signal });
     const text = [expanded ?? content, heard.text ?? ''].filter((part) => part !== '').join('\n\n');
-    return { text, attachments: heard.attachments, stored: userMessage(content, text, heard.stored) };
+    return { text, attachments: heard.attachments, stored: userMessage(content, text, heard.stored, storedId) };
   } catch (error) {
-    if (isTimeout(turn, error)) await storeTimedOut(turn, userMessage(content, expanded, []));
+    if (isTimeout(turn, error)) await storeTimedOut(turn, userMessage(content, expanded, [], storedId));
     throw error;
   }
 }
 
-/** A user's message as it is stored, under a new id. `modelText` is what models read in place of the content; null = the content. */
-function userMessage(content: string, modelText: string | null, attachments: StoredAttachment[]): UserMessage {
+/**
+ * A user's message as it is stored, under a new id unless an earlier attempt has stored it. `modelText` is what models read in place of
+ * the content; null = the content.
+ */
+function userMessage(
+  content: string,
+  modelText: string | null,
+  attachments: StoredAttachment[],
+  storedId: string | undefined,
+): UserMessage {
   return {
-    id: newId(),
+    id: storedId ?? newId(),
+    isStored: storedId !== undefined,
     content,
     modelText,
     attachments,

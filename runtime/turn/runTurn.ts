@@ -1,4 +1,4 @@
-import { ApiError, fault } from '../../core/errors.ts';
+import { ApiError, fault, isFinal } from '../../core/errors.ts';
 import { failTurn } from '../../db/queries/turns/finishTurn.ts';
 import type { AgentRun } from '../agent/agentRun.ts';
 import { resumeAgent, runAgent } from '../agent/run.ts';
@@ -86,10 +86,17 @@ async function holding<T>(turn: Turn, release: () => void, work: () => Promise<T
 
 async function storeFailure(turn: Turn, error: unknown): Promise<void> {
   const { db, steps, runtime } = turn;
-  const { code, message } = error instanceof ApiError ? error : fault('INTERNAL_ERROR');
+  const failure = error instanceof ApiError ? error : fault('INTERNAL_ERROR');
+  const { code, message } = failure;
+  const released = isFinal(failure) ? undefined : turn.request.keyed?.claim;
   const unstored = await steps.settle().catch(() => []);
   // When the database is out of reach, the lease runs out by itself, and the turn is later marked as interrupted.
-  await failTurn(db, turn, { code, message, usage: steps.usage, steps: unstored, now: runtime.clock.now() }).catch(
-    () => {},
-  );
+  await failTurn(db, turn, {
+    code,
+    message,
+    usage: steps.usage,
+    steps: unstored,
+    now: runtime.clock.now(),
+    released,
+  }).catch(() => {});
 }

@@ -1,9 +1,12 @@
 import { fault } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import { shorten } from '../../core/text.ts';
-import { findConversation } from '../../db/queries/conversations/conversations.ts';
-import { finishTurn } from '../../db/queries/turns/finishTurn.ts';
+import { type ConversationRow, findConversation } from '../../db/queries/conversations/conversations.ts';
+import type { MessageRow } from '../../db/queries/conversations/messages.ts';
+import { finishTurn, type TurnEnd } from '../../db/queries/turns/finishTurn.ts';
 import type { WaitingTurn } from '../../db/queries/turns/turns.ts';
+import { storeAnswer } from '../../db/queries/workspaces/idempotencyKeys.ts';
+import { inTransaction } from '../../db/transaction.ts';
 import type { AgentRun, RunOutcome } from '../agent/agentRun.ts';
 import { type PendingApproval, waitingCalls } from '../agent/paused.ts';
 import { storedPausedRun } from '../agent/storedRun.ts';
@@ -14,7 +17,7 @@ import { storedTranscript } from '../prompt/storedTranscript.ts';
 import { replyDelays } from '../replies/delay.ts';
 import { splitReply } from '../replies/split.ts';
 import { snippetOf } from './snippet.ts';
-import type { TurnReply } from './types.ts';
+import type { Turn, TurnReply } from './types.ts';
 
 const MAX_INPUT_SHOWN = 301;
 
@@ -61,7 +64,7 @@ export async function storeReply(
   const now = runtime.clock.now();
   const isFollowUp = kind === 'follow_up';
   const sent = turn.followUpsSent + (isFollowUp ? 1 : 0);
-  const stored = await finishTurn(db, turn, {
+  const end: TurnEnd = {
     replies,
     ui,
     isFollowUp,
@@ -79,24 +82,51 @@ export async function storeReply(
     // Calls that a removed sub-agent asked for can no longer be decided.
     resumed: resumed && { turnId: resumed.id, waiting: pendingApprovals.map(({ id }) => id) },
     followUpAt: paused ? null : nextFollowUp(snapshot, { from: now, after: kind, sent, timeZone }),
-  });
-  if (!stored) {
+  };
+  const contents = replies.map((reply) => reply.content);
+  const replyOf = (stored: { conversation: ConversationRow; messages: MessageRow[] }): TurnReply => {
+    const last = stored.messages.at(-1);
+    if (!last) throw new Error('A turn was stored without a reply.');
+    return {
+      ...stored,
+      last,
+      model,
+      usage: steps.usage,
+      toolCalls: steps.toolCalls,
+      pendingApprovals,
+      delaysMs: replyDelays(snapshot, contents, Math.random),
+      durationMs: Math.round(performance.now() - turn.startedAt),
+    };
+  };
+  const reply = await finish(turn, end, replyOf);
+  if (!reply) {
     if (audio) await runtime.files.delete(audio.key).catch(() => {});
     // It was deleted, or this process had no database for so long that another turn took the conversation.
     if (await findConversation(db, workspaceId, turn.conversationId)) throw fault('UNAVAILABLE');
     throw fault('CONVERSATION_NOT_FOUND');
   }
-  const last = stored.messages.at(-1);
-  if (!last) throw new Error('A turn was stored without a reply.');
-  const contents = replies.map((reply) => reply.content);
-  return {
-    ...stored,
-    last,
-    model,
-    usage: steps.usage,
-    toolCalls: steps.toolCalls,
-    pendingApprovals,
-    delaysMs: replyDelays(snapshot, contents, Math.random),
-    durationMs: Math.round(performance.now() - turn.startedAt),
-  };
+  return reply;
+}
+
+/** Stores the end of the turn, and with it the answer to a request with an Idempotency-Key. Undefined when the conversation is lost. */
+async function finish(
+  turn: Turn,
+  end: TurnEnd,
+  replyOf: (stored: { conversation: ConversationRow; messages: MessageRow[] }) => TurnReply,
+): Promise<TurnReply | undefined> {
+  const {
+    db,
+    request: { keyed },
+  } = turn;
+  if (!keyed) {
+    const stored = await finishTurn(db, turn, end);
+    return stored && replyOf(stored);
+  }
+  return inTransaction(db, async (trx) => {
+    const stored = await finishTurn(trx, turn, end);
+    if (!stored) return undefined;
+    const reply = replyOf(stored);
+    await storeAnswer(trx, keyed.claim, keyed.answerOf(reply));
+    return reply;
+  });
 }

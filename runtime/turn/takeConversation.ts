@@ -10,6 +10,7 @@ import {
   storeUnanswered,
   type UserMessage,
 } from '../../db/queries/turns/turns.ts';
+import type { KeyClaim } from '../../db/queries/workspaces/idempotencyKeys.ts';
 import { returnToQuota, takeFromQuota } from '../../db/queries/workspaces/quota.ts';
 import type { Turn } from './types.ts';
 
@@ -57,7 +58,7 @@ export async function storeTimedOut(turn: Turn, message: UserMessage): Promise<v
   const { db, workspaceId, conversationId, turnId, request, runtime } = turn;
   const now = runtime.clock.now();
   if (request.conversationId !== undefined) {
-    return storeUnanswered(db, { workspaceId, conversationId, turnId, now, message });
+    return storeUnanswered(db, { workspaceId, conversationId, turnId, now, message, claim: claimOf(turn) });
   }
   await begin(turn, message);
   const { code, message: reason } = fault('AGENT_TIMEOUT');
@@ -86,6 +87,11 @@ function noteCount(turn: Turn, start: { now: Date; usesQuota: boolean }, taken: 
   turn.countedAt = start.now;
 }
 
+/** The claim on the Idempotency-Key of the turn's request. */
+function claimOf({ request }: Turn): KeyClaim | null {
+  return request.keyed?.claim ?? null;
+}
+
 /** The turn as the statement that begins it needs it. */
 function startOf<Message extends UserMessage | null>(turn: Turn, message: Message) {
   const { workspaceId, conversationId, turnId, request, versionNumber, kind, command } = turn;
@@ -100,6 +106,7 @@ function startOf<Message extends UserMessage | null>(turn: Turn, message: Messag
     now: turn.runtime.clock.now(),
     commandId: command?.id ?? null,
     usesQuota: turn.isLimited && !turn.countedAt,
+    claim: claimOf(turn),
   };
 }
 

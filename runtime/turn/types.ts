@@ -3,6 +3,7 @@ import type { MessageRow } from '../../db/queries/conversations/messages.ts';
 import type { ApprovalRequest } from '../../db/queries/turns/approvals.ts';
 import type { TurnUsage } from '../../db/queries/turns/finishTurn.ts';
 import type { HeldTurn } from '../../db/queries/turns/turns.ts';
+import type { KeptAnswer, KeyClaim } from '../../db/queries/workspaces/idempotencyKeys.ts';
 import type { PendingApproval } from '../agent/paused.ts';
 import type { CalledTool, StepLog } from '../agent/stepLog.ts';
 import type { AttachmentInput } from '../files/attachments.ts';
@@ -31,6 +32,15 @@ export interface TurnRequest {
   timeoutMs: number;
   /** Calls that need an approval are made without one. For automations. */
   autoApprove?: boolean;
+  /** Of a request with an Idempotency-Key. */
+  keyed?: KeyedTurn | undefined;
+}
+
+/** A turn that is run once for each Idempotency-Key. A retry after a failure answers the message that is stored already. */
+export interface KeyedTurn {
+  claim: KeyClaim;
+  /** The answer as it is kept; it is stored with the reply. */
+  answerOf(reply: TurnReply): KeptAnswer;
 }
 
 /** The callbacks by which a caller follows a running turn. */

@@ -5,7 +5,7 @@ import type { ApiError } from '../../core/errors.ts';
 import type { KeyClaim } from '../../db/queries/workspaces/idempotencyKeys.ts';
 import type { DB } from '../../generated/db.ts';
 import type { OperationId } from '../../generated/operations.ts';
-import type { Context, SentReply } from '../../handlers/handler.ts';
+import type { Context, EventStream, SentReply } from '../../handlers/handler.ts';
 import type { Jobs } from '../../jobs/jobs.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import type { Principal } from './auth.ts';
@@ -47,6 +47,8 @@ export interface KeyedParts {
   jobs?: Jobs;
   /** Takes the answer. */
   send?(status: number, body: unknown): void;
+  /** Takes the stream. */
+  openEventStream?(): EventStream<OperationId>;
 }
 
 /** Makes the context of a handler from a valid request, with the two ways to respond. */
@@ -76,6 +78,7 @@ export function contextOf(
       return undefined as never;
     },
     openEventStream() {
+      if (keyed.openEventStream) return keyed.openEventStream();
       const stream = openEventStream(response);
       return {
         send: stream.send,

@@ -2,10 +2,11 @@ import type { OperationId } from '../../generated/operations.ts';
 import type { Handler } from '../../handlers/handler.ts';
 import type { ValidRequest } from './contract/dispatcher.ts';
 import { contextOf, type Exchange } from './exchange.ts';
-import { type OnceParts, respondOnce } from './idempotency/once.ts';
+import { respondOnce } from './idempotency/once.ts';
+import { respondSendOnce, type SendingParts } from './idempotency/sends.ts';
 
 /** What answers to requests need. */
-export type ResponderParts = OnceParts;
+export type ResponderParts = SendingParts;
 
 /** Runs the handler of a valid request and sends its answer. Throws what the handler throws. */
 export async function respond(
@@ -15,9 +16,13 @@ export async function respond(
   exchange: Exchange,
 ): Promise<void> {
   const { idempotencyKey } = exchange;
-  if ('send' in handler) return void (await handler.send(contextOf(parts, valid, exchange)));
-  if (idempotencyKey !== undefined) return respondOnce(parts, valid, handler, { ...exchange, idempotencyKey });
+  if (idempotencyKey !== undefined) {
+    const keyed = { ...exchange, idempotencyKey };
+    if ('send' in handler) return respondSendOnce(parts, valid, handler, keyed);
+    return respondOnce(parts, valid, handler, keyed);
+  }
   const context = contextOf(parts, valid, exchange);
-  const work = typeof handler === 'function' ? handler : await handler.prepare(context);
-  await work(context);
+  if ('send' in handler) await handler.send(context);
+  else if ('prepare' in handler) await (await handler.prepare(context))(context);
+  else await handler(context);
 }

@@ -20,12 +20,14 @@ const MESSAGES_WITH_TRANSCRIPT = 20;
 
 /**
  * SQL value: the newest messages of a conversation as JSON of HistoryRow, oldest first, as far back as `maxBytes` of text reach;
- * null when there are none. The caller counts tokens; this limit only saves reading what cannot fit.
+ * null when there are none. The caller counts tokens; this limit only saves reading what cannot fit. `answeredId` is left out: the
+ * message that the turn answers, when it was stored before.
  */
 export function historyJson(
   workspaceId: string,
   conversationId: string,
   maxBytes: number,
+  answeredId: string | null = null,
 ): RawBuilder<HistoryRow[] | null> {
   return sql`(
     select json_agg(json_build_object('role', role, 'content', content, 'attachments', attachments, 'turn_id', turn_id,
@@ -36,7 +38,7 @@ export function historyJson(
         row_number() over newest_first as place, row_number() over (partition by turn_id, role order by seq) = 1 as first_of_turn
       from (
         select role, coalesce(model_text, content) as content, attachments, turn_id, seq from messages
-        where workspace_id = ${workspaceId} and conversation_id = ${conversationId}
+        where workspace_id = ${workspaceId} and conversation_id = ${conversationId} ${answeredId === null ? sql`` : sql`and id <> ${answeredId}`}
         order by seq desc limit ${sql.lit(MAX_MESSAGES)}
       ) newest
       window newest_first as (order by seq desc)

@@ -4,6 +4,7 @@ import type { PausedRunFormat2 } from '../../stored/pausedRun.ts';
 import type { TranscriptFormat2 } from '../../stored/transcript.ts';
 import type { ConversationRow } from '../conversations/conversations.ts';
 import type { MessageRow } from '../conversations/messages.ts';
+import { type KeyClaim, releasingClaim } from '../workspaces/idempotencyKeys.ts';
 import { type ApprovalRequest, insertingApprovals } from './approvals.ts';
 import { insertingSteps, type StepRow } from './turnSteps.ts';
 import type { HeldTurn } from './turns.ts';
@@ -146,12 +147,17 @@ export interface TurnFailure {
   /** Steps that are not stored yet. */
   steps: readonly StepRow[];
   now: Date;
+  /** The claim on the request's Idempotency-Key, when a retry is to begin again. */
+  released?: KeyClaim | undefined;
 }
 
-/** Frees the conversation of a turn that failed, and stores the turn's steps and usage. The user's message stays. */
+/**
+ * Frees the conversation of a turn that failed, and stores the turn's steps and usage. The user's message stays. With `released`, the
+ * request's Idempotency-Key is free again.
+ */
 export async function failTurn(db: Kysely<DB>, turn: HeldTurn, failure: TurnFailure): Promise<void> {
   const { workspaceId, conversationId, turnId } = turn;
-  const { code, message, usage, steps, now } = failure;
+  const { code, message, usage, steps, now, released } = failure;
   await sql`
     with conversation as (
       update conversations set turn_id = null, turn_expires_at = null, input_tokens = input_tokens + ${usage.inputTokens},
@@ -159,6 +165,7 @@ export async function failTurn(db: Kysely<DB>, turn: HeldTurn, failure: TurnFail
       where workspace_id = ${workspaceId} and id = ${conversationId} and turn_id = ${turnId}
     )
     ${steps.length > 0 ? sql`, step as (${insertingSteps(workspaceId, turnId, steps)} on conflict do nothing)` : sql``}
+    ${released ? sql`, released as (${releasingClaim(released)})` : sql``}
     update turns set status = 'failed', error_code = ${code}, error_message = ${message}, ended_at = greatest(started_at, ${now}),
       input_tokens = ${usage.inputTokens}, output_tokens = ${usage.outputTokens}, cost_usd = ${usage.costUsd}
     where workspace_id = ${workspaceId} and id = ${turnId} and status = 'running'`.execute(db);

@@ -4,7 +4,9 @@ import type { StoredAttachment } from '../../stored/attachment.ts';
 import type { StoredPausedRun } from '../../stored/pausedRun.ts';
 import type { ConversationRow } from '../conversations/conversations.ts';
 import { type HistoryRow, historyJson } from '../conversations/history.ts';
-import { quotaTaken, takingFromQuota } from '../workspaces/quota.ts';
+import { ClaimLost, holdingClaim, holdsClaim, type KeyClaim, notingBegun } from '../workspaces/idempotencyKeys.ts';
+import { quotaTaken } from '../workspaces/quota.ts';
+import { claimHeld, companions, guards, mayBegin } from './turnStart.ts';
 
 /** A turn may hold its conversation for this time without a renewal. When its replica dies, others wait no longer than that. */
 export const LEASE_SECONDS = 20;
@@ -26,6 +28,8 @@ export interface UserMessage {
   modelText: string | null;
   attachments: StoredAttachment[];
   snippet: string;
+  /** Whether an earlier turn has stored it, which failed or whose process died: it is answered then, and not stored again. */
+  isStored: boolean;
 }
 
 /** A turn that begins, and the message that it answers. */
@@ -40,6 +44,8 @@ export interface TurnStart extends HeldTurn {
   commandId: string | null;
   /** Also take one from the workspace's quota of the month. */
   usesQuota: boolean;
+  /** Of the request's Idempotency-Key. Nothing is stored when another request has taken it. */
+  claim: KeyClaim | null;
 }
 
 /** The fields of a new conversation. */
@@ -51,57 +57,27 @@ export interface ConversationStart {
 
 const lease = sql`now() + make_interval(secs => ${sql.lit(LEASE_SECONDS)})`;
 
-/** SQL: stores, beside the conversation that a turn takes, the turn, the message, and the use of the command. */
-function companions({
-  workspaceId,
-  turnId,
-  versionNumber,
-  kind,
-  now,
-  message,
-  commandId,
-}: TurnStart): RawBuilder<unknown> {
-  const turn = sql`, turn as (
-      insert into turns (workspace_id, id, conversation_id, agent_id, version_number, kind, started_at)
-      select workspace_id, ${turnId}, id, agent_id, ${versionNumber}, ${kind}, ${now} from conversation
-    )`;
-  const said =
-    message &&
-    sql`, message as (
-      insert into messages (workspace_id, id, conversation_id, turn_id, role, content, model_text, attachments, cost_ops, sent_at)
-      select workspace_id, ${message.id}, id, ${turnId}, 'user', ${message.content}, ${message.modelText},
-        ${JSON.stringify(message.attachments)}, 0, last_message_at
-      from conversation
-    )`;
-  const command =
-    commandId &&
-    sql`, command as (
-      update agent_commands set usage_count = usage_count + 1, last_used_at = ${now}
-      where workspace_id = ${workspaceId} and id = ${commandId} and exists (select from conversation)
-    )`;
-  return sql`${turn}${said ?? sql``}${command ?? sql``}`;
-}
-
 /**
  * Creates a conversation with the user's first message, held by the turn. One statement, so one transaction. Undefined when an
- * operation is to be taken and there is none left; then nothing is stored.
+ * operation is to be taken and there is none left; then nothing is stored. Throws ClaimLost.
  */
 export async function beginConversation(
   db: Kysely<DB>,
   start: TurnStart & { message: UserMessage },
   conversation: ConversationStart,
 ): Promise<ConversationRow | undefined> {
-  const { workspaceId, conversationId, agentId, turnId, now, message, usesQuota } = start;
+  const { workspaceId, conversationId, agentId, turnId, now, message, claim } = start;
   const { rows } = await sql<ConversationRow>`
-    with ${usesQuota ? sql`${takingFromQuota(workspaceId, now)}, ` : sql``}conversation as (
+    with ${guards(start)}conversation as (
       insert into conversations (workspace_id, id, agent_id, external_user_id, is_test, metadata, message_count, started_at,
         last_message_at, last_message_snippet, turn_id, turn_expires_at)
       select ${workspaceId}, ${conversationId}, ${agentId}, ${conversation.externalUserId}, ${conversation.isTest},
         ${JSON.stringify(conversation.metadata)}, 1, ${now}, ${now}, ${message.snippet}, ${turnId}, ${lease}
-      ${usesQuota ? sql`where ${quotaTaken}` : sql``}
+      where ${mayBegin(start)}
       returning *
     )${companions(start)}
     select * from conversation`.execute(db);
+  if (!rows[0] && claim && !(await holdsClaim(db, claim))) throw new ClaimLost();
   return rows[0];
 }
 
@@ -162,13 +138,14 @@ function condition({ kind, now }: TurnStart): RawBuilder<unknown> {
  *
  * `free` waits for the lock of the row and then reads its newest version. Everything else is read as it was when the statement began, so
  * the messages that another turn stored in between are missing. Therefore a conversation with more messages than `seen` is not taken.
+ * Throws ClaimLost.
  */
 export async function claimConversation(
   db: Kysely<DB>,
   start: TurnStart,
   { historyBytes }: { historyBytes: number },
 ): Promise<Claim> {
-  const { workspaceId, conversationId, agentId, turnId, now, message, usesQuota } = start;
+  const { workspaceId, conversationId, agentId, turnId, now, message, usesQuota, claim } = start;
   const followUpAt = start.kind === 'follow_up' ? new Date(now.getTime() + FOLLOW_UP_RETRY_MINUTES * 60_000) : null;
   const { rows } = await sql<
     {
@@ -178,7 +155,7 @@ export async function claimConversation(
       held: boolean | null;
     } & ConversationRow
   >`
-    with ${usesQuota ? sql`${takingFromQuota(workspaceId, now)}, ` : sql``}seen as (
+    with ${guards(start)}seen as (
       select message_count, turn_expires_at >= now() as held from conversations
       where workspace_id = ${workspaceId} and id = ${conversationId}
     ), free as (
@@ -192,15 +169,15 @@ export async function claimConversation(
     ), conversation as (
       update conversations set turn_id = ${turnId}, turn_expires_at = ${lease}, follow_up_at = ${followUpAt},
         ${addingSpent(sql`(select spent from died)`)}
-        ${message ? sql`, message_count = message_count + 1, last_message_at = greatest(last_message_at, ${now}), last_message_snippet = ${message.snippet}` : sql``}
-      where workspace_id = ${workspaceId} and id = (select id from free join seen using (message_count)) ${usesQuota ? sql`and ${quotaTaken}` : sql``}
+        ${message && !message.isStored ? sql`, message_count = message_count + 1, last_message_at = greatest(last_message_at, ${now}), last_message_snippet = ${message.snippet}` : sql``}
+      where workspace_id = ${workspaceId} and id = (select id from free join seen using (message_count)) and ${mayBegin(start)}
       returning *
     ), interrupted as (
       update turns set status = 'interrupted', ended_at = greatest(started_at, ${now}), ${addingSpent(sql`died.spent`)}
       from died where turns.workspace_id = ${workspaceId} and turns.id = died.id and exists (select from conversation)
     )${companions(start)}
     select ${usesQuota ? quotaTaken : sql.lit(true)} as quota_taken,
-      case when conversation.id is not null then ${historyJson(workspaceId, conversationId, historyBytes)} end as history,
+      case when conversation.id is not null then ${historyJson(workspaceId, conversationId, historyBytes, message?.isStored ? message.id : null)} end as history,
       case when conversation.id is not null then (select json_build_object('id', id, 'paused', paused) from turns
         where workspace_id = ${workspaceId} and conversation_id = ${conversationId} and paused is not null limit 1) end as waiting,
       seen.held, conversation.*
@@ -208,6 +185,7 @@ export async function claimConversation(
   const row = rows[0];
   if (!row) throw new Error('A statement that returns one row returned none.');
   const { quota_taken, history, waiting, held, ...conversation } = row;
+  if (conversation.id === null && claim && !(await holdsClaim(db, claim))) throw new ClaimLost();
   return {
     quotaTaken: quota_taken,
     conversation: conversation.id === null ? undefined : (conversation as ConversationRow),
@@ -220,16 +198,17 @@ export async function claimConversation(
 /** Stores the message of a user whose turn never began, so that it is not lost. */
 export async function storeUnanswered(
   db: Kysely<DB>,
-  start: HeldTurn & Pick<TurnStart, 'now'> & { message: UserMessage },
+  start: HeldTurn & Pick<TurnStart, 'now' | 'claim'> & { message: UserMessage },
 ): Promise<void> {
-  const { workspaceId, conversationId, turnId, now, message } = start;
+  const { workspaceId, conversationId, turnId, now, message, claim } = start;
+  if (message.isStored) return;
   await sql`
-    with conversation as (
+    with ${claim ? sql`keyed as (${holdingClaim(claim)}), ` : sql``}conversation as (
       update conversations set message_count = message_count + 1, last_message_at = greatest(last_message_at, ${now}),
         last_message_snippet = ${message.snippet}, follow_up_at = null
-      where workspace_id = ${workspaceId} and id = ${conversationId} and deleted_at is null
+      where workspace_id = ${workspaceId} and id = ${conversationId} and deleted_at is null ${claim ? sql`and ${claimHeld}` : sql``}
       returning *
-    )
+    )${claim ? sql`, begun as (${notingBegun(claim, { conversationId, messageId: message.id, turnId })} and exists (select from conversation))` : sql``}
     insert into messages (workspace_id, id, conversation_id, turn_id, role, content, model_text, attachments, cost_ops, sent_at)
     select workspace_id, ${message.id}, id, ${turnId}, 'user', ${message.content}, ${message.modelText},
       ${JSON.stringify(message.attachments)}, 0, last_message_at

@@ -1,4 +1,5 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
+import { ApiError, ERRORS, type ErrorCode } from '../../../core/errors.ts';
 import type { DB } from '../../../generated/db.ts';
 import type { StoredBegunRequest } from '../../stored/begunRequest.ts';
 
@@ -44,8 +45,12 @@ export interface KeyedRequest {
   requestHash: Buffer;
 }
 
-/** Thrown when another attempt has taken the claim: this process had stopped for longer than the claim holds. */
-export class ClaimLost extends Error {}
+/** Thrown when another attempt has taken the claim: this process had stopped for longer than the claim holds. It is UNAVAILABLE. */
+export class ClaimLost extends ApiError {
+  constructor() {
+    super('UNAVAILABLE', ERRORS.UNAVAILABLE.message);
+  }
+}
 
 /**
  * Claims the key for a new attempt, unless it has an answer or another attempt holds it. A key that expired is as good as new, and one
@@ -90,15 +95,26 @@ function findKey(db: Kysely<DB>, workspaceId: string, keyHash: Buffer) {
 const held = ({ workspaceId, keyHash, claimId }: KeyClaim): RawBuilder<boolean> =>
   sql<boolean>`workspace_id = ${workspaceId} and key_hash = ${keyHash} and claim_id = ${claimId}`;
 
-/** SQL statement: notes what an attempt has stored. It returns a row if the claim still holds. */
+/** SQL query: one row if the claim still holds; it then holds until the transaction ends. */
+export function holdingClaim(claim: KeyClaim): RawBuilder<unknown> {
+  return sql`select 1 from idempotency_keys where ${held(claim)} for update`;
+}
+
+/** Whether the claim still holds. */
+export async function holdsClaim(db: Kysely<DB>, claim: KeyClaim): Promise<boolean> {
+  const { rows } = await sql`select 1 from idempotency_keys where ${held(claim)}`.execute(db);
+  return rows.length > 0;
+}
+
+/** SQL statement: notes what an attempt stores in the same transaction. */
 export function notingBegun(claim: KeyClaim, begun: StoredBegunRequest): RawBuilder<unknown> {
-  return sql`update idempotency_keys set begun = ${JSON.stringify(begun)}::jsonb where ${held(claim)} returning 1`;
+  return sql`update idempotency_keys set begun = ${JSON.stringify(begun)}::jsonb where ${held(claim)}`;
 }
 
 /** Notes what an attempt stores in the same transaction. Throws ClaimLost. */
 export async function noteBegun(trx: Transaction<DB>, claim: KeyClaim, begun: StoredBegunRequest): Promise<void> {
-  const { rows } = await notingBegun(claim, begun).execute(trx);
-  if (rows.length === 0) throw new ClaimLost();
+  const { numAffectedRows } = await notingBegun(claim, begun).execute(trx);
+  if (numAffectedRows === 0n) throw new ClaimLost();
 }
 
 /** Stores the answer, which ends the claim: with the work, in its transaction. Throws ClaimLost. */
@@ -109,9 +125,40 @@ export async function storeAnswer(db: Kysely<DB>, claim: KeyClaim, { status, bod
   if (numAffectedRows === 0n) throw new ClaimLost();
 }
 
-/** Ends a claim without an answer: the next request with the key begins again, with what was begun. */
+/** SQL statement: ends a claim without an answer. The next request with the key begins again, with what was begun. */
+export function releasingClaim(claim: KeyClaim): RawBuilder<unknown> {
+  return sql`update idempotency_keys set claim_id = null, claimed_until = null where ${held(claim)}`;
+}
+
+/** Ends a claim without an answer. The next request with the key begins again, with what was begun. */
 export async function releaseClaim(db: Kysely<DB>, claim: KeyClaim): Promise<void> {
-  await sql`update idempotency_keys set claim_id = null, claimed_until = null where ${held(claim)}`.execute(db);
+  await releasingClaim(claim).execute(db);
+}
+
+/** How far a request is that another process handles. */
+export interface KeyProgress {
+  answered: boolean;
+  /** Whether a process holds the claim. */
+  running: boolean;
+  /** Whether the last attempt ended without an answer. */
+  released: boolean;
+  begun: StoredBegunRequest | null;
+  /** The error of the begun turn, when it failed. */
+  failure: { code: ErrorCode; message: string } | null;
+}
+
+/** How far the request under the key is; undefined when nothing is stored under it. */
+export async function findKeyProgress(
+  db: Kysely<DB>,
+  { workspaceId, keyHash }: Pick<KeyedRequest, 'workspaceId' | 'keyHash'>,
+): Promise<KeyProgress | undefined> {
+  const { rows } = await sql<KeyProgress>`
+    select k.status is not null as answered, coalesce(k.claimed_until >= now(), false) as running,
+      k.status is null and k.claim_id is null as released, k.begun,
+      (select json_build_object('code', t.error_code, 'message', t.error_message) from turns t
+        where t.workspace_id = k.workspace_id and t.id = (k.begun ->> 'turnId')::uuid and t.status = 'failed') as failure
+    from idempotency_keys k where k.workspace_id = ${workspaceId} and k.key_hash = ${keyHash}`.execute(db);
+  return rows[0];
 }
 
 /** Renews claims of all workspaces. */

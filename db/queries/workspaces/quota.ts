@@ -6,12 +6,17 @@ const monthOf = (now: Date): string => `${now.toISOString().slice(0, 7)}-01`;
 /**
  * Common table expressions that take one from the workspace's quota of the month: `taken` has a row if the limit leaves one. Exact
  * however many take at once: the row of operation_usage is the counter. A workspace without a limit is not counted here, so its messages do
- * not queue for one row; the first count of a month therefore begins with what its messages add up to.
+ * not queue for one row; the first count of a month therefore begins with what its messages add up to. Nothing is taken where
+ * `condition` is false.
  */
-export function takingFromQuota(workspaceId: string, now: Date): RawBuilder<unknown> {
+export function takingFromQuota(
+  workspaceId: string,
+  now: Date,
+  condition: RawBuilder<unknown> = sql`true`,
+): RawBuilder<unknown> {
   const month = monthOf(now);
   return sql`workspace as (
-      select id, operation_limit from workspaces where id = ${workspaceId} and operation_limit is not null
+      select id, operation_limit from workspaces where id = ${workspaceId} and operation_limit is not null and ${condition}
     ), used as (
       select coalesce(sum(cost_ops), 0) as operations from messages, workspace
       where messages.workspace_id = workspace.id and cost_ops > 0 and sent_at >= ${month}::date::timestamp at time zone 'UTC'

@@ -1,4 +1,5 @@
-import { type ApiError, fault } from '../../../core/errors.ts';
+import type { Kysely } from 'kysely';
+import { ApiError, fault, isFinal } from '../../../core/errors.ts';
 import { newId } from '../../../core/ids.ts';
 import {
   ClaimLost,
@@ -9,6 +10,7 @@ import {
   storeAnswer,
 } from '../../../db/queries/workspaces/idempotencyKeys.ts';
 import { inTransaction } from '../../../db/transaction.ts';
+import type { DB } from '../../../generated/db.ts';
 import type { OperationId } from '../../../generated/operations.ts';
 import type { PreparedWork, Work } from '../../../handlers/handler.ts';
 import type { JobData, JobName, Jobs } from '../../../jobs/jobs.ts';
@@ -21,16 +23,8 @@ import { keyedRequest } from './key.ts';
 
 const RETRY_AFTER = { 'Retry-After': '1' };
 
-/** Errors that another request does not get again for the same reason: they are not kept. */
-const PASSING: ReadonlySet<number> = new Set([401, 408, 429]);
-
-/** Whether a retry of the request gets this error again. */
-export function isFinal({ status }: ApiError): boolean {
-  return status < 500 && !PASSING.has(status);
-}
-
 /** An error as it is kept: the answer to a retry has a request id of its own. */
-export function keptError({ code, message, status, details }: ApiError): KeptAnswer {
+function keptError({ code, message, status, details }: ApiError): KeptAnswer {
   return { status, body: JSON.stringify({ code, message, details }) };
 }
 
@@ -79,7 +73,7 @@ function inProgress(): ApiError {
 }
 
 /** Sends a kept success, or throws a kept error. */
-function sendKept({ response }: Exchange, answer: KeptAnswer): void {
+export function sendKept({ response }: Exchange, answer: KeptAnswer): void {
   if (answer.status >= 400) throw errorOf(answer);
   sendJsonText(response, answer.status, answer.body);
 }
@@ -114,7 +108,7 @@ async function attempt(
     // Another request has the key now: it gives the answer.
     if (error instanceof ClaimLost) throw inProgress();
     const failure = toApiError(error);
-    await endClaim(db, claim, failure).catch(() => {
+    await endClaim(db, claim, isFinal(failure) ? failure : undefined).catch(() => {
       // When the database is out of reach, the claim runs out by itself.
     });
     throw error;
@@ -124,10 +118,14 @@ async function attempt(
   }
 }
 
-/** Stores an error that is final, and gives the key free after any other. */
-async function endClaim(db: Parameters<typeof storeAnswer>[0], claim: KeyClaim, failure: ApiError): Promise<void> {
-  if (isFinal(failure)) await storeAnswer(db, claim, keptError(failure));
-  else await releaseClaim(db, claim);
+/** Ends a claim that came to no success: with an error that is kept, or so that a retry begins again. */
+export async function endClaim(
+  db: Kysely<DB>,
+  claim: KeyClaim,
+  kept: ApiError | KeptAnswer | undefined,
+): Promise<void> {
+  if (!kept) await releaseClaim(db, claim);
+  else await storeAnswer(db, claim, kept instanceof ApiError ? keptError(kept) : kept);
 }
 
 /** Jobs that are queued when the transaction is over: before it, their work cannot be seen. */

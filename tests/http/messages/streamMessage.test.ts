@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { jest } from '@jest/globals';
-import { createParser } from 'eventsource-parser';
 import { fault } from '../../../core/errors.ts';
 import { startTestApp, type TestApp } from '../../support/http/app.ts';
+import { type Event, Stream } from '../../support/http/stream.ts';
 import { gatedReply, type ModelServer, startModelServer } from '../../support/servers/modelServer.ts';
 import {
   begun,
@@ -33,41 +33,6 @@ afterAll(async () => {
   await app.close();
   await server.close();
 });
-
-type Event = { event: string; data: Record<string, unknown> };
-
-/** One stream, read event by event. */
-class Stream {
-  readonly response: Response;
-  readonly #events: Event[] = [];
-  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
-  readonly #decoder = new TextDecoder();
-  readonly #parser = createParser({
-    onEvent: ({ event = '', data }) => void this.#events.push({ event, data: JSON.parse(data) }),
-  });
-
-  constructor(response: Response) {
-    this.response = response;
-    this.#reader = (response.body as ReadableStream<Uint8Array>).getReader();
-  }
-
-  /** The next event, as soon as it arrives; undefined at the end. */
-  async next(): Promise<Event | undefined> {
-    for (;;) {
-      const event = this.#events.shift();
-      if (event) return event;
-      const { done, value } = await this.#reader.read();
-      if (done) return undefined;
-      this.#parser.feed(this.#decoder.decode(value, { stream: true }));
-    }
-  }
-
-  async rest(): Promise<Event[]> {
-    const events: Event[] = [];
-    for (let event = await this.next(); event; event = await this.next()) events.push(event);
-    return events;
-  }
-}
 
 function post(
   agent: string,

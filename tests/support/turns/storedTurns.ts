@@ -15,8 +15,9 @@ export function turnStart(
     now: new Date(),
     commandId: null,
     usesQuota: false,
+    claim: null,
     ...of,
-    message: { id: newId(), content, modelText: null, attachments: [], snippet: content },
+    message: { id: newId(), content, modelText: null, attachments: [], snippet: content, isStored: false },
   };
 }
 

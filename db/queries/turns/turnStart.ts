@@ -1,0 +1,60 @@
+import { type RawBuilder, sql } from 'kysely';
+import { holdingClaim, notingBegun } from '../workspaces/idempotencyKeys.ts';
+import { quotaTaken, takingFromQuota } from '../workspaces/quota.ts';
+import type { TurnStart } from './turns.ts';
+
+/** SQL: what comes before the conversation is taken: the claim is held, and an operation taken from the quota. */
+export function guards({ claim, usesQuota, workspaceId, now }: TurnStart): RawBuilder<unknown> {
+  const keyed = claim ? sql`keyed as (${holdingClaim(claim)}), ` : sql``;
+  if (!usesQuota) return keyed;
+  return sql`${keyed}${claim ? takingFromQuota(workspaceId, now, claimHeld) : takingFromQuota(workspaceId, now)}, `;
+}
+
+/** SQL condition: the guards let the turn begin. */
+export function mayBegin({ claim, usesQuota }: TurnStart): RawBuilder<unknown> {
+  return sql`${usesQuota ? quotaTaken : sql`true`}${claim ? sql` and ${claimHeld}` : sql``}`;
+}
+
+/** SQL condition: the claim of the Idempotency-Key holds. */
+export const claimHeld = sql`exists (select from keyed)`;
+
+/** SQL: stores, beside the conversation that a turn takes, the turn, the message, and the use of the command. */
+export function companions({
+  workspaceId,
+  turnId,
+  versionNumber,
+  kind,
+  now,
+  message,
+  commandId,
+  claim,
+  conversationId,
+}: TurnStart): RawBuilder<unknown> {
+  const turn = sql`, turn as (
+      insert into turns (workspace_id, id, conversation_id, agent_id, version_number, kind, started_at)
+      select workspace_id, ${turnId}, id, agent_id, ${versionNumber}, ${kind}, ${now} from conversation
+    )`;
+  const answered = () => sql`, message as (
+      update messages set turn_id = ${turnId}, model_text = ${message?.modelText ?? null}, attachments = ${JSON.stringify(message?.attachments ?? [])}
+      where workspace_id = ${workspaceId} and id = ${message?.id ?? null} and exists (select from conversation)
+    )`;
+  const said =
+    message &&
+    sql`, message as (
+      insert into messages (workspace_id, id, conversation_id, turn_id, role, content, model_text, attachments, cost_ops, sent_at)
+      select workspace_id, ${message.id}, id, ${turnId}, 'user', ${message.content}, ${message.modelText},
+        ${JSON.stringify(message.attachments)}, 0, last_message_at
+      from conversation
+    )`;
+  const command =
+    commandId &&
+    sql`, command as (
+      update agent_commands set usage_count = usage_count + 1, last_used_at = ${now}
+      where workspace_id = ${workspaceId} and id = ${commandId} and exists (select from conversation)
+    )`;
+  const begun =
+    claim &&
+    message &&
+    sql`, begun as (${notingBegun(claim, { conversationId, messageId: message.id, turnId })} and exists (select from conversation))`;
+  return sql`${turn}${message?.isStored ? answered() : (said ?? sql``)}${command ?? sql``}${begun ?? sql``}`;
+}
