@@ -1,4 +1,4 @@
-import type { FuncKeywordDefinition, SchemaValidateFunction, ValidateFunction } from 'ajv';
+import type { ErrorObject, FuncKeywordDefinition, SchemaValidateFunction, ValidateFunction } from 'ajv';
 import type { Ajv2020 } from 'ajv/dist/2020.js';
 import type { components } from '../generated/api.ts';
 import { createRequestAjv } from './ajv.ts';
@@ -65,6 +65,16 @@ export interface CheckedForm<Form> {
 }
 
 /**
+ * The errors that say something of their own. The two of `anyOf` a schema or null only repeat that the value does not fit the schema, and a
+ * value of a wrong type is no value of a list either.
+ */
+function clearErrors(errors: readonly ErrorObject[]): ErrorObject[] {
+  const own = errors.filter(({ keyword, params }) => keyword !== 'anyOf' && params.type !== 'null');
+  const mistyped = new Set(own.filter(({ keyword }) => keyword === 'type').map(({ instancePath }) => instancePath));
+  return own.filter(({ keyword, instancePath }) => keyword !== 'enum' || !mistyped.has(instancePath));
+}
+
+/**
  * Checks an object against the schema that the open object `name` has for `value`. `path` is the JSON Pointer of the object in the
  * request.
  */
@@ -78,7 +88,7 @@ export function checkForm<Form>(
   if (!schema) throw new Error(`The schema ${name} names none for ${value}.`);
   const validate = schemaValidator(schema);
   if (validate(given)) return { given, faults: [], sound: given as Partial<Form> };
-  const faults = toFaults(validate.errors, path);
+  const faults = toFaults(clearErrors(validate.errors ?? []), path);
   if (faults.length >= MAX_FAULTS) return { given, faults, sound: {} };
   const faulty = faults.map((fault) => pointerKey(fault.path.slice(path.length + 1).split('/', 1)[0] ?? ''));
   const fields = Object.entries(given).filter(([field]) => !faulty.includes(field));

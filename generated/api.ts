@@ -2981,6 +2981,15 @@ export interface components {
              */
             mediaType?: string;
         };
+        /** @description Settings of `audio`, which has two parts. Spoken answers need a voice. */
+        AudioConfig: {
+            /** @description Accept voice messages; `null` switches it off. */
+            listeningEnabled?: boolean | null;
+            /** @description Read replies aloud; `null` switches it off. */
+            responseEnabled?: boolean | null;
+            /** @description Voice of the spoken answers, such as `alloy`. */
+            voice?: string | null;
+        };
         /** @description An instruction that an agent carries out on a schedule, on an event or by hand. */
         Automation: {
             /**
@@ -4108,6 +4117,8 @@ export interface components {
          * @enum {string}
          */
         DiscountType: "percentage" | "fixed_amount";
+        /** @description Settings of a feature that has none. */
+        EmptyFeatureConfig: Record<string, never>;
         /**
          * @description Stable, machine-readable name of the error. Branch on the code, never on the message. A code is never renamed, and new ones may come: treat a code that you do not know by its status.
          * @example AGENT_NOT_FOUND
@@ -4323,30 +4334,47 @@ export interface components {
              */
             authHeaderName?: string | null;
         };
-        /**
-         * @description Settings of a feature. They are the agent's own fields under shorter names, with the same bounds. In a response every
-         *     setting of the feature is present, `null` when it is not set. By feature key:
-         *
-         *     - `follow-up`: switched on, it needs `maxAttempts` and `intervalMinutes`.
-         *       - `afterHours` (0 to 720) and `inactivityMinutes` (1 to 1440): how long the conversation must be quiet before the
-         *         first follow-up. The longer of the two counts; without both, `intervalMinutes`. A reply to the user begins the
-         *         silence anew.
-         *       - `intervalMinutes` (1 to 10080): from one follow-up to the next, while the user stays silent
-         *       - `maxAttempts` (1 to 10): follow-ups in one conversation, over its whole life
-         *       - `businessHoursStart`, `businessHoursEnd` (`HH:MM:SS`): in the time zone of the workspace, to the end of the last
-         *         second; what comes due outside of them waits for their next start. They come as a pair, the start before the end.
-         *       - `prompt` (at most 10,000 characters): what a follow-up should say
-         *     - `message-delay`: `type`, one of `LOW`, `MEDIUM`, `HIGH`, `RANDOM`; `MEDIUM` when it is not set.
-         *     - `long-term-memory`: `customInstructions`, what to remember and what not (at most 10,000 characters).
-         *     - `audio`: `listeningEnabled`, `responseEnabled` (booleans) and `voice` (at most 100 characters). Spoken answers need
-         *       a voice.
-         *     - `message-splitting`, `sandbox`, `genui`, `web-search`: no settings, `{}`.
-         */
+        /** @description Settings of a feature. They depend on the feature's `key`: `x-schemas` names the schema of each feature. They are the agent's own fields under shorter names, with the same bounds. In a response every setting of the feature is present, `null` when it is not set. */
         FeatureConfig: {
             [key: string]: unknown;
         };
         /** @description Stable key of a feature. More features may come. */
         FeatureKey: "follow-up" | "message-splitting" | "message-delay" | "long-term-memory" | "sandbox" | "genui" | "audio" | "web-search";
+        /** @description Settings of `follow-up`. Switched on, it needs `maxAttempts` and `intervalMinutes`. */
+        FollowUpConfig: {
+            /**
+             * Format: int32
+             * @description Hours that the conversation must be quiet before the first follow-up. With `inactivityMinutes` the longer of the two counts, without both `intervalMinutes`. A reply to the user begins the silence anew.
+             */
+            afterHours?: number | null;
+            /**
+             * Format: int32
+             * @description Minutes that the conversation must be quiet before the first follow-up, as `afterHours`.
+             */
+            inactivityMinutes?: number | null;
+            /**
+             * Format: int32
+             * @description Minutes from one follow-up to the next, while the user stays silent.
+             */
+            intervalMinutes?: number | null;
+            /**
+             * Format: int32
+             * @description Follow-ups in one conversation, over its whole life.
+             */
+            maxAttempts?: number | null;
+            /**
+             * @description Time of day from which follow-ups may be sent, in the time zone of the workspace. Comes as a pair with the end, and before it.
+             * @example 09:00:00
+             */
+            businessHoursStart?: string | null;
+            /**
+             * @description Time of day until which follow-ups may be sent, to the end of the second. What comes due later waits for the next start.
+             * @example 18:00:00
+             */
+            businessHoursEnd?: string | null;
+            /** @description What a follow-up should say. */
+            prompt?: string | null;
+        };
         /** @description The key is valid. The response has the workspace that it belongs to. */
         Health: {
             /**
@@ -4836,6 +4864,11 @@ export interface components {
             /** @description What the source is about. */
             description?: string;
         };
+        /** @description Settings of `long-term-memory`. */
+        LongTermMemoryConfig: {
+            /** @description What to remember and what not. */
+            customInstructions?: string | null;
+        };
         /** @description A stored message of a conversation. */
         Message: {
             /**
@@ -4880,6 +4913,11 @@ export interface components {
              * @description When the message was sent.
              */
             sentAt: string;
+        };
+        /** @description Settings of `message-delay`. */
+        MessageDelayConfig: {
+            /** @description How long to wait; `null` is `MEDIUM`. */
+            type?: components["schemas"]["MessageDelayTier"] | null;
         };
         /**
          * @description How long the agent waits before each message on a channel, by the length of the message: `LOW` half a second to 4 seconds, `MEDIUM` 1 to 10, `HIGH` 2 to 20. `RANDOM` picks a tier for each reply.

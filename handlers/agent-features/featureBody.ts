@@ -19,6 +19,6 @@ export function featureBody(feature: Feature, agent: AgentRow, runtime: Pick<Run
     key: feature.key,
     label: labelOf(feature, runtime),
     enabled: isEnabled(feature, config),
-    config: Object.fromEntries(Object.entries(feature.settings).map(([name, { field }]) => [name, config[field]])),
+    config: Object.fromEntries(Object.entries(feature.settings).map(([name, field]) => [name, config[field]])),
   };
 }

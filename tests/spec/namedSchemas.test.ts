@@ -1,10 +1,11 @@
 import { documentSchema, namedSchemas, type SchemaName, schemaValidator } from '../../core/namedSchemas.ts';
+import { FEATURES } from '../../domain/agents/config/features.ts';
 import { DEFAULT_MAX_ROWS } from '../../runtime/tools/kinds/databaseQuery.ts';
 import { TOOL_KINDS } from '../../runtime/tools/kinds/kinds.ts';
 import { DEFAULT_TIMEOUT_SECONDS } from '../../runtime/tools/tool.ts';
 
 /** The open objects of the document whose schemas `x-schemas` names. */
-const FORMS: SchemaName[] = ['HttpToolConfiguration'];
+const FORMS: SchemaName[] = ['HttpToolConfiguration', 'FeatureConfig'];
 
 const schemasOf = (form: SchemaName) => [...new Set(namedSchemas(form).mapping.values())];
 
@@ -45,6 +46,10 @@ test('every kind of tool has a schema for its configuration', () => {
   expect([...namedSchemas('HttpToolConfiguration').mapping.keys()].toSorted()).toEqual(
     Object.keys(TOOL_KINDS).toSorted(),
   );
+});
+
+test('every feature has a schema for its settings', () => {
+  expect([...namedSchemas('FeatureConfig').mapping.keys()]).toEqual(FEATURES.map(({ key }) => key));
 });
 
 test('the descriptions say the defaults of the service', () => {

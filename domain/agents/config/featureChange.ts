@@ -1,52 +1,21 @@
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
-import { type ErrorDetail, fault } from '../../../core/errors.ts';
-import { pointerStep } from '../../../core/jsonPointer.ts';
+import { fault } from '../../../core/errors.ts';
+import { checkForm } from '../../../core/namedSchemas.ts';
 import type { AgentConfig } from '../../../db/stored/agentSnapshot.ts';
 import type { components } from '../../../generated/api.ts';
 import type { ConfigChange } from './changeConfig.ts';
 import { type Feature, isEnabled } from './features.ts';
 
-const CONFIG = '/body/config';
-const validators = new Map<Feature, ValidateFunction>();
-let ajv: Ajv2020 | undefined;
-
-function validatorOf(feature: Feature): ValidateFunction {
-  const known = validators.get(feature);
-  if (known) return known;
-  ajv ??= new Ajv2020({ allErrors: true, strict: false, ownProperties: true });
-  const properties = Object.fromEntries(
-    Object.entries(feature.settings).map(([name, { bounds }]) => [name, bounds] as const),
-  );
-  const validate = ajv.compile({ type: 'object', additionalProperties: false, properties });
-  validators.set(feature, validate);
-  return validate;
-}
-
-function detailOf({ instancePath, keyword, message, params }: ErrorObject): ErrorDetail {
-  if (keyword === 'additionalProperties') {
-    return {
-      path: `${CONFIG}/${pointerStep(String(params.additionalProperty))}`,
-      message: 'is not a setting of this feature',
-      keyword,
-    };
-  }
-  const allowed: unknown = params.allowedValues;
-  const says = Array.isArray(allowed) ? `must be one of ${allowed.join(', ')}` : (message ?? 'is not valid');
-  return { path: CONFIG + instancePath, message: says, keyword };
-}
-
 /** Throws FEATURE_VALIDATION_ERROR with the place of each setting that the feature does not have or that is out of bounds. */
 function checkSettings(feature: Feature, config: Record<string, unknown>): void {
-  const validate = validatorOf(feature);
-  if (validate(config)) return;
-  const details = (validate.errors ?? []).slice(0, 50).map(detailOf);
-  throw fault('FEATURE_VALIDATION_ERROR', 'Settings of the feature are not valid. See details.', { details });
+  const { faults } = checkForm('FeatureConfig', feature.key, config, '/body/config');
+  if (faults.length === 0) return;
+  throw fault('FEATURE_VALIDATION_ERROR', 'Settings of the feature are not valid. See details.', { details: faults });
 }
 
 /** The fields that the settings change; null in place of the settings clears them all. */
 function settingsChange({ settings }: Feature, config: Record<string, unknown> | null): Record<string, unknown> {
   const change: Record<string, unknown> = {};
-  for (const [name, { field }] of Object.entries(settings)) {
+  for (const [name, field] of Object.entries(settings)) {
     if (config === null) change[field] = null;
     else if (Object.hasOwn(config, name)) change[field] = config[name];
   }

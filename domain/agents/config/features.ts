@@ -9,39 +9,31 @@ type AgentFeature = components['schemas']['AgentFeature'];
 /** A field of the agent that is on or off. */
 export type Toggle = { [Field in ConfigField]: AgentConfig[Field] extends boolean ? Field : never }[ConfigField];
 
-/** A setting of a feature: the agent's field that it shows, and its bounds as JSON Schema. */
-export interface Setting {
-  field: ConfigField;
-  bounds: object;
-}
-
-/** A feature as a view of the agent's fields. It is on while one of `toggles` is; switched on, the first of them is. */
+/**
+ * A feature as a view of the agent's fields. It is on while one of `toggles` is; switched on, the first of them is. `settings` are the
+ * agent's fields by the names that the feature has for them; their schema is the one that `FeatureConfig` of the document names.
+ */
 export interface Feature {
   key: AgentFeature['key'];
   label: string;
   toggles: readonly [Toggle, ...Toggle[]];
-  settings: Readonly<Record<string, Setting>>;
+  settings: Readonly<Record<string, ConfigField>>;
 }
 
-const flag = { type: ['boolean', 'null'] };
-const longText = { type: ['string', 'null'], maxLength: 10_000 };
-const timeOfDay = { type: ['string', 'null'], pattern: '^([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d$' };
-const whole = (minimum: number, maximum: number) => ({ type: ['integer', 'null'], minimum, maximum });
-
-/** All features in their order. The bounds are those of `AgentUpdate` in the document, which a test holds them to. */
+/** All features in their order. */
 export const FEATURES: readonly Feature[] = [
   {
     key: 'follow-up',
     label: 'Follow-up',
     toggles: ['followUpEnabled'],
     settings: {
-      afterHours: { field: 'followUpAfterHours', bounds: whole(0, 720) },
-      inactivityMinutes: { field: 'followUpInactivityMinutes', bounds: whole(1, 1440) },
-      intervalMinutes: { field: 'followUpIntervalMinutes', bounds: whole(1, 10_080) },
-      maxAttempts: { field: 'followUpMaxAttempts', bounds: whole(1, 10) },
-      businessHoursStart: { field: 'followUpBusinessHoursStart', bounds: timeOfDay },
-      businessHoursEnd: { field: 'followUpBusinessHoursEnd', bounds: timeOfDay },
-      prompt: { field: 'followUpPrompt', bounds: longText },
+      afterHours: 'followUpAfterHours',
+      inactivityMinutes: 'followUpInactivityMinutes',
+      intervalMinutes: 'followUpIntervalMinutes',
+      maxAttempts: 'followUpMaxAttempts',
+      businessHoursStart: 'followUpBusinessHoursStart',
+      businessHoursEnd: 'followUpBusinessHoursEnd',
+      prompt: 'followUpPrompt',
     },
   },
   { key: 'message-splitting', label: 'Message splitting', toggles: ['messageSplittingEnabled'], settings: {} },
@@ -49,13 +41,13 @@ export const FEATURES: readonly Feature[] = [
     key: 'message-delay',
     label: 'Message delay',
     toggles: ['messageDelayEnabled'],
-    settings: { type: { field: 'messageDelayType', bounds: { enum: ['LOW', 'MEDIUM', 'HIGH', 'RANDOM', null] } } },
+    settings: { type: 'messageDelayType' },
   },
   {
     key: 'long-term-memory',
     label: 'Long-term memory',
     toggles: ['longTermMemoryEnabled'],
-    settings: { customInstructions: { field: 'memoryCustomInstructions', bounds: longText } },
+    settings: { customInstructions: 'memoryCustomInstructions' },
   },
   { key: 'sandbox', label: 'Sandbox', toggles: ['sandboxEnabled'], settings: {} },
   { key: 'genui', label: 'Generative UI', toggles: ['genuiEnabled'], settings: {} },
@@ -64,9 +56,9 @@ export const FEATURES: readonly Feature[] = [
     label: 'Audio',
     toggles: ['audioListeningEnabled', 'audioResponseEnabled'],
     settings: {
-      listeningEnabled: { field: 'audioListeningEnabled', bounds: flag },
-      responseEnabled: { field: 'audioResponseEnabled', bounds: flag },
-      voice: { field: 'ttsVoice', bounds: { type: ['string', 'null'], maxLength: 100 } },
+      listeningEnabled: 'audioListeningEnabled',
+      responseEnabled: 'audioResponseEnabled',
+      voice: 'ttsVoice',
     },
   },
   { key: 'web-search', label: 'Web search', toggles: ['webSearchEnabled'], settings: {} },
@@ -81,7 +73,7 @@ export function findFeature(key: string): Feature {
 
 /** How a change of the feature calls the agent's fields. */
 export function placeIn({ settings }: Feature): FieldPlace {
-  const names = new Map(Object.entries(settings).map(([name, { field }]) => [field, name]));
+  const names = new Map(Object.entries(settings).map(([name, field]) => [field, name]));
   return (field) => {
     const name = names.get(field);
     return name === undefined ? { name: field, path: '/body' } : { name, path: `/body/config/${name}` };

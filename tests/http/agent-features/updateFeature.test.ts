@@ -1,6 +1,6 @@
 // Longer than most: for each of eight features this route and updateAgent must agree.
-import { readFileSync } from 'node:fs';
 import { newId } from '../../../core/ids.ts';
+import { documentSchema, namedSchemas, type SchemaName } from '../../../core/namedSchemas.ts';
 import { FEATURES } from '../../../domain/agents/config/features.ts';
 import type { components } from '../../../generated/api.ts';
 import { makeAgent, makeReadyAgent, publish, readAgent } from '../../support/agents/agents.ts';
@@ -94,26 +94,25 @@ describe('this route and updateAgent agree', () => {
     }
   });
 
-  test('the bounds of each field are those of the document, and every feature field belongs to a feature', () => {
-    type Schema = Record<string, unknown> & { anyOf?: Schema[]; $ref?: string };
-    const { schemas } = JSON.parse(readFileSync('generated/openapi.json', 'utf8')).components as {
-      schemas: Record<string, { properties: Record<string, Schema>; enum?: unknown[] }>;
-    };
-    const documented = Object.entries(schemas.AgentUpdate?.properties ?? {}).map(([field, schema]) => {
-      const { description: _description, examples: _examples, ...bounds } = schema;
-      const [named, none] = schema.anyOf ?? [];
-      if (!named || !none) return [field, bounds];
-      const name = String(named.$ref).split('/').at(-1) ?? '';
-      return [field, { enum: [...(schemas[name]?.enum ?? []), null] }];
-    });
-    const document = Object.fromEntries(documented) as Record<string, object>;
-    const settings = FEATURES.flatMap((feature) => Object.values(feature.settings));
-    for (const { field, bounds } of settings) expect([field, bounds]).toEqual([field, document[field]]);
-    const fields = [...settings.map(({ field }) => field), ...FEATURES.flatMap(({ toggles }) => toggles)];
+  test('the bounds of each setting are those of the field of the agent, and every feature field belongs to a feature', () => {
+    const boundsOf = (schema: SchemaName) =>
+      Object.fromEntries(
+        Object.entries((documentSchema(schema).properties ?? {}) as Record<string, object>).map(([name, property]) => {
+          const { description: _description, examples: _examples, ...bounds } = property as Record<string, unknown>;
+          return [name, bounds] as const;
+        }),
+      );
+    const agent = boundsOf('AgentUpdate');
+    for (const { key, settings } of FEATURES) {
+      const schema = namedSchemas('FeatureConfig').mapping.get(key) as SchemaName;
+      const fields = Object.entries(settings).map(([name, field]) => [name, agent[field]]);
+      expect([key, boundsOf(schema)]).toEqual([key, Object.fromEntries(fields)]);
+    }
+    const fields = FEATURES.flatMap(({ toggles, settings }) => [...toggles, ...Object.values(settings)]);
     const others =
       /^(name|description|avatarUrl|categories|systemPrompt|aiModelPublicId|temperature|thinking\w+|dynamicPromptEnabled)$/;
     expect([...new Set<string>(fields)].sort()).toEqual(
-      Object.keys(document)
+      Object.keys(agent)
         .filter((field) => !others.test(field))
         .sort(),
     );
