@@ -42,3 +42,10 @@ test('no two source files export one name', () => {
   expect(files.length).toBeGreaterThan(400);
   expect(sharedNames(new Map(files.map((file) => [file, readFileSync(join(root, file), 'utf8')])))).toEqual([]);
 });
+
+test('no parameter has the name of a schema: generators that make a type of each refuse the document', () => {
+  const { components } = JSON.parse(readFileSync(join(root, 'generated/openapi.json'), 'utf8'));
+  const names = Object.keys(components.parameters);
+  expect(names.length).toBeGreaterThan(0);
+  expect(names.filter((name) => name in components.schemas)).toEqual([]);
+});
