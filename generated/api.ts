@@ -7189,6 +7189,8 @@ export interface components {
         ActiveOnly: boolean;
         /** @description Only agents with this category tag. Repeat the parameter to accept any of several. */
         AgentCategoriesFilter: string[];
+        /** @description The feature's key, as `listFeatures` gives it. */
+        AgentFeatureKey: string;
         /** @description The agent's id. */
         AgentPublicId: string;
         /** @description Only agents whose name or description contains this text, in upper or lower case. */
@@ -7241,14 +7243,12 @@ export interface components {
         ExternalMcpStatusFilter: components["schemas"]["ExternalMcpStatus"];
         /** @description Only conversations of this end user. The whole id must match, in upper and lower case. */
         ExternalUserIdFilter: string;
-        /** @description The feature's key, as `listFeatures` gives it. */
-        FeatureKey: string;
         /** @description The tool's id. */
         HttpToolPublicId: string;
         /** @description Only tools whose name contains this text, in upper or lower case. */
         HttpToolSearch: string;
         /** @description Which logo. */
-        HubLogoType: components["schemas"]["HubLogoType"];
+        HubLogo: components["schemas"]["HubLogoType"];
         /** @description A random text, such as a UUID, that you choose for each new request and repeat with its retries: a retry gets the first answer again, and nothing is done twice. 1 to 255 visible ASCII characters. How long answers are kept, and which, is in the description of the API. */
         IdempotencyKey: string;
         /** @description Also list archived agents. */
@@ -8036,7 +8036,7 @@ export interface operations {
                 /** @description The agent's id. */
                 agentPublicId: components["parameters"]["AgentPublicId"];
                 /** @description The feature's key, as `listFeatures` gives it. */
-                featureKey: components["parameters"]["FeatureKey"];
+                featureKey: components["parameters"]["AgentFeatureKey"];
             };
             cookie?: never;
         };
@@ -8067,7 +8067,7 @@ export interface operations {
                 /** @description The agent's id. */
                 agentPublicId: components["parameters"]["AgentPublicId"];
                 /** @description The feature's key, as `listFeatures` gives it. */
-                featureKey: components["parameters"]["FeatureKey"];
+                featureKey: components["parameters"]["AgentFeatureKey"];
             };
             cookie?: never;
         };
@@ -11550,7 +11550,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Which logo. */
-                type: components["parameters"]["HubLogoType"];
+                type: components["parameters"]["HubLogo"];
             };
             cookie?: never;
         };
@@ -11586,7 +11586,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Which logo. */
-                type: components["parameters"]["HubLogoType"];
+                type: components["parameters"]["HubLogo"];
             };
             cookie?: never;
         };

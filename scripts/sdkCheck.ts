@@ -1,0 +1,82 @@
+import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { killChildren } from './bench/children.ts';
+import { checkGenerator, type Result } from './sdkCheck/check.ts';
+import { generators } from './sdkCheck/generators.ts';
+import { startGuildhall } from './sdkCheck/service.ts';
+import { STEPS } from './sdkCheck/steps.ts';
+
+/*
+ * Generates clients from the document, compiles them, and uses them against a running service. Whether a client really did what it says
+ * is read from the service.
+ */
+const USAGE = `Usage: npm run sdk:check -- [NAME]… [--all] [--required] [--document FILE] [--keep FOLDER]
+
+  NAME             one of: ${generators.map(({ name }) => name).join(', ')}
+                   without a name: those that need nothing but npm ci
+  --all            all of them
+  --required       fails when a generator is skipped because the machine lacks a tool
+  --document FILE  another document than generated/openapi.json
+  --keep FOLDER    writes the clients there, and leaves them`;
+
+const ROOT = join(import.meta.dirname, '..');
+
+async function main(): Promise<void> {
+  const { values: options, positionals: names } = parseArgs({
+    allowPositionals: true,
+    options: {
+      all: { type: 'boolean', default: false },
+      required: { type: 'boolean', default: false },
+      document: { type: 'string', default: join(ROOT, 'generated/openapi.json') },
+      keep: { type: 'string' },
+    },
+  });
+  const unknown = names.filter((name) => !generators.some((generator) => generator.name === name));
+  if (unknown.length > 0) throw new Error(`There is no generator ${unknown.join(', ')}.\n${USAGE}`);
+  const chosen = generators.filter(({ name, fast }) => options.all || (names.length > 0 ? names.includes(name) : fast));
+
+  const scratch = await mkdtemp(join(tmpdir(), 'guildhall-sdk-'));
+  const folder = options.keep ? resolve(options.keep) : join(scratch, 'clients');
+  await mkdir(folder, { recursive: true });
+  // The clients in TypeScript find their packages and the types of Node there.
+  await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules')).catch((error) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
+  const results: Result[] = [];
+  const guildhall = await startGuildhall(scratch);
+  try {
+    for (const generator of chosen) {
+      const place = {
+        document: resolve(options.document),
+        folder: join(folder, generator.name),
+        cache: join(ROOT, 'node_modules/.cache/sdk-check'),
+      };
+      const result = await checkGenerator(generator, place, guildhall);
+      results.push(result);
+      print(result);
+    }
+    await guildhall.stop();
+  } finally {
+    killChildren();
+    await rm(scratch, { recursive: true, force: true });
+  }
+  const count = (outcome: Result['outcome']) => results.filter((result) => result.outcome === outcome).length;
+  console.log(`sdk:check: ${count('passed')} passed, ${count('failed')} failed, ${count('skipped')} skipped`);
+  if (count('failed') > 0 || (options.required && count('skipped') > 0)) process.exitCode = 1;
+}
+
+function print({ name, outcome, reason, seconds, steps }: Result): void {
+  const times = Object.entries(seconds).map(([stage, value]) => `${stage} ${value} s`);
+  if (outcome === 'skipped') console.log(`SKIPPED ${name}: ${reason}`);
+  else console.log(`${outcome === 'passed' ? 'passed' : 'FAILED'} ${name} (${times.join(', ')})`);
+  if (outcome === 'failed') console.log(`  ${reason}`);
+  for (const step of STEPS) if (steps && steps[step] !== 'ok') console.log(`  ${step}: ${steps[step]}`);
+}
+
+await main().catch((error) => {
+  killChildren();
+  console.error(error.message);
+  process.exitCode = 1;
+});
