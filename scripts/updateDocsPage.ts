@@ -9,7 +9,7 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
  * Writes server/pages/docs/scalar/, the API reference that /docs serves: `npm run docs:update -- [version]`. Without a version it writes
  * the recorded one again, and fails when the registry has other bytes for it. It installs the package with all that is built into its one
  * file (290 MB, in a temporary folder), takes the file and the licences, and runs no script of any package.
- * docs/decisions/0026-the-api-reference-is-one-file.md says why.
+ * docs/decisions/0027-the-api-reference-is-one-file.md says why.
  */
 
 const PACKAGE = '@scalar/api-reference';

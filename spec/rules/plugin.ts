@@ -21,6 +21,7 @@ import { responseRequired } from './responseRequired.ts';
 import { schemaExtensions } from './schemaExtensions.ts';
 import { schemaIdioms } from './schemaIdioms.ts';
 import { schemasByField } from './schemasByField.ts';
+import { tagGroups } from './tagGroups.ts';
 import { validExamples } from './validExamples.ts';
 
 /** The plugin that redocly.yaml loads: the house rules, our keywords of schemas and the bundle's one decorator. */
@@ -50,6 +51,7 @@ export default function guildhall() {
         'required-statuses': requiredStatuses,
         'response-required': responseRequired,
         'schema-idioms': schemaIdioms,
+        'tag-groups': tagGroups,
         'valid-examples': validExamples,
       },
     },
