@@ -102,10 +102,17 @@ export function demoOf(service: ServiceProcess): { agentId: string; key: string 
 }
 
 /** Sends a request to the API. */
-export function call(origin: string, key: string, method: string, path: string, body?: object): Promise<Response> {
+export function call(
+  origin: string,
+  key: string,
+  method: string,
+  path: string,
+  body?: object,
+  headers: Record<string, string> = {},
+): Promise<Response> {
   return fetch(`${origin}${API_PREFIX}${path}`, {
     method,
-    headers: { 'X-Api-Key': key, 'Content-Type': 'application/json' },
+    headers: { 'X-Api-Key': key, 'Content-Type': 'application/json', ...headers },
     body: body ? JSON.stringify(body) : null,
   });
 }

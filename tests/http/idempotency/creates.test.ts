@@ -1,13 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
+import { fault } from '../../../core/errors.ts';
 import { removeExcessKeys } from '../../../db/queries/workspaces/idempotencyKeys.ts';
+import { addAgent } from '../../../domain/agents/addAgent.ts';
 import { pending } from '../../../generated/handlers.ts';
 import { type OperationId, operations } from '../../../generated/operations.ts';
+import { agentBody } from '../../../handlers/agents/agentBody.ts';
+import type { Handlers } from '../../../handlers/handler.ts';
 import { forgetAnswers } from '../../../jobs/upkeep.ts';
 import { makeAgent } from '../../support/agents/agents.ts';
 import { tableContents } from '../../support/db/tableContents.ts';
 import { startTestApp, type TestApp, TestClock } from '../../support/http/app.ts';
 import { operationIds, parametersOf } from '../../support/http/exampleRequest.ts';
+import { poll } from '../../support/poll.ts';
 import { CREATES, sendKeyed } from './keyedRequests.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -119,6 +124,54 @@ describe('what is kept', () => {
     expect((await app.api('post', '/agents').set(headers).send({ name: 1 })).status).toBe(400);
     expect((await app.api('post', '/agents').set(headers).send({ name: 'Corrected' })).status).toBe(201);
   });
+
+  test('a failure of the service is not kept: the retry does the work, with another body too', async () => {
+    const failures = ['UNAVAILABLE', 'INTERNAL_ERROR'] as const;
+    let runs = 0;
+    const createAgent: Handlers['createAgent'] = async (context) => {
+      const failure = failures[runs++];
+      const agent = await addAgent(context, context.body);
+      if (failure) throw fault(failure);
+      return context.reply(201, agentBody(agent, context.runtime));
+    };
+    const failing = await startTestApp({ handlers: { createAgent }, database: app.database, clock });
+    const headers = withKey();
+    const ask = (name: string) => failing.api('post', '/agents', app.workspace.apiKey).set(headers).send({ name });
+    expect([(await ask('Fails')).status, (await ask('Fails')).status]).toEqual([503, 500]);
+    expect(await agentsNamed('Fails')).toBe(0);
+    expect([(await ask('Works')).status, (await ask('Fails')).body.code]).toEqual([201, 'IDEMPOTENCY_KEY_REUSED']);
+    await failing.close();
+  });
+
+  test('the work of a process that has lost its claim is undone', async () => {
+    const createAgent: Handlers['createAgent'] = async (context) => {
+      const agent = await addAgent(context, context.body);
+      // This process had stopped for longer than its claim holds, and another one has taken it.
+      await sql`update idempotency_keys set claim_id = gen_random_uuid(), claimed_until = now() + interval '20 seconds'
+        where claim_id = ${context.claim?.claimId}`.execute(app.workspace.db);
+      return context.reply(201, agentBody(agent, context.runtime));
+    };
+    const slow = await startTestApp({ handlers: { createAgent }, database: app.database, clock });
+    const { status, body } = await slow
+      .api('post', '/agents', app.workspace.apiKey)
+      .set(withKey())
+      .send({ name: 'Too slow' });
+    expect([status, body.code, await agentsNamed('Too slow')]).toEqual([409, 'IDEMPOTENCY_IN_PROGRESS', 0]);
+    await slow.close();
+  });
+
+  test('a source that is added under a key is processed', async () => {
+    const working = await startTestApp({ database: app.database, clock, jobs: true });
+    const made = { path: '/knowledge-sources', body: { name: 'Processed', textContent: 'Thirty days.' } };
+    const added = await sendKeyed(working, made, withKey(), app.workspace.apiKey);
+    const read = () => app.api('get', `/knowledge-sources/${added.body.publicId}`);
+    await poll(
+      async () => (await read()).body.processingStatus,
+      (status) => status === 'COMPLETED',
+      20_000,
+    );
+    await working.close();
+  }, 30_000);
 
   test('after 24 hours the key is new', async () => {
     const headers = withKey();
