@@ -2398,8 +2398,8 @@ export interface components {
             description?: string | null;
             /** @description Picture of the agent, an http or https address. */
             avatarUrl?: string | null;
-            /** @description Free-form tags to find the agent by. */
-            categories?: string[];
+            /** @description Free-form tags to find the agent by; absent or `null` for none. */
+            categories?: string[] | null;
         };
         /**
          * @description A capability of an agent that can be switched on and off. What each feature does once it is published, by its key:
@@ -2560,8 +2560,8 @@ export interface components {
             description?: string | null;
             /** @description Picture of the agent, an http or https address. */
             avatarUrl?: string | null;
-            /** @description Free-form tags to find the agent by. The list replaces the present one. */
-            categories?: string[];
+            /** @description Free-form tags to find the agent by. The list replaces the present one; `null` takes all away, as `[]` does. */
+            categories?: string[] | null;
             /** @description Instructions that open every conversation. `{{name}}` is replaced by a variable when `dynamicPromptEnabled` is on. */
             systemPrompt?: string | null;
             /**
@@ -2688,11 +2688,8 @@ export interface components {
             /** @description Help text for whoever fills in the value. */
             description?: string | null;
             type: components["schemas"]["VariableType"];
-            /**
-             * @description Whether a conversation needs a value. A message without a value or default is 422 `MISSING_VARIABLE`.
-             * @default false
-             */
-            required: boolean;
+            /** @description Whether a conversation needs a value; absent for false. A message without a value or default is 422 `MISSING_VARIABLE`. */
+            required?: boolean;
             /** @description Value where a conversation gives none, in the form that `type` demands; `null` is no default. */
             defaultValue?: unknown;
             /** @description What can be chosen. Needed for `single_choice` and `multi_choice`, at least one; for other types leave it out. */
@@ -2705,10 +2702,9 @@ export interface components {
             booleanTextWhenFalse?: string | null;
             /**
              * Format: int32
-             * @description Position among the variables of the agent; variables with equal positions are in the order of their creation.
-             * @default 0
+             * @description Position among the variables of the agent, absent for 0; variables with equal positions are in the order of their creation.
              */
-            sortOrder: number;
+            sortOrder?: number;
         };
         /** @description The fields to change. An absent field stays as it is, `null` clears it. */
         AgentVariableUpdate: {
@@ -2723,8 +2719,8 @@ export interface components {
             required?: boolean;
             /** @description Value where a conversation gives none, in the form that `type` demands; `null` is no default. */
             defaultValue?: unknown;
-            /** @description What can be chosen, for `single_choice` and `multi_choice` only, at least one. The list replaces the present one. */
-            options?: components["schemas"]["VariableOptionInput"][];
+            /** @description What can be chosen, for `single_choice` and `multi_choice` only, at least one. The list replaces the present one; `null` takes all away, as `[]` does, which these two types refuse. */
+            options?: components["schemas"]["VariableOptionInput"][] | null;
             /** @description Text between the chosen options in the prompt, `, ` when it is cleared. Only kept for `multi_choice`. */
             multiChoiceSeparator?: string | null;
             /** @description What the prompt says when the value is true, `true` without it. Only kept for `bool`. */
@@ -3061,11 +3057,8 @@ export interface components {
             description?: string | null;
             /** @description The prompt that the agent gets when the automation runs. */
             prompt: string;
-            /**
-             * @description What happens when a run calls a tool that needs approval.
-             * @default pause_on_approval
-             */
-            hitlMode: components["schemas"]["HitlMode"];
+            /** @description What happens when a run calls a tool that needs approval; absent for `pause_on_approval`. */
+            hitlMode?: components["schemas"]["HitlMode"];
             triggerMode: components["schemas"]["AutomationTriggerMode"];
             /**
              * @description Cron expression of five fields, or `@hourly`, `@daily`, `@weekly`, `@monthly` or `@yearly`. Required with trigger mode `schedule`, ignored with the others.
@@ -3087,10 +3080,10 @@ export interface components {
              * @example GMAIL_NEW_EMAIL
              */
             triggerSlug?: string | null;
-            /** @description Configuration of the trigger, in the shape of the `configSchema` that `getNativeMcpTrigger` shows. A `webhookUrl` for trigger mode `webhook_url` is made by the service; one sent here is ignored. */
+            /** @description Configuration of the trigger, in the shape of the `configSchema` that `getNativeMcpTrigger` shows; absent or `null` for none. A `webhookUrl` for trigger mode `webhook_url` is made by the service; one sent here is ignored. */
             triggerConfig?: {
                 [key: string]: unknown;
-            };
+            } | null;
         };
         /** @description One run of an automation. */
         AutomationExecution: {
@@ -3178,10 +3171,10 @@ export interface components {
              * @example GMAIL_NEW_EMAIL
              */
             triggerSlug?: string;
-            /** @description Configuration of the trigger. The object replaces the present one, except for a `webhookUrl`, which is the service's and stays. */
+            /** @description Configuration of the trigger. The object replaces the present one; `null` clears it. A `webhookUrl` is the service's and stays. */
             triggerConfig?: {
                 [key: string]: unknown;
-            };
+            } | null;
         };
         /** @description An external MCP server that can be linked to the agent. */
         AvailableExternalMcp: {
@@ -3286,14 +3279,14 @@ export interface components {
         };
         /** @description The fields to change. An absent field stays as it is. */
         ChannelConfigure: {
-            /** @description Configuration in the shape of the type's `configSchema`, see `getChannelType`. The object replaces the present one. */
+            /** @description Configuration in the shape of the type's `configSchema`, see `getChannelType`. The object replaces the present one; `null` clears it. */
             channelSpecificConfig?: {
                 [key: string]: unknown;
-            };
-            /** @description Credentials in the shape of the type's `credentialsSchema`; a type without one takes none. They replace the stored ones, are kept encrypted and never returned. */
+            } | null;
+            /** @description Credentials in the shape of the type's `credentialsSchema`; a type without one takes none. They replace the stored ones, are kept encrypted and never returned; `null` clears them. */
             credentials?: {
                 [key: string]: unknown;
-            };
+            } | null;
             /** @description Whether the agent answers on this channel. */
             isActive?: boolean;
         };
@@ -3304,21 +3297,15 @@ export interface components {
              * @example web_chat
              */
             channelType: string;
-            /**
-             * @description Whether the agent answers on the channel as soon as it is configured.
-             * @default true
-             */
-            isActive: boolean;
+            /** @description Whether the agent answers on the channel as soon as it is configured; absent for true. */
+            isActive?: boolean;
         };
         /** @description The instance mode to set. */
         ChannelInstanceModeUpdate: {
             /** @description Whether the channel keeps one shared instance (`STATIC`) or makes one when needed (`DYNAMIC`). */
             mode: components["schemas"]["InstanceMode"];
-            /**
-             * @description Accept that the switch resets the state of the channel.
-             * @default false
-             */
-            confirm: boolean;
+            /** @description Accept that the switch resets the state of the channel; absent for false. */
+            confirm?: boolean;
         };
         /** @description What the API can do with channels of a type. */
         ChannelSupport: {
@@ -3361,16 +3348,10 @@ export interface components {
              * @description Plan to start on; absent or `null` for none. Ignored when `inviteToTrial` is true.
              */
             planPublicId?: string | null;
-            /**
-             * @description Start on the hub's trial plan instead.
-             * @default false
-             */
-            inviteToTrial: boolean;
-            /**
-             * @description Mail an invitation to each user at once.
-             * @default false
-             */
-            sendInvitations: boolean;
+            /** @description Start on the hub's trial plan instead; absent for false. */
+            inviteToTrial?: boolean;
+            /** @description Mail an invitation to each user at once; absent for false. */
+            sendInvitations?: boolean;
             /**
              * Format: int32
              * @description Included credits to start with; absent or `null` for as many as the plan includes.
@@ -3751,8 +3732,8 @@ export interface components {
              */
             durationMonths?: number | null;
             scope: components["schemas"]["CouponScope"];
-            /** @description Ids of the plans: required for scope `plans`, refused for scope `hub`. For a fixed amount they all have the same currency. */
-            applicablePlanIds?: string[];
+            /** @description Ids of the plans: required for scope `plans`, refused for scope `hub`; `null` and `[]` are none. For a fixed amount they all have the same currency. */
+            applicablePlanIds?: string[] | null;
             /**
              * Format: int32
              * @description Most redemptions in all; absent or `null` for no limit.
@@ -4239,18 +4220,15 @@ export interface components {
             authType: components["schemas"]["ExternalMcpAuthTypeChoice"];
             /** @description The credential, not blank. Required when `authType` is `API_KEY` or `BEARER_TOKEN`. */
             authValue?: string;
-            /** @description The headers to send. Required when `authType` is `CUSTOM_HEADER`, unless `authHeaderName` and `authValue` name one header the old way. Each name once, in upper or lower case; names that HTTP or MCP sets itself, such as `Host` or `Mcp-Session-Id`, are refused. */
-            authHeaders?: components["schemas"]["ExternalMcpAuthHeader"][];
+            /** @description The headers to send. Required when `authType` is `CUSTOM_HEADER`, unless `authHeaderName` and `authValue` name one header the old way; absent, `null` or `[]` for none. Each name once, in upper or lower case; names that HTTP or MCP sets itself, such as `Host` or `Mcp-Session-Id`, are refused. */
+            authHeaders?: components["schemas"]["ExternalMcpAuthHeader"][] | null;
             /**
              * @description The old way to name one header for `CUSTOM_HEADER`, with its value in `authValue`. Prefer `authHeaders`.
              * @example X-Api-Key
              */
             authHeaderName?: string | null;
-            /**
-             * @description Store nothing and return 422 `MCP_DISCOVERY_FAILED` when the tools cannot be discovered.
-             * @default false
-             */
-            rejectIfNotConnected: boolean;
+            /** @description Store nothing and return 422 `MCP_DISCOVERY_FAILED` when the tools cannot be discovered. Absent for false. */
+            rejectIfNotConnected?: boolean;
         };
         /** @description An external MCP server linked to an agent. */
         ExternalMcpLink: {
@@ -4277,11 +4255,8 @@ export interface components {
              * @description The external MCP server's id. Its status must be `CONNECTED`.
              */
             externalMcpPublicId: string;
-            /**
-             * @description Whether all calls share one connection to the server (`STATIC`) or each call opens its own (`DYNAMIC`).
-             * @default STATIC
-             */
-            instanceMode: components["schemas"]["InstanceMode"];
+            /** @description Whether all calls share one connection to the server (`STATIC`) or each call opens its own (`DYNAMIC`); absent for `STATIC`. */
+            instanceMode?: components["schemas"]["InstanceMode"];
         };
         /** @description The fields to change. An absent field stays as it is, `null` resets it to the value of a new link. */
         ExternalMcpLinkUpdate: {
@@ -4326,8 +4301,8 @@ export interface components {
             authType?: components["schemas"]["ExternalMcpAuthTypeChoice"];
             /** @description A new credential, which replaces the stored one at once, even when the two are the same. Needed when `authType` changes to one that uses a value and none is stored. */
             authValue?: string;
-            /** @description New headers for `CUSTOM_HEADER`. The list replaces all stored headers at once. Each name once, in upper or lower case; names that HTTP or MCP sets itself, such as `Host` or `Mcp-Session-Id`, are refused. */
-            authHeaders?: components["schemas"]["ExternalMcpAuthHeader"][];
+            /** @description New headers for `CUSTOM_HEADER`. The list replaces all stored headers at once. They cannot be cleared: `null` and `[]` leave them as they are. Each name once, in upper or lower case; names that HTTP or MCP sets itself, such as `Host` or `Mcp-Session-Id`, are refused. */
+            authHeaders?: components["schemas"]["ExternalMcpAuthHeader"][] | null;
             /**
              * @description The old way to name one header for `CUSTOM_HEADER`, with its value in `authValue`. Prefer `authHeaders`. `null` takes the one header away: `authHeaders` or another `authType` must come in its place.
              * @example X-Api-Key
@@ -4489,11 +4464,8 @@ export interface components {
             /** @description What the tool does. Models decide by it. */
             description?: string | null;
             toolType: components["schemas"]["HttpToolType"];
-            /**
-             * @description Whether a call waits for a person's approval before it runs, for every agent.
-             * @default false
-             */
-            requiresApproval: boolean;
+            /** @description Whether a call waits for a person's approval before it runs, for every agent; absent for false. */
+            requiresApproval?: boolean;
             configuration: components["schemas"]["HttpToolConfiguration"];
         };
         /** @description A tool that is linked to an agent. */
@@ -4583,7 +4555,8 @@ export interface components {
             toolType?: components["schemas"]["HttpToolType"];
             /** @description Whether a call waits for a person's approval before it runs. True counts for all agents at once. Present links keep their own setting: after false, calls of agents whose link demands approval still wait. */
             requiresApproval?: boolean;
-            configuration?: components["schemas"]["HttpToolConfiguration"];
+            /** @description The new configuration, which replaces the present one. It cannot be cleared: `null` leaves it as it is. */
+            configuration?: components["schemas"]["HttpToolConfiguration"] | null;
         };
         /** @description The branded place where the clients of the workspace use its agents. */
         Hub: {
@@ -4926,14 +4899,14 @@ export interface components {
         MessageDelayTier: "LOW" | "MEDIUM" | "HIGH" | "RANDOM";
         /** @description Data of your own, any JSON. The metadata of the first message of a conversation is stored with the conversation; later messages do not change it. Two fields have a meaning, `variables` and `approvals`. */
         MessageMetadata: {
-            /** @description Values of the agent's variables by name, each in the form that the type of the variable demands. Values of the first message hold for the whole conversation, values of a later message for that turn only. Sub-agents get the values that fit their own variables. Names that an agent does not define are ignored. */
+            /** @description Values of the agent's variables by name, each in the form that the type of the variable demands. Values of the first message hold for the whole conversation, values of a later message for that turn only. Sub-agents get the values that fit their own variables. Names that an agent does not define are ignored. `null` is no value. */
             variables?: {
                 [key: string]: unknown;
-            };
-            /** @description Decisions on the pending tool calls of the conversation, by the `publicId` of the pending approval. A call that is not named stays pending. An id that was never an approval of the conversation is 400 `VALIDATION_ERROR`; a call that is already decided keeps its decision. */
+            } | null;
+            /** @description Decisions on the pending tool calls of the conversation, by the `publicId` of the pending approval. A call that is not named stays pending. An id that was never an approval of the conversation is 400 `VALIDATION_ERROR`; a call that is already decided keeps its decision. `null` is no decision. */
             approvals?: {
                 [key: string]: components["schemas"]["ApprovalDecision"];
-            };
+            } | null;
         } & {
             [key: string]: unknown;
         };
@@ -4986,8 +4959,8 @@ export interface components {
         MessageSend: {
             /** @description Text of the message. It may be empty or left out when there is an attachment. `approve` or `reject` alone, in any case, decides all tool calls that wait in the conversation. `/` and the word of a command at the beginning invoke the command. */
             content?: string;
-            /** @description Images, documents and voice messages for this message. */
-            attachments?: components["schemas"]["Attachment"][];
+            /** @description Images, documents and voice messages for this message; absent or `null` for none. */
+            attachments?: components["schemas"]["Attachment"][] | null;
             /**
              * Format: uuid
              * @description Conversation to continue, one of this agent. Left out, a new one starts.
@@ -4995,18 +4968,14 @@ export interface components {
             conversationId?: string;
             /** @description Your own stable id of the end user. It counts when a conversation is created, a UUID is made up when it is left out then; a continued conversation keeps its own. What an agent remembers of an end user it remembers by this id. */
             externalUserId?: string;
-            /**
-             * @description Keep the conversation out of the inbox of the web console. It counts when a conversation is created and is ignored when one is continued.
-             * @default false
-             */
-            isTest: boolean;
+            /** @description Keep the conversation out of the inbox of the web console; absent for false. It counts when a conversation is created and is ignored when one is continued. */
+            isTest?: boolean;
             metadata?: components["schemas"]["MessageMetadata"];
             /**
              * Format: int32
-             * @description Seconds to wait for the reply before 408 `AGENT_TIMEOUT`. `streamMessage` ignores it.
-             * @default 60
+             * @description Seconds to wait for the reply before 408 `AGENT_TIMEOUT`; absent for 60. `streamMessage` ignores it.
              */
-            timeoutSeconds: number;
+            timeoutSeconds?: number;
         };
         /**
          * @description Server-sent events, each with a name in `event` and one JSON object in `data`, in this order:
@@ -5390,10 +5359,10 @@ export interface components {
             agents: components["schemas"]["PlanContentAgent"][];
             /** @description Pages of the hub that the plan gives access to. */
             pages: components["schemas"]["HubPage"][];
-            /** @description Links of the hub that the plan shows in the menu. */
-            externalLinkPublicIds?: string[];
-            /** @description Order of the sections in the menu, each once. Absent: chat, then support. */
-            sectionOrdering?: components["schemas"]["PlanContentSection"][];
+            /** @description Links of the hub that the plan shows in the menu; absent or `null` for none. */
+            externalLinkPublicIds?: string[] | null;
+            /** @description Order of the sections in the menu, each once. Absent or `null`: chat, then support. */
+            sectionOrdering?: components["schemas"]["PlanContentSection"][] | null;
         };
         /** @description An agent that a plan gives access to. */
         PlanContentAgent: {
@@ -5443,26 +5412,17 @@ export interface components {
              * @description Users that a client workspace on this plan may have.
              */
             seatsIncluded: number;
-            /**
-             * @description Whether credits are unlimited, whatever the credit package says.
-             * @default false
-             */
-            unlimitedCredits: boolean;
-            /**
-             * @description Whether customers may buy credits beyond those included.
-             * @default false
-             */
-            extraCreditsEnabled: boolean;
+            /** @description Whether credits are unlimited, whatever the credit package says; absent for false. */
+            unlimitedCredits?: boolean;
+            /** @description Whether customers may buy credits beyond those included; absent for false. */
+            extraCreditsEnabled?: boolean;
             /**
              * Format: int32
              * @description Price of a pack of extra credits in the currency's smallest unit. Needed when `extraCreditsEnabled` is true.
              */
             extraCreditsPriceCents?: number | null;
-            /**
-             * @description Whether the pricing widget shows the plan.
-             * @default true
-             */
-            visible: boolean;
+            /** @description Whether the pricing widget shows the plan; absent for true. */
+            visible?: boolean;
             /**
              * Format: uuid
              * @description Credit package that the plan includes; absent or `null` for none.
@@ -5651,8 +5611,8 @@ export interface components {
             widgetCtaText?: string;
             /** @description Whether the pricing widget sets the plan off from the others. */
             widgetHighlighted?: boolean;
-            /** @description Feature list in the pricing widget. The list replaces the present one. */
-            widgetFeatures?: components["schemas"]["WidgetFeature"][];
+            /** @description Feature list in the pricing widget. The list replaces the present one; `null` takes all away, as `[]` does. */
+            widgetFeatures?: components["schemas"]["WidgetFeature"][] | null;
         };
         /**
          * @description How far the processing of a knowledge source is. `PENDING`: it waits for its turn. `PROCESSING`: it is being read and indexed. `COMPLETED`: agents can draw on it. `FAILED`: it could not be read or has no text, `errorMessage` says why; it is not tried again, so add a new source.
@@ -7527,7 +7487,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description Release notes; may be left out. */
+        /** @description Release notes; may be left out. JSON `null` is no body. */
         requestBody?: {
             content: {
                 "application/json": components["schemas"]["AgentPublish"];
@@ -10873,7 +10833,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description Why the client is suspended; may be left out. */
+        /** @description Why the client is suspended; may be left out. JSON `null` is no body. */
         requestBody?: {
             content: {
                 "application/json": components["schemas"]["ClientSuspend"];

@@ -4,12 +4,12 @@ import { type AgentRow, insertAgent, reserveAgentPlace } from '../../db/queries/
 import { inTransaction } from '../../db/transaction.ts';
 import type { DraftContext } from './draft/draft.ts';
 
-/** What a new agent is called; absent = empty. */
+/** What a new agent is called; absent and null = empty. */
 export interface NewAgent {
   name: string;
   description?: string | null;
   avatarUrl?: string | null;
-  categories?: string[];
+  categories?: string[] | null;
 }
 
 /**
@@ -19,7 +19,7 @@ export interface NewAgent {
  */
 export async function addAgent(
   { db, workspaceId, clock }: DraftContext,
-  { name, description = null, avatarUrl = null, categories = [] }: NewAgent,
+  { name, description = null, avatarUrl = null, categories }: NewAgent,
 ): Promise<AgentRow> {
   const now = clock.now();
   const row = {
@@ -28,7 +28,7 @@ export async function addAgent(
     name,
     description,
     avatar_url: avatarUrl,
-    categories,
+    categories: categories ?? [],
     created_at: now,
     updated_at: now,
   };

@@ -48,14 +48,21 @@ function checkHeaders(headers: { name: string; value: string }[]): void {
   }
 }
 
+/** The headers of a body; null and an empty list are none: generated clients send them for a field that nobody has set. */
+function headersOf({ authHeaders }: Fields): { name: string; value: string }[] | undefined {
+  return authHeaders?.length ? authHeaders : undefined;
+}
+
 function rejectUnused(fields: Fields, authType: string, names: readonly (keyof Fields)[]): void {
   for (const name of names) {
-    if (fields[name] != null) throw invalid(`/body/${name}`, `The authType ${authType} does not use it.`);
+    if ((name === 'authHeaders' ? headersOf(fields) : fields[name]) != null)
+      throw invalid(`/body/${name}`, `The authType ${authType} does not use it.`);
   }
 }
 
 function customHeaders(fields: Fields, present: PresentAuth | undefined, storedValue: string | undefined): ServerAuth {
-  const { authHeaders, authHeaderName, authValue } = fields;
+  const { authHeaderName, authValue } = fields;
+  const authHeaders = headersOf(fields);
   const authType = 'CUSTOM_HEADER';
   if (authHeaders !== undefined) {
     const both = 'Send either authHeaders, or authHeaderName and authValue.';
@@ -110,12 +117,12 @@ function storedValueOf(present: PresentAuth | undefined): string | undefined {
 
 /** Whether a change affects the authentication. A value in the body always counts as a new one. */
 export function changesAuth(fields: Fields, present: Omit<PresentAuth, 'stored'>): boolean {
-  const { authType = present.authType, authHeaderName = present.headerName, authValue, authHeaders } = fields;
+  const { authType = present.authType, authHeaderName = present.headerName, authValue } = fields;
   return (
     authType !== present.authType ||
     authHeaderName !== present.headerName ||
     authValue !== undefined ||
-    authHeaders !== undefined
+    headersOf(fields) !== undefined
   );
 }
 

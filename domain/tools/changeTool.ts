@@ -17,7 +17,8 @@ export async function changeTool(
   id: string,
   body: components['schemas']['HttpToolUpdate'],
 ): Promise<HttpToolRow> {
-  const { name, description, toolType, requiresApproval, configuration } = body;
+  const { name, description, toolType, requiresApproval } = body;
+  const configuration = body.configuration ?? undefined;
   if (toolType !== undefined) {
     const details = [{ path: '/body/toolType', message: 'cannot be changed after creation', keyword: 'immutable' }];
     throw fault('IMMUTABLE_FIELD', undefined, { details });

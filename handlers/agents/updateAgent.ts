@@ -9,7 +9,7 @@ export const updateAgent: Handler<'updateAgent'> = async (context) => {
   if (name !== undefined) metadata.name = name;
   if (description !== undefined) metadata.description = description;
   if (avatarUrl !== undefined) metadata.avatar_url = avatarUrl;
-  if (categories !== undefined) metadata.categories = categories;
+  if (categories !== undefined) metadata.categories = categories ?? [];
   const agent = await changeConfig(context, path.agentPublicId, config, { metadata });
   return reply(200, agentBody(agent, runtime));
 };

@@ -17,7 +17,7 @@ export function decisionIn(content: string): Decisions['all'] {
 
 /** The decisions of a message: by `metadata.approvals`, or by its text. */
 export function decisionsOf({ content, metadata }: Pick<TurnRequest, 'content' | 'metadata'>): Decisions {
-  const byMetadata = metadata?.approvals as Record<string, 'approve' | 'reject'> | undefined;
+  const byMetadata = (metadata?.approvals ?? undefined) as Record<string, 'approve' | 'reject'> | undefined;
   const all = decisionIn(content);
   if (byMetadata === undefined && all === null) return NONE;
   const byId = new Map(Object.entries(byMetadata ?? {}).map(([id, decision]) => [id.toLowerCase(), decision] as const));

@@ -93,7 +93,9 @@ export async function readRequestBody(
   if (operation.form && type === 'multipart/form-data') {
     return { form: await readForm(request, operation.form, { dir: uploadDir }) };
   }
-  return { json: await readJson(request) };
+  const json = await readJson(request);
+  // Generated clients send null for a body that nobody has set.
+  return { json: json === null && !operation.requestBody?.required ? undefined : json };
 }
 
 /** Reads a JSON body; `undefined` when there is none. */

@@ -6,9 +6,11 @@ import { listErrorCodes } from './listErrorCodes.ts';
 import { namedExamples } from './namedExamples.ts';
 import { namedItemEnums } from './namedItemEnums.ts';
 import { noBareChoice } from './noBareChoice.ts';
+import { noBodyDefault } from './noBodyDefault.ts';
 import { noBooleanSchema } from './noBooleanSchema.ts';
 import { noPlaceholder } from './noPlaceholder.ts';
 import { noUnusedFile } from './noUnusedFile.ts';
+import { nullableContainers } from './nullableContainers.ts';
 import { numberFormats } from './numberFormats.ts';
 import { openLists } from './openLists.ts';
 import { operationIdVerb } from './operationIdVerb.ts';
@@ -37,10 +39,11 @@ export default function guildhall() {
         'named-examples': namedExamples,
         'named-item-enums': namedItemEnums,
         'no-bare-choice': noBareChoice,
+        'no-body-default': noBodyDefault,
         'no-boolean-schema': noBooleanSchema,
-        'schemas-by-field': schemasByField,
         'no-placeholder': noPlaceholder,
         'no-unused-file': noUnusedFile,
+        'nullable-containers': nullableContainers,
         'number-formats': numberFormats,
         'open-lists': openLists,
         'operation-id-verb': operationIdVerb,
@@ -51,6 +54,7 @@ export default function guildhall() {
         'required-statuses': requiredStatuses,
         'response-required': responseRequired,
         'schema-idioms': schemaIdioms,
+        'schemas-by-field': schemasByField,
         'tag-groups': tagGroups,
         'valid-examples': validExamples,
       },

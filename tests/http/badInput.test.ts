@@ -41,6 +41,8 @@ describe('a body that breaks the schema in one place', () => {
     const wrong: string[] = [];
     let count = 0;
     for (const { what, pointer, body } of mutationsOf(schema, exampleRequest(id).body)) {
+      // That is no body, which is allowed here.
+      if (body === null && !operations[id].bodyRequired) continue;
       count += 1;
       const { status, body: answer } = await send(id, JSON.stringify(body));
       const there = `/body${pointer}`;

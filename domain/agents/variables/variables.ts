@@ -13,14 +13,9 @@ import { changeColumns, changeDraft, type DraftContext } from '../draft/draft.ts
 import { storedVariable } from '../draft/storedVariable.ts';
 import { checkedColumns, type Definition, hasOptions, type NewOption, newOptions } from './variableDefinition.ts';
 
-/** A new variable; absent and null = empty. */
-export type NewVariable = Pick<Definition, 'name' | 'label' | 'type' | 'required' | 'sortOrder'> &
-  Partial<
-    Pick<
-      Definition,
-      'description' | 'defaultValue' | 'multiChoiceSeparator' | 'booleanTextWhenTrue' | 'booleanTextWhenFalse'
-    >
-  > & { options?: NewOption[] | null };
+/** A new variable; absent and null = empty, not required, at position 0. */
+export type NewVariable = Pick<Definition, 'name' | 'label' | 'type'> &
+  Partial<Omit<Definition, 'options'>> & { options?: NewOption[] | null };
 
 /** New values of a variable; absent = unchanged. */
 export type VariableChange = Partial<Omit<Definition, 'options'>> & { options?: NewOption[] | null };
@@ -33,6 +28,8 @@ export async function addVariable(context: DraftContext, agentId: string, variab
   const definition = {
     ...variable,
     description: variable.description ?? null,
+    required: variable.required ?? false,
+    sortOrder: variable.sortOrder ?? 0,
     defaultValue: variable.defaultValue ?? null,
     options: newOptions(variable.options ?? []),
     multiChoiceSeparator: variable.multiChoiceSeparator ?? null,
@@ -56,7 +53,7 @@ export async function addVariable(context: DraftContext, agentId: string, variab
 function changed(present: Definition, { options, ...change }: VariableChange): Definition {
   const next = { ...present, ...change };
   const presentOptions = hasOptions(next.type) ? present.options : null;
-  return { ...next, options: options ? newOptions(options) : presentOptions };
+  return { ...next, options: options === undefined ? presentOptions : newOptions(options ?? []) };
 }
 
 /** Changes a variable of the draft. Throws VARIABLE_NOT_FOUND, and as `addVariable` does. */

@@ -97,6 +97,14 @@ describe('200', () => {
     expect(body).toMatchObject({ options: variable.options, defaultValue: [id], multiChoiceSeparator: '/' });
   });
 
+  test('options of null take all away, which a choice refuses', async () => {
+    const { agentId, variable } = await make({ type: 'single_choice', options: OPTIONS });
+    const refused = await change(agentId, variable.publicId, { options: null });
+    expect([refused.status, refused.body.code]).toEqual([422, 'VARIABLE_OPTIONS_INVALID']);
+    const { status, body } = await change(agentId, variable.publicId, { type: 'text_short', options: null });
+    expect([status, body.options]).toEqual([200, null]);
+  });
+
   test('null resets the separator to a comma and a space, and makes texts null', async () => {
     const multi = await make({ type: 'multi_choice', options: OPTIONS, multiChoiceSeparator: '/' });
     const cleared = await change(multi.agentId, multi.variable.publicId, { multiChoiceSeparator: null });
@@ -163,7 +171,6 @@ describe('400 VALIDATION_ERROR', () => {
     ['a name with upper case', { name: 'City' }],
     ['null as name', { name: null }],
     ['null as type', { type: null }],
-    ['null as options', { options: null }],
     ['null as required', { required: null }],
     ['a negative sortOrder', { sortOrder: -1 }],
     ['a field that variables do not have', { label: 'New', publicId: newId() }],

@@ -132,6 +132,13 @@ describe('200', () => {
     expect((await versionsOf(app, publicId)).map((version) => version.notes)).toEqual([notes]);
   });
 
+  test('a body of null is no body, as generated clients send it', async () => {
+    const { publicId } = await makeAgent(app, ready);
+    const request = app.api('post', `/agents/${publicId}/publish`).set('Content-Type', 'application/json');
+    expect((await request.send('null')).status).toBe(200);
+    expect((await versionsOf(app, publicId)).map((version) => version.notes)).toEqual([null]);
+  });
+
   test('an inactive agent becomes active', async () => {
     const { publicId } = await makeAgent(app, ready);
     await publish(publicId);

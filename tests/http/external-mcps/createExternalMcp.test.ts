@@ -72,6 +72,13 @@ describe('201', () => {
     ],
     ['CUSTOM_HEADER by one name', legacy, 'X-Team-Key', (h) => h['x-team-key'] === SECRET],
     [
+      'API_KEY with an empty list of headers',
+      { authType: 'API_KEY', authValue: SECRET, authHeaders: [] },
+      null,
+      (h) => h['x-api-key'] === SECRET,
+    ],
+    ['CUSTOM_HEADER by one name and headers of null', { ...legacy, authHeaders: null }, 'X-Team-Key', () => true],
+    [
       'API_KEY with a null name',
       { authType: 'API_KEY', authValue: SECRET, authHeaderName: null },
       null,

@@ -80,6 +80,10 @@ describe('200', () => {
     ['the type it has', 'bearer', { authType: 'BEARER_TOKEN' }],
     ['the type it has, of headers', 'headers', { authType: 'CUSTOM_HEADER' }],
     ['the header name it has', 'header', { authHeaderName: 'X-Own' }],
+    ['no headers in a list', 'headers', { authHeaders: [] }],
+    ['headers of null', 'headers', { authType: 'CUSTOM_HEADER', authHeaders: null }],
+    ['no headers in a list, for a type without any', 'key', { authHeaders: [] }],
+    ['no headers in a list, where one has a name', 'header', { authHeaders: [] }],
     ['no header name where there is none', 'headers', { authHeaderName: null }],
     ['no header name for a type without one', 'key', { authType: 'API_KEY', authHeaderName: null }],
   ])('%s is no change of the connection', async (_what, way, change) => {

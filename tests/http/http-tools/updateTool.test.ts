@@ -86,6 +86,7 @@ describe('200', () => {
   test('a change without a configuration keeps the configuration and its secrets', async () => {
     const { publicId } = await makeSecretTool();
     expect((await update(publicId, { description: 'x' })).status).toBe(200);
+    expect((await update(publicId, { description: 'y', configuration: null })).status).toBe(200);
     expect(await sent(publicId)).toEqual(['first-a', 'first-b']);
   });
 
@@ -152,7 +153,6 @@ describe('400 VALIDATION_ERROR', () => {
     { description: null },
     { description: 'x'.repeat(1001) },
     { requiresApproval: null },
-    { configuration: null },
     { toolType: 'SHELL' },
     { publicId: 'x' },
   ])('refuses %j', async (body) => {

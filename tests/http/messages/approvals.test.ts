@@ -146,7 +146,10 @@ describe('decisions one by one', () => {
     const agentId = await payer();
     const { conversationId, pendingApprovals } = await waiting(agentId, call('pay', 'Oslo'));
     here.server.script({ reply: 'Bergen, then.', toolCalls: [call('pay', 'Bergen')] });
-    const { body } = await decide(agentId, conversationId, 'No, pay Bergen.');
+    const metadata = { approvals: null, variables: null };
+    const { body } = await send(here.app, agentId, { content: 'No, pay Bergen.', conversationId, metadata }).expect(
+      200,
+    );
     expect(paths()).toEqual([]);
     expect(JSON.stringify(here.server.requests[1]?.body)).toContain('This call was not approved');
     expect(body.pendingApprovals).toMatchObject([{ input: { city: 'Bergen' } }]);

@@ -107,6 +107,15 @@ describe('200', () => {
     });
   });
 
+  test('attachments of null are none, and variables of null are no values', async () => {
+    const metadata = { variables: null, approvals: null };
+    const { body } = await send(app, agentId, { content: 'Hi', attachments: null, metadata }).expect(200);
+    const { conversationId } = body;
+    await send(app, agentId, { content: 'Hi', conversationId, attachments: [], metadata }).expect(200);
+    const refused = await send(app, agentId, { attachments: null }).expect(400);
+    expect(refused.body.details).toMatchObject([{ path: '/body/content', keyword: 'required' }]);
+  });
+
   test('a new conversation stores isTest and metadata, and gets a UUID as its user when the request names none', async () => {
     const metadata = { source: { page: '/prices' }, tags: ['a', null, 1.5], variables: { unknown: 'kept' } };
     const { body } = await send(app, agentId, { content: 'Hi', isTest: true, metadata }).expect(200);
