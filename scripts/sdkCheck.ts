@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { killChildren } from './bench/children.ts';
-import { checkGenerator, type Result } from './sdkCheck/check.ts';
+import { checkGenerator, type Result, summarise } from './sdkCheck/check.ts';
 import { generators } from './sdkCheck/generators.ts';
 import { startGuildhall } from './sdkCheck/service.ts';
 import { STEPS } from './sdkCheck/steps.ts';
@@ -62,9 +62,9 @@ async function main(): Promise<void> {
     killChildren();
     await rm(scratch, { recursive: true, force: true });
   }
-  const count = (outcome: Result['outcome']) => results.filter((result) => result.outcome === outcome).length;
-  console.log(`sdk:check: ${count('passed')} passed, ${count('failed')} failed, ${count('skipped')} skipped`);
-  if (count('failed') > 0 || (options.required && count('skipped') > 0)) process.exitCode = 1;
+  const { line, failed } = summarise(results, options.required);
+  console.log(line);
+  if (failed) process.exitCode = 1;
 }
 
 function print({ name, outcome, reason, seconds, steps }: Result): void {

@@ -51,7 +51,9 @@ export async function checkGenerator(generator: Generator, place: Place, guildha
   const command = generator.use(place);
   const used = await timed('use', () => run({ ...command, env: { ...command.env, ...scene.env } }));
   const steps = await judgeSteps(used.output, scene.verify, generator.cannot);
-  const wrong = Object.entries(steps).find(([step, verdict]) => verdict !== 'ok' && !generator.cannot?.[step as Step]);
+  const wrong = Object.entries(steps).find(
+    ([step, verdict]) => verdict !== 'ok' && verdict !== generator.cannot?.[step as Step],
+  );
   if (wrong) return { ...failed(wrong[0], used.ok ? wrong[1] : used.output), steps };
   return used.ok ? { name, outcome: 'passed', seconds, steps } : { ...failed('use', used.output), steps };
 }
@@ -79,4 +81,14 @@ export async function judgeSteps(
   const verdicts = {} as Record<Step, string>;
   for (const step of STEPS) verdicts[step] = await verdict(step);
   return verdicts;
+}
+
+/** The last line, and whether the check fails. What was skipped fails it only where everything is `required`. */
+export function summarise(results: readonly Result[], required: boolean): { line: string; failed: boolean } {
+  const count = (outcome: Result['outcome']) => results.filter((result) => result.outcome === outcome).length;
+  const [passed, failed, skipped] = [count('passed'), count('failed'), count('skipped')];
+  return {
+    line: `sdk:check: ${passed} clients work, ${failed} do not, ${skipped} skipped`,
+    failed: failed > 0 || passed + failed + skipped === 0 || (required && skipped > 0),
+  };
 }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { BUILTIN_MODEL } from '../../runtime/models/catalogue.ts';
-import type { Guildhall } from './service.ts';
+import { callApi, type Guildhall } from './service.ts';
 
 /** What a generated client has to do, in this order. */
 export const STEPS = [
@@ -31,7 +31,7 @@ const QUESTION = 'Where is order 42?';
 
 /** Makes what one program works on, so that no program sees the rows of another. `name` begins the names of these rows. */
 export async function prepareScene(guildhall: Guildhall, name: string): Promise<Scene> {
-  const { call } = guildhall;
+  const call = (method: string, path: string, body?: object) => callApi(guildhall, method, path, body);
   const listed: string[] = [];
   const categories = [`${name}-a`, `${name}-b`];
   for (const [index, tags] of [[categories[0]], [categories[1]], categories, ['elsewhere']].entries()) {

@@ -42,7 +42,15 @@ public class Use {
   }
 
   public static void main(String[] args) {
-    ApiClient client = new ApiClient().setBasePath(env("GUILDHALL_ORIGIN") + "/public/api/v1");
+    // Of an operation with two kinds of body the client sends JSON, unless it is told.
+    ApiClient client = new ApiClient() {
+      @Override
+      public String selectHeaderContentType(String[] types) {
+        String form = "multipart/form-data";
+        return java.util.Arrays.asList(types).contains(form) ? form : super.selectHeaderContentType(types);
+      }
+    };
+    client.setBasePath(env("GUILDHALL_ORIGIN") + "/public/api/v1");
     client.setApiKey(env("GUILDHALL_KEY"));
     AgentsApi agents = new AgentsApi(client);
     HttpToolsApi tools = new HttpToolsApi(client);
