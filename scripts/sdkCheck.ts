@@ -1,5 +1,5 @@
 import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { homedir, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { killChildren } from './bench/children.ts';
@@ -22,6 +22,8 @@ const USAGE = `Usage: npm run sdk:check -- [NAME]… [--all] [--required] [--doc
   --keep FOLDER    writes the clients there, and leaves them`;
 
 const ROOT = join(import.meta.dirname, '..');
+/** Outside of node_modules, which `npm ci` removes. */
+const CACHE = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'guildhall-sdk-check');
 
 async function main(): Promise<void> {
   const { values: options, positionals: names } = parseArgs({
@@ -51,7 +53,7 @@ async function main(): Promise<void> {
       const place = {
         document: resolve(options.document),
         folder: join(folder, generator.name),
-        cache: join(ROOT, 'node_modules/.cache/sdk-check'),
+        cache: CACHE,
       };
       const result = await checkGenerator(generator, place, guildhall);
       results.push(result);
