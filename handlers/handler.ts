@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { Clock } from '../core/clock.ts';
 import type { KeyClaim } from '../db/queries/workspaces/idempotencyKeys.ts';
-import type { operations } from '../generated/api.ts';
+import type { components, operations } from '../generated/api.ts';
 import type { DB } from '../generated/db.ts';
 import type { OperationId } from '../generated/operations.ts';
 import type { Jobs } from '../jobs/jobs.ts';
@@ -74,7 +74,7 @@ export type Reply<Id extends OperationId> = <Status extends SuccessOf<Id>>(
 /** A `text/event-stream` response under way. Writing to one whose client is gone does nothing. */
 export interface EventStream<Id extends OperationId> {
   /** Sends one event; `data` becomes one line of JSON. */
-  send(event: string, data: unknown): void;
+  send(...event: StreamEvent): void;
   /** Ends the response. */
   end(): SentReply<Id>;
   /** Ends the response with one `error` event, logged as any other failure is. */
@@ -127,8 +127,10 @@ export interface SendingWork<Id extends OperationId> {
   send: Work<Id>;
 }
 
-/** An event of a `text/event-stream` answer: its name and its data. */
-export type StreamEvent = [name: string, data: unknown];
+type EventOf<T> = T extends { event: infer Name; data: infer Data } ? [name: Name, data: Data] : never;
+
+/** An event of a `text/event-stream` answer: its name and its data, as the document has them. */
+export type StreamEvent = EventOf<components['schemas']['MessageStreamEvent']>;
 
 /**
  * One operation. A request with an Idempotency-Key runs it in one transaction with the storage of its answer, and runs it again after a

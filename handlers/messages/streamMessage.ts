@@ -1,12 +1,9 @@
-import type { components } from '../../generated/api.ts';
 import { planTurn } from '../../runtime/turn/planTurn.ts';
 import { runTurn } from '../../runtime/turn/runTurn.ts';
 import type { TurnReply } from '../../runtime/turn/types.ts';
 import type { Handler, StreamEvent } from '../handler.ts';
 import { pendingApprovalBody } from './turnBodies.ts';
 import { turnRequestOf } from './turnRequest.ts';
-
-type Schemas = components['schemas'];
 
 /** A stream takes no notice of `timeoutSeconds`, but no turn may run for ever. */
 const TIMEOUT_MS = 300_000;
@@ -37,12 +34,9 @@ export const streamMessage: Handler<'streamMessage'> = {
   },
 };
 
-const beginningOf = (conversationId: string): StreamEvent => [
-  'conversation-id',
-  { conversationId } satisfies Schemas['StreamConversationId'],
-];
+const beginningOf = (conversationId: string): StreamEvent => ['conversation-id', { conversationId }];
 
-const textOf = (text: string): StreamEvent => ['text-delta', { text } satisfies Schemas['StreamTextDelta']];
+const textOf = (text: string): StreamEvent => ['text-delta', { text }];
 
 function endOf({ last, model, usage, durationMs, toolCalls, pendingApprovals }: TurnReply): StreamEvent {
   return [
@@ -57,7 +51,7 @@ function endOf({ last, model, usage, durationMs, toolCalls, pendingApprovals }: 
       messagePublicId: last.id,
       toolCalls,
       pendingApprovals: pendingApprovals.map(pendingApprovalBody),
-    } satisfies Schemas['StreamDebugInfo'],
+    },
   ];
 }
 

@@ -80,12 +80,19 @@ export function contextOf(
     openEventStream() {
       if (keyed.openEventStream) return keyed.openEventStream();
       const stream = openEventStream(response);
+      const send = (event: string, data: unknown) => {
+        const wrong = parts.validateResponses
+          ? parts.contract.checkEvent(operation, { event, data: asJson(data) })
+          : undefined;
+        if (wrong) throw new Error(`The event ${event} of ${valid.operationId} breaks the contract: ${wrong}`);
+        stream.send(event, data);
+      };
       return {
-        send: stream.send,
+        send,
         end: () => stream.end() as never,
         fail(error: unknown) {
           const { code, message, status } = failed(error);
-          stream.send('error', { code, message, status, requestId });
+          send('error', { code, message, status, requestId });
           return stream.end() as never;
         },
       };

@@ -8,7 +8,7 @@ export interface DocumentedOperation {
   path: string;
   parameters?: { name: string; in: string; schema?: { type?: unknown } }[];
   requestBody?: { required?: boolean; content: Record<string, DocumentedMediaType> };
-  responses: Record<string, { content?: Record<string, { schema?: object }> }>;
+  responses: Record<string, { content?: Record<string, { schema?: object & { contentSchema?: object } }> }>;
   /** The parts of its form, if it takes one; read from `requestBody`. */
   form?: FormShape | undefined;
 }

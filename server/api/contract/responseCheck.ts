@@ -3,8 +3,13 @@ import { createAjv } from '../../../core/ajv.ts';
 import { namedSchemasKeyword } from '../../../core/namedSchemas.ts';
 import type { DocumentedOperation } from './document.ts';
 
-/** Says what is wrong with a response by the document; undefined when nothing is. A status that it does not list is wrong. */
-export type ResponseCheck = (operation: DocumentedOperation, status: number, body: unknown) => string | undefined;
+/** Says what is wrong with what an operation sends, by the document; undefined when nothing is. */
+export interface ResponseCheck {
+  /** A status that the document does not list is wrong. */
+  checkResponse(operation: DocumentedOperation, status: number, body: unknown): string | undefined;
+  /** Checks one event of a stream. An operation that the document gives no stream has no event. */
+  checkEvent(operation: DocumentedOperation, event: { event: string; data: unknown }): string | undefined;
+}
 
 /** To clients these lists are open. This service knows all their values: it sends no others. */
 const extensibleEnum: FuncKeywordDefinition = {
@@ -32,12 +37,21 @@ export function createResponseCheck(): ResponseCheck {
     return validate;
   }
 
-  return (operation, status, body) => {
-    const response = operation.responses[status];
-    if (!response) return `status ${status} is not documented`;
-    const schema = response.content?.['application/json']?.schema;
-    if (!schema) return undefined;
+  function faultOf(schema: object, value: unknown): string | undefined {
     const validate = known.get(schema) ?? validatorOf(schema);
-    return validate(body) ? undefined : JSON.stringify(validate.errors?.slice(0, 3));
+    return validate(value) ? undefined : JSON.stringify(validate.errors?.slice(0, 3));
+  }
+
+  return {
+    checkResponse(operation, status, body) {
+      const response = operation.responses[status];
+      if (!response) return `status ${status} is not documented`;
+      const schema = response.content?.['application/json']?.schema;
+      return schema && faultOf(schema, body);
+    },
+    checkEvent(operation, event) {
+      const schema = operation.responses['200']?.content?.['text/event-stream']?.schema?.contentSchema;
+      return schema ? faultOf(schema, event) : 'its response is no stream';
+    },
   };
 }

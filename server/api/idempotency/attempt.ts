@@ -53,7 +53,7 @@ export class Attempt {
       if (this.#beginning) return;
       this.#beginning = event;
     } else if (name === TEXT) {
-      this.#text += (data as { text: string }).text;
+      this.#text += data.text;
     } else {
       this.#rest.push(event);
     }

@@ -170,7 +170,7 @@ async function attemptSend(
   let answer: KeptAnswer | undefined;
   let failure: { error: unknown } | undefined;
   const stream = {
-    send: (name: string, data: unknown) => attempt.send([name, data]),
+    send: (...event: StreamEvent) => attempt.send(event),
     end: () => undefined as never,
     fail: (error: unknown) => {
       failure = { error };
