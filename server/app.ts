@@ -6,6 +6,7 @@ import type { Authenticator, Principal } from './api/auth.ts';
 import { readQuery, readRequestBody } from './api/body.ts';
 import type { DocumentedOperation } from './api/contract/document.ts';
 import { errorBody, sendError, toApiError } from './api/errors.ts';
+import { checkHead } from './api/headCheck.ts';
 import { keyOf } from './api/idempotency/key.ts';
 import type { RateLimiter } from './api/rateLimit.ts';
 import { requestIdOf } from './api/requestId.ts';
@@ -49,6 +50,7 @@ export function createApp(parts: AppParts): Express {
       return failure;
     };
     telemetry.started();
+    if (parts.validateResponses) checkHead(response, contract, () => operation);
     response.once('close', () => {
       telemetry.finished({
         requestId,

@@ -40,7 +40,12 @@ export type MediaType = {
   encoding?: Record<string, object>;
 };
 export type Content = Record<string, MediaType>;
-export type Response = Partial<Ref> & { description?: string; content?: Content; 'x-error-codes'?: string[] };
+export type Response = Partial<Ref> & {
+  description?: string;
+  headers?: Record<string, object>;
+  content?: Content;
+  'x-error-codes'?: string[];
+};
 export type RequestBody = Partial<Ref> & { required?: boolean; content?: Content };
 export type Parameter = Partial<Ref> & {
   name: string;

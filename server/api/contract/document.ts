@@ -8,9 +8,15 @@ export interface DocumentedOperation {
   path: string;
   parameters?: { name: string; in: string; schema?: { type?: unknown } }[];
   requestBody?: { required?: boolean; content: Record<string, DocumentedMediaType> };
-  responses: Record<string, { content?: Record<string, { schema?: object & { contentSchema?: object } }> }>;
+  responses: Record<string, DocumentedResponse>;
   /** The parts of its form, if it takes one; read from `requestBody`. */
   form?: FormShape | undefined;
+}
+
+/** One response of an operation. */
+export interface DocumentedResponse {
+  headers?: Record<string, { required?: boolean; schema: object & { type?: unknown } }>;
+  content?: Record<string, { schema?: object & { contentSchema?: object } }>;
 }
 
 /** One content type of a request body. */

@@ -1,3 +1,4 @@
+import type { OutgoingHttpHeaders } from 'node:http';
 import type { FuncKeywordDefinition, ValidateFunction } from 'ajv';
 import { createAjv } from '../../../core/ajv.ts';
 import { namedSchemasKeyword } from '../../../core/namedSchemas.ts';
@@ -7,9 +8,14 @@ import type { DocumentedOperation } from './document.ts';
 export interface ResponseCheck {
   /** A status that the document does not list is wrong. */
   checkResponse(operation: DocumentedOperation, status: number, body: unknown): string | undefined;
+  /** A header that the document requires must be there, and one of ours that it does not list must not. */
+  checkHeaders(operation: DocumentedOperation, status: number, headers: OutgoingHttpHeaders): string | undefined;
   /** Checks one event of a stream. An operation that the document gives no stream has no event. */
   checkEvent(operation: DocumentedOperation, event: { event: string; data: unknown }): string | undefined;
 }
+
+/** Headers of HTTP itself and of content, which OpenAPI leaves to them. */
+const UNLISTED = new Set(['cache-control', 'connection', 'content-length', 'content-type', 'x-accel-buffering']);
 
 /** To clients these lists are open. This service knows all their values: it sends no others. */
 const extensibleEnum: FuncKeywordDefinition = {
@@ -48,6 +54,19 @@ export function createResponseCheck(): ResponseCheck {
       if (!response) return `status ${status} is not documented`;
       const schema = response.content?.['application/json']?.schema;
       return schema && faultOf(schema, body);
+    },
+    checkHeaders(operation, status, headers) {
+      const listed = operation.responses[status]?.headers ?? {};
+      const sent = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+      for (const [name, { required, schema }] of Object.entries(listed)) {
+        const text = sent.get(name.toLowerCase());
+        sent.delete(name.toLowerCase());
+        if (text === undefined && required) return `${status} lacks ${name}`;
+        const wrong = text === undefined ? undefined : faultOf(schema, schema.type === 'integer' ? Number(text) : text);
+        if (wrong) return `${status} has ${name}: ${text}, ${wrong}`;
+      }
+      const others = [...sent.keys()].filter((name) => !UNLISTED.has(name));
+      return others.length > 0 ? `${status} has ${others.join(', ')}, which the document does not list` : undefined;
     },
     checkEvent(operation, event) {
       const schema = operation.responses['200']?.content?.['text/event-stream']?.schema?.contentSchema;

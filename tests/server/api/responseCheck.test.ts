@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { fault } from '../../../core/errors.ts';
 import type { Handler, Handlers, SentReply } from '../../../handlers/handler.ts';
+import { createContract } from '../../../server/api/contract/contract.ts';
 import { startTestApp } from '../../support/http/app.ts';
 
 /** A handler that returns the response of the test's choice, documented or not. */
@@ -50,5 +51,35 @@ describe('an answer that the document does not have', () => {
     const answer = await answerOf(() => Promise.reject(surprise));
     expect(answer.status).toBe(500);
     expect(answer.logged).toContain('must be a value that the document knows');
+  });
+});
+
+describe('headers that the document does not have', () => {
+  const id = 'x-request-id';
+  const limit = { RateLimit: '"key"; r=0; t=60', 'RateLimit-Policy': '"key"; q=1; w=60; pk=:YWI2ZGRjNDQ1NjY0:' };
+
+  test.each<[string, number, Record<string, string>, RegExp | undefined]>([
+    ['are none when all fit', 200, { [id]: 'a', ...limit, 'content-type': 'text/plain' }, undefined],
+    ['lack one that is required', 200, {}, /200 lacks X-Request-Id/],
+    ['lack the challenge of 401', 401, { [id]: 'a' }, /401 lacks WWW-Authenticate/],
+    ['have one too many', 200, { [id]: 'a', 'x-powered-by': 'us' }, /200 has x-powered-by, which the document/],
+    ['count the requests of no key', 401, { [id]: 'a', 'www-authenticate': 'Bearer', ...limit }, /401 has ratelimit/],
+    ['have another form', 200, { [id]: 'a b' }, /200 has X-Request-Id: a b/],
+    ['have a time that is no number', 503, { [id]: 'a', 'retry-after': 'soon' }, /503 has Retry-After: soon/],
+  ])('%s', async (_case, status, headers, reason) => {
+    const { operations, checkHeaders } = await createContract({});
+    const health = operations.find(({ operationId }) => operationId === 'getHealth');
+    const wrong = health && checkHeaders(health, status, headers);
+    if (reason) expect(wrong).toMatch(reason);
+    else expect(wrong).toBeUndefined();
+  });
+
+  test('make the response a 500 in tests', async () => {
+    const surprise = fault('INVALID_API_KEY', undefined, {
+      headers: { 'WWW-Authenticate': 'Bearer', 'Retry-After': '1' },
+    });
+    const answer = await answerOf(() => Promise.reject(surprise));
+    expect(answer.status).toBe(500);
+    expect(answer.logged).toContain('401 has retry-after, which the document does not list');
   });
 });
