@@ -77,6 +77,8 @@ export interface paths {
          * @description Changes the editable state only: conversations keep using the published version until the agent is published again. An absent field stays as it is; `null` clears a field that can be cleared and switches a toggle off. The status is not set here, `publishAgent` does that.
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`, `AI_MODEL_NOT_FOUND`; 409 `AGENT_NAME_TAKEN`; 422 `TEMPERATURE_NOT_SUPPORTED`, `THINKING_NOT_SUPPORTED`, `FEATURE_VALIDATION_ERROR`.
+         *
+         *     Cannot be `null`: `name`.
          */
         patch: operations["updateAgent"];
         trace?: never;
@@ -271,6 +273,8 @@ export interface paths {
          * @description The rules are those of `createVariable`, applied to the variable as it will be. `options`, when given, replace the whole set and get new ids. A change of `type` drops what belongs to the former type (options, separator, texts of a boolean); a default that no longer fits must be cleared or replaced in the same request, else 422 `VARIABLE_DEFAULT_INVALID`. A new `name` is not written into the system prompt, and values stored under the former name stay there.
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`, `VARIABLE_NOT_FOUND`; 409 `VARIABLE_NAME_TAKEN`; 422 `VARIABLE_OPTIONS_INVALID`, `VARIABLE_DEFAULT_INVALID`.
+         *
+         *     Cannot be `null`: `name`, `label`, `type`, `required`, `sortOrder`.
          */
         patch: operations["updateVariable"];
         trace?: never;
@@ -431,6 +435,8 @@ export interface paths {
          * @description Changes the fields given and takes effect at once. Set `status` to `inactive` to take the command out of the chat without losing it. The counters of use are kept.
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`, `COMMAND_NOT_FOUND`; 409 `COMMAND_NAME_TAKEN`, `COMMAND_SLUG_TAKEN`.
+         *
+         *     Cannot be `null`: `name`, `command`, `description`, `prompt`, `status`.
          */
         patch: operations["updateCommand"];
         trace?: never;
@@ -563,6 +569,8 @@ export interface paths {
          * @description Changes the name and the description in the workspace. The uploaded files, `SKILL.md` among them, never change: upload a new skill to replace them.
          *
          *     Error codes: 404 `SKILL_NOT_FOUND`; 409 `SKILL_NAME_TAKEN`.
+         *
+         *     Cannot be `null`: `name`, `description`.
          */
         patch: operations["updateSkill"];
         trace?: never;
@@ -695,6 +703,8 @@ export interface paths {
          * @description Changes the name and the description. The content cannot change, and is not processed again: add a new source to replace it.
          *
          *     Error codes: 404 `KNOWLEDGE_SOURCE_NOT_FOUND`.
+         *
+         *     Cannot be `null`: `name`, `description`.
          */
         patch: operations["updateKnowledgeSource"];
         trace?: never;
@@ -833,6 +843,8 @@ export interface paths {
          * @description Changes the fields given, at once for every agent that the tool is linked to; only `requiresApproval` is the link's own there. `configuration` replaces the present one as a whole, except that a secret value sent as `********` stays as it is; where none is stored that is 422 `INVALID_TOOL_CONFIGURATION`. The type cannot change: a body with `toolType`, even the present one, is 400 `IMMUTABLE_FIELD`.
          *
          *     Error codes: 400 `IMMUTABLE_FIELD`; 404 `HTTP_TOOL_NOT_FOUND`; 409 `HTTP_TOOL_NAME_TAKEN`; 422 `INVALID_TOOL_CONFIGURATION`.
+         *
+         *     Cannot be `null`: `name`, `description`, `toolType`, `requiresApproval`.
          */
         patch: operations["updateTool"];
         trace?: never;
@@ -993,6 +1005,8 @@ export interface paths {
          * @description An absent field stays as it is. When the address or any part of the credential changes, the server is `PENDING` until its tools are discovered again. That happens before the response and takes up to 10 seconds; a failed discovery is still 200, with status `ERROR`. When `authType` changes to `API_KEY`, `BEARER_TOKEN`, or `CUSTOM_HEADER` with `authHeaderName`, the stored value is kept. A credential that the new `authType` needs and that neither the body nor the server has is 400 `VALIDATION_ERROR`. So is a credential field in the body that the `authType` does not use.
          *
          *     Error codes: 404 `EXTERNAL_MCP_NOT_FOUND`; 409 `EXTERNAL_MCP_NAME_TAKEN`; 422 `OAUTH_NOT_SUPPORTED_VIA_API`.
+         *
+         *     Cannot be `null`: `name`, `url`, `authType`, `authValue`.
          */
         patch: operations["updateExternalMcp"];
         trace?: never;
@@ -1109,6 +1123,8 @@ export interface paths {
          * @description Sets in the draft how this agent loads the tools of a linked connection; other agents are not affected. Conversations follow once the agent is published again. `DYNAMIC` keeps a toolkit with many tools from filling the model's context. A connection that is not linked to the agent is 404 `NATIVE_MCP_CONNECTION_NOT_FOUND`. 502 `TOOLKIT_REGISTRY_UNAVAILABLE` when the state of the connection cannot be asked for; nothing changes then.
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`, `NATIVE_MCP_CONNECTION_NOT_FOUND`; 502 `TOOLKIT_REGISTRY_UNAVAILABLE`.
+         *
+         *     Cannot be `null`: `instanceMode`.
          */
         patch: operations["updateNativeMcpInstanceMode"];
         trace?: never;
@@ -1307,6 +1323,8 @@ export interface paths {
          *     An absent field stays as it is. The recurring job is registered, moved or cancelled to match before the response: `status` `inactive` stops the automation, `active` starts it again. A trigger mode that lacks what it needs, in the body and the automation together, is 400 `VALIDATION_ERROR`; cron, time zone and trigger are checked as by `createAutomation`.
          *
          *     Error codes: 400 `INVALID_CRON`, `INVALID_TIMEZONE`; 404 `AGENT_NOT_FOUND`, `AUTOMATION_NOT_FOUND`; 409 `AUTOMATION_NAME_TAKEN`; 422 `UNKNOWN_TRIGGER`.
+         *
+         *     Cannot be `null`: `name`, `description`, `prompt`, `status`, `hitlMode`, `triggerMode`, `schedule`, `timezone`, `triggerToolkitSlug`, `triggerSlug`.
          */
         patch: operations["updateAutomation"];
         trace?: never;
@@ -1427,6 +1445,8 @@ export interface paths {
          *     The second step after `connectChannel`, and the way to switch a channel on and off. An absent field stays as it is; configuration and credentials are each replaced as a whole and checked against the schemas that `getChannelType` shows: 400 `INVALID_CHANNEL_CONFIG` or `INVALID_CHANNEL_CREDENTIALS`. A Z-API instance serves one connection only, another is 409 `ZAPI_INSTANCE_ID_ALREADY_USED`. `whatsapp` is configured in the console: a body with its configuration or credentials is 422 `CHANNEL_CONFIG_NOT_ALLOWED_VIA_API`.
          *
          *     Error codes: 400 `INVALID_CHANNEL_CONFIG`, `INVALID_CHANNEL_CREDENTIALS`; 404 `AGENT_NOT_FOUND`, `CHANNEL_CONNECTION_NOT_FOUND`; 409 `ZAPI_INSTANCE_ID_ALREADY_USED`; 422 `CHANNEL_CONFIG_NOT_ALLOWED_VIA_API`.
+         *
+         *     Cannot be `null`: `isActive`.
          */
         patch: operations["configureChannel"];
         trace?: never;
@@ -1451,6 +1471,8 @@ export interface paths {
          *     A switch that resets the state of the channel needs `confirm: true`, or else it is 422 `CONFIRMATION_REQUIRED` and nothing changes. Setting the mode that the channel has already changes nothing and needs no confirmation.
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`, `CHANNEL_CONNECTION_NOT_FOUND`; 422 `CONFIRMATION_REQUIRED`.
+         *
+         *     Cannot be `null`: `mode`, `confirm`.
          */
         patch: operations["updateChannelInstanceMode"];
         trace?: never;
@@ -1795,6 +1817,8 @@ export interface paths {
          *     Changes a user's role in the client workspace, and the name when it is given. The last admin keeps that role: demoting this user is 409 `LAST_ADMIN`.
          *
          *     Error codes: 404 `CLIENT_NOT_FOUND`, `USER_NOT_FOUND`; 409 `LAST_ADMIN`.
+         *
+         *     Cannot be `null`: `name`, `role`.
          */
         patch: operations["updateClientUser"];
         trace?: never;
@@ -1865,6 +1889,8 @@ export interface paths {
          *     Changes the name, the switch and the limits; the discount itself is fixed, and sending any other field is 400. `maxUses` below `timesUsed`, or a `validUntil` in the past, is 422 `COUPON_RULE_VIOLATED`. A change of `active` is carried to the promotion code at the payment provider; when that fails, nothing has changed.
          *
          *     Error codes: 404 `COUPON_NOT_FOUND`; 422 `COUPON_RULE_VIOLATED`; 502 `PAYMENT_PROVIDER_ERROR`.
+         *
+         *     Cannot be `null`: `name`, `active`, `maxUses`, `validUntil`.
          */
         patch: operations["updateCoupon"];
         trace?: never;
@@ -2005,6 +2031,8 @@ export interface paths {
          *     An absent field stays as it is. `currency`, `billingType` and `billingIntervalMonths` cannot be changed, and sending one is 400; a new price is refused with 409 `PLAN_HAS_SUBSCRIBERS` while the plan has active subscribers. `content` gives the plan a package of its own and leaves other plans on the old one alone; both `content` and `packagePublicId` are 400. Extra credits without a price, and a price for the default plan of a public hub, are 422 `PLAN_RULE_VIOLATED`. When the payment provider fails, nothing has changed.
          *
          *     Error codes: 404 `PLAN_NOT_FOUND`, `CREDIT_PACKAGE_NOT_FOUND`, `PACKAGE_NOT_FOUND`, `AGENT_NOT_FOUND`, `EXTERNAL_LINK_NOT_FOUND`; 409 `PLAN_NAME_TAKEN`, `PLAN_HAS_SUBSCRIBERS`; 422 `PLAN_RULE_VIOLATED`; 502 `PAYMENT_PROVIDER_ERROR`.
+         *
+         *     Cannot be `null`: `name`, `description`, `status`, `priceCents`, `seatsIncluded`, `unlimitedCredits`, `extraCreditsEnabled`, `extraCreditsPriceCents`, `creditPackagePublicId`, `packagePublicId`, `content`, `widgetTitle`, `widgetDescription`, `widgetCtaText`, `widgetHighlighted`.
          */
         patch: operations["updatePlan"];
         trace?: never;
@@ -2091,6 +2119,8 @@ export interface paths {
          *     An absent field stays as it is. A public hub needs a default plan, given here or set before, else 422 `DEFAULT_PLAN_REQUIRED`; the plan must be free, with a `priceCents` of 0, else 422 `DEFAULT_PLAN_NOT_FREE`. The login picture is uploaded with `uploadHubLogo` as type `banner`.
          *
          *     Error codes: 404 `PLAN_NOT_FOUND`; 422 `DEFAULT_PLAN_REQUIRED`, `DEFAULT_PLAN_NOT_FREE`.
+         *
+         *     Cannot be `null`: `accessType`, `defaultPlanPublicId`, `selfServiceEnabled`.
          */
         patch: operations["updateHubAccess"];
         trace?: never;
@@ -2205,6 +2235,8 @@ export interface paths {
          *     Changes the title, the address or both; an empty body leaves the link as it is. Its place in the menu stays.
          *
          *     Error codes: 404 `EXTERNAL_LINK_NOT_FOUND`; 409 `EXTERNAL_LINK_TITLE_TAKEN`.
+         *
+         *     Cannot be `null`: `title`, `url`.
          */
         patch: operations["updateExternalLink"];
         trace?: never;
@@ -4986,10 +5018,12 @@ export interface components {
          *     - `debug-info`, once, last: tokens, costs and what waits for approval (`StreamDebugInfo`).
          *     - `error`, once, last, in place of `debug-info`: what went wrong (`StreamError`). It can be the only event.
          *
-         *     The stream ends after the last event. A comment line every 15 seconds keeps proxies from closing it. The schema of the
-         *     content is that of one `data`.
+         *     The stream ends after the last event. A comment line every 15 seconds keeps proxies from closing it. `contentSchema` is
+         *     that of one event: its name in `event`, its `data` parsed.
          */
         MessageStream: string;
+        /** @description One event of a stream, its `data` parsed. The name of the event, `event`, says which schema `data` has. */
+        MessageStreamEvent: components["schemas"]["StreamConversationIdEvent"] | components["schemas"]["StreamTextDeltaEvent"] | components["schemas"]["StreamDebugInfoEvent"] | components["schemas"]["StreamErrorEvent"];
         /**
          * @description A component that the agent shows, with others in it: at most 200 in all, 8 above one another, 64 KiB as JSON. Each is an
          *     object with its `type` and the fields of that type. `?`: the field may be missing. Addresses are https, without
@@ -5733,6 +5767,15 @@ export interface components {
              */
             conversationId: string;
         };
+        /** @description Says which conversation it is. Once, first. */
+        StreamConversationIdEvent: {
+            /**
+             * @description Name of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            event: "conversation-id";
+            data: components["schemas"]["StreamConversationId"];
+        };
         /** @description Data of the event `debug-info`, which ends a successful turn. */
         StreamDebugInfo: {
             /**
@@ -5775,6 +5818,15 @@ export interface components {
             /** @description Tool calls that wait for a decision, also those of an earlier turn that are not decided yet. The next message of the conversation decides them. */
             pendingApprovals: components["schemas"]["PendingApproval"][];
         };
+        /** @description Ends a successful turn. Once, last. */
+        StreamDebugInfoEvent: {
+            /**
+             * @description Name of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            event: "debug-info";
+            data: components["schemas"]["StreamDebugInfo"];
+        };
         /** @description Data of the event `error`, which ends a failed turn. */
         StreamError: {
             code: components["schemas"]["ErrorCode"];
@@ -5788,10 +5840,28 @@ export interface components {
             /** @description The request's id, as in the `X-Request-Id` header. */
             requestId: string;
         };
+        /** @description Ends a failed turn, in place of `debug-info`. Once, last; it can be the only event. */
+        StreamErrorEvent: {
+            /**
+             * @description Name of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            event: "error";
+            data: components["schemas"]["StreamError"];
+        };
         /** @description Data of the event `text-delta`. */
         StreamTextDelta: {
             /** @description The next piece of the reply. */
             text: string;
+        };
+        /** @description A piece of the reply. Repeated. */
+        StreamTextDeltaEvent: {
+            /**
+             * @description Name of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            event: "text-delta";
+            data: components["schemas"]["StreamTextDelta"];
         };
         /** @description A tool call of a turn. */
         StreamToolCall: {
@@ -6031,6 +6101,9 @@ export interface components {
         /** @description The request is well formed, but breaks a rule across fields or resources. */
         AgentLimitReachedOrIdempotencyKeyReused: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6040,6 +6113,9 @@ export interface components {
         /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
         AgentNameTaken: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
                 "Retry-After"?: number;
                 [name: string]: unknown;
@@ -6051,6 +6127,9 @@ export interface components {
         /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
         AgentNameTakenOrIdempotencyInProgress: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
                 "Retry-After"?: number;
                 [name: string]: unknown;
@@ -6062,6 +6141,9 @@ export interface components {
         /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
         AgentNotFound: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6071,6 +6153,9 @@ export interface components {
         /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
         AgentNotFoundOrAiModelNotFound: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6080,6 +6165,9 @@ export interface components {
         /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
         AgentNotFoundOrAutomationNotFound: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6089,6 +6177,9 @@ export interface components {
         /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
         AgentNotFoundOrChannelConnectionNotFound: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6098,6 +6189,9 @@ export interface components {
         /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
         AgentNotFoundOrCommandNotFound: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6107,6 +6201,9 @@ export interface components {
         /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
         AgentNotFoundOrConversationNotFound: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6116,6 +6213,9 @@ export interface components {
         /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
         AgentNotFoundOrExternalMcpNotFound: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6125,6 +6225,9 @@ export interface components {
         /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
         AgentNotFoundOrExternalMcpNotFoundOrNotLinked: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6134,6 +6237,9 @@ export interface components {
         /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
         AgentNotFoundOrFeatureNotFound: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6143,6 +6249,9 @@ export interface components {
         /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
         AgentNotFoundOrHttpToolNotFound: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6152,6 +6261,9 @@ export interface components {
         /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
         AgentNotFoundOrKnowledgeSourceNotFound: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6161,6 +6273,9 @@ export interface components {
         /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
         AgentNotFoundOrNativeMcpConnectionNotFound: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6170,6 +6285,9 @@ export interface components {
         /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
         AgentNotFoundOrNotLinked: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6179,6 +6297,9 @@ export interface components {
         /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
         AgentNotFoundOrSkillNotFound: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6188,6 +6309,9 @@ export interface components {
         /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
         AgentNotFoundOrSubAgentNotFoundOrAiModelNotFound: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6197,6 +6321,9 @@ export interface components {
         /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
         AgentNotFoundOrSubAgentNotFoundOrNotLinked: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6206,6 +6333,9 @@ export interface components {
         /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
         AgentNotFoundOrVariableNotFound: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6215,6 +6345,9 @@ export interface components {
         /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
         AgentNotFoundOrVersionNotFound: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6224,6 +6357,9 @@ export interface components {
         /** @description The request is well formed, but breaks a rule across fields or resources. */
         AgentNotPublishedOrConversationPausedOrConversationEndedOrAttachmentTooLargeOrUnsupportedAttachmentOrMissingVariableOrIdempotencyKeyReused: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6233,6 +6369,9 @@ export interface components {
         /** @description The agent did not finish in time. */
         AgentTimeout: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6242,6 +6381,9 @@ export interface components {
         /** @description The request is well formed, but breaks a rule across fields or resources. */
         AiModelRequiredOrIdempotencyKeyReused: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6251,6 +6393,9 @@ export interface components {
         /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
         AlreadyLinkedOrIdempotencyInProgressOrNoDraftVersion: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
                 "Retry-After"?: number;
                 [name: string]: unknown;
@@ -6262,6 +6407,9 @@ export interface components {
         /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
         AutomationNameTaken: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
                 "Retry-After"?: number;
                 [name: string]: unknown;
@@ -6273,6 +6421,9 @@ export interface components {
         /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
         AutomationNameTakenOrIdempotencyInProgress: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
                 "Retry-After"?: number;
                 [name: string]: unknown;
@@ -6284,6 +6435,9 @@ export interface components {
         /** @description The path, query, headers or body do not match the schema. `details` names each error. */
         BadRequest: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6293,6 +6447,9 @@ export interface components {
         /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
         ChannelAlreadyConnectedOrIdempotencyInProgress: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
                 "Retry-After"?: number;
                 [name: string]: unknown;
@@ -6304,6 +6461,9 @@ export interface components {
         /** @description The request is well formed, but breaks a rule across fields or resources. */
         ChannelConfigNotAllowedViaApi: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6313,6 +6473,9 @@ export interface components {
         /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
         ClientNameTakenOrIdempotencyInProgressOrSeatsLimitReached: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
                 "Retry-After"?: number;
                 [name: string]: unknown;
@@ -6324,6 +6487,9 @@ export interface components {
         /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
         ClientNotActive: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
                 "Retry-After"?: number;
                 [name: string]: unknown;
@@ -6335,6 +6501,9 @@ export interface components {
         /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
         ClientNotFound: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6344,6 +6513,9 @@ export interface components {
         /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
         ClientNotFoundOrInvitationNotFound: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6353,6 +6525,9 @@ export interface components {
         /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
         ClientNotFoundOrUserNotFound: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6362,6 +6537,9 @@ export interface components {
         /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
         ClientNotSuspended: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
                 "Retry-After"?: number;
                 [name: string]: unknown;
@@ -6373,6 +6551,9 @@ export interface components {
         /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
         CommandNameTakenOrCommandSlugTaken: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
                 "Retry-After"?: number;
                 [name: string]: unknown;
@@ -6384,6 +6565,9 @@ export interface components {
         /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
         CommandNameTakenOrCommandSlugTakenOrIdempotencyInProgress: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
                 "Retry-After"?: number;
                 [name: string]: unknown;
@@ -6395,6 +6579,9 @@ export interface components {
         /** @description The request is well formed, but breaks a rule across fields or resources. */
         ConfirmationRequired: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6404,6 +6591,9 @@ export interface components {
         /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
         ConversationNotFound: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6413,6 +6603,9 @@ export interface components {
         /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
         CouponCodeTakenOrIdempotencyInProgress: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
                 "Retry-After"?: number;
                 [name: string]: unknown;
@@ -6424,6 +6617,9 @@ export interface components {
         /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
         CouponNotFound: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6433,6 +6629,9 @@ export interface components {
         /** @description The request is well formed, but breaks a rule across fields or resources. */
         CouponRuleViolated: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6442,6 +6641,9 @@ export interface components {
         /** @description The request is well formed, but breaks a rule across fields or resources. */
         CouponRuleViolatedOrIdempotencyKeyReused: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6451,6 +6653,9 @@ export interface components {
         /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
         CreditPackageInUse: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
                 "Retry-After"?: number;
                 [name: string]: unknown;
@@ -6462,6 +6667,9 @@ export interface components {
         /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
         CreditPackageNameTaken: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
                 "Retry-After"?: number;
                 [name: string]: unknown;
@@ -6473,6 +6681,9 @@ export interface components {
         /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
         CreditPackageNameTakenOrIdempotencyInProgress: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
                 "Retry-After"?: number;
                 [name: string]: unknown;
@@ -6484,6 +6695,9 @@ export interface components {
         /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
         CreditPackageNotFound: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6493,6 +6707,9 @@ export interface components {
         /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
         CreditPackageNotFoundOrPackageNotFoundOrAgentNotFoundOrExternalLinkNotFound: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6502,6 +6719,9 @@ export interface components {
         /** @description The request is well formed, but breaks a rule across fields or resources. */
         DefaultPlanRequiredOrDefaultPlanNotFree: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6511,6 +6731,9 @@ export interface components {
         /** @description The request is well formed, but breaks a rule across fields or resources. */
         ExternalLinkLimitReachedOrIdempotencyKeyReused: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6520,6 +6743,9 @@ export interface components {
         /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
         ExternalLinkNotFound: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6529,6 +6755,9 @@ export interface components {
         /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
         ExternalLinkTitleTaken: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
                 "Retry-After"?: number;
                 [name: string]: unknown;
@@ -6540,6 +6769,9 @@ export interface components {
         /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
         ExternalLinkTitleTakenOrIdempotencyInProgress: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
                 "Retry-After"?: number;
                 [name: string]: unknown;
@@ -6551,6 +6783,9 @@ export interface components {
         /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
         ExternalMcpNameTaken: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
                 "Retry-After"?: number;
                 [name: string]: unknown;
@@ -6562,6 +6797,9 @@ export interface components {
         /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
         ExternalMcpNameTakenOrIdempotencyInProgress: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
                 "Retry-After"?: number;
                 [name: string]: unknown;
@@ -6573,6 +6811,9 @@ export interface components {
         /** @description The request is well formed, but breaks a rule across fields or resources. */
         ExternalMcpNotActiveOrIdempotencyKeyReused: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6582,6 +6823,9 @@ export interface components {
         /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
         ExternalMcpNotFound: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6591,6 +6835,9 @@ export interface components {
         /** @description The request is well formed, but breaks a rule across fields or resources. */
         FeatureValidationError: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6600,6 +6847,9 @@ export interface components {
         /** @description The request is well formed, but breaks a rule across fields or resources. */
         HttpToolLimitReachedOrInvalidToolTypeOrInvalidToolConfigurationOrIdempotencyKeyReused: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6609,6 +6859,9 @@ export interface components {
         /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
         HttpToolNameTaken: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
                 "Retry-After"?: number;
                 [name: string]: unknown;
@@ -6620,6 +6873,9 @@ export interface components {
         /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
         HttpToolNameTakenOrIdempotencyInProgress: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
                 "Retry-After"?: number;
                 [name: string]: unknown;
@@ -6631,6 +6887,9 @@ export interface components {
         /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
         HttpToolNotFound: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6640,6 +6899,9 @@ export interface components {
         /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
         IdempotencyInProgress: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
                 "Retry-After"?: number;
                 [name: string]: unknown;
@@ -6651,6 +6913,9 @@ export interface components {
         /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
         IdempotencyInProgressOrNoDraftVersion: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
                 "Retry-After"?: number;
                 [name: string]: unknown;
@@ -6662,6 +6927,9 @@ export interface components {
         /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
         IdempotencyInProgressOrPlanNameTaken: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
                 "Retry-After"?: number;
                 [name: string]: unknown;
@@ -6673,6 +6941,9 @@ export interface components {
         /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
         IdempotencyInProgressOrSkillNameTaken: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
                 "Retry-After"?: number;
                 [name: string]: unknown;
@@ -6684,6 +6955,9 @@ export interface components {
         /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
         IdempotencyInProgressOrVariableNameTaken: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
                 "Retry-After"?: number;
                 [name: string]: unknown;
@@ -6695,6 +6969,9 @@ export interface components {
         /** @description The request is well formed, but breaks a rule across fields or resources. */
         IdempotencyKeyReused: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6704,6 +6981,9 @@ export interface components {
         /** @description The request is well formed, but breaks a rule across fields or resources. */
         IdempotencyKeyReusedOrPlanRuleViolated: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6713,6 +6993,9 @@ export interface components {
         /** @description The request is well formed, but breaks a rule across fields or resources. */
         IdempotencyKeyReusedOrSubAgentCycle: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6722,6 +7005,9 @@ export interface components {
         /** @description The request is well formed, but breaks a rule across fields or resources. */
         IdempotencyKeyReusedOrTrialNotEnabled: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6731,6 +7017,9 @@ export interface components {
         /** @description The request is well formed, but breaks a rule across fields or resources. */
         IdempotencyKeyReusedOrUnknownTrigger: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6740,6 +7029,9 @@ export interface components {
         /** @description An error in the service. Report it with the `requestId`. */
         InternalError: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6749,6 +7041,9 @@ export interface components {
         /** @description The request is well formed, but breaks a rule across fields or resources. */
         InvalidToolConfiguration: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6758,6 +7053,9 @@ export interface components {
         /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
         KnowledgeSourceNotFound: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6767,6 +7065,9 @@ export interface components {
         /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
         LastAdmin: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
                 "Retry-After"?: number;
                 [name: string]: unknown;
@@ -6778,6 +7079,9 @@ export interface components {
         /** @description A service that this operation depends on failed. The message says which one and why. */
         ModelProviderError: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6787,6 +7091,9 @@ export interface components {
         /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
         NoDraftVersion: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
                 "Retry-After"?: number;
                 [name: string]: unknown;
@@ -6798,6 +7105,9 @@ export interface components {
         /** @description This release does not serve the operation yet. */
         NotImplemented: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6807,6 +7117,9 @@ export interface components {
         /** @description The request is well formed, but breaks a rule across fields or resources. */
         OauthNotSupportedViaApi: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6816,6 +7129,9 @@ export interface components {
         /** @description The request is well formed, but breaks a rule across fields or resources. */
         OauthNotSupportedViaApiOrMcpDiscoveryFailedOrIdempotencyKeyReused: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6825,6 +7141,9 @@ export interface components {
         /** @description The body is over its limit: 2 MiB of JSON, and for an upload the limit in the operation's description. */
         PayloadTooLarge: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6834,6 +7153,9 @@ export interface components {
         /** @description A service that this operation depends on failed. The message says which one and why. */
         PaymentProviderError: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6843,6 +7165,9 @@ export interface components {
         /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
         PlanHasSubscribers: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
                 "Retry-After"?: number;
                 [name: string]: unknown;
@@ -6854,6 +7179,9 @@ export interface components {
         /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
         PlanNameTakenOrPlanHasSubscribers: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
                 "Retry-After"?: number;
                 [name: string]: unknown;
@@ -6865,6 +7193,9 @@ export interface components {
         /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
         PlanNotFound: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6874,6 +7205,9 @@ export interface components {
         /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
         PlanNotFoundOrCreditPackageNotFoundOrPackageNotFoundOrAgentNotFoundOrExternalLinkNotFound: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6883,6 +7217,9 @@ export interface components {
         /** @description The request is well formed, but breaks a rule across fields or resources. */
         PlanRuleViolated: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6892,10 +7229,10 @@ export interface components {
         /** @description The key is over its request rate. Wait for as long as `Retry-After` says. */
         RateLimitedOrOperationLimitReached: {
             headers: {
-                /** @description Seconds to wait before the next request. */
-                "Retry-After"?: number;
-                /** @description Remaining requests and seconds until the window resets, in the form of the IETF draft. */
-                RateLimit?: string;
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                "Retry-After": components["headers"]["RetryAfter"];
                 [name: string]: unknown;
             };
             content: {
@@ -6905,6 +7242,9 @@ export interface components {
         /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
         SkillNameTaken: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
                 "Retry-After"?: number;
                 [name: string]: unknown;
@@ -6916,6 +7256,9 @@ export interface components {
         /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
         SkillNotFound: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6925,6 +7268,9 @@ export interface components {
         /** @description The request is well formed, but breaks a rule across fields or resources. */
         SubdomainReserved: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6934,6 +7280,9 @@ export interface components {
         /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
         SubdomainTaken: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
                 "Retry-After"?: number;
                 [name: string]: unknown;
@@ -6945,6 +7294,9 @@ export interface components {
         /** @description The request is well formed, but breaks a rule across fields or resources. */
         TemperatureNotSupportedOrThinkingNotSupported: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6954,6 +7306,9 @@ export interface components {
         /** @description The request is well formed, but breaks a rule across fields or resources. */
         TemperatureNotSupportedOrThinkingNotSupportedOrFeatureValidationError: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6963,10 +7318,10 @@ export interface components {
         /** @description The key is over its request rate. Wait for as long as `Retry-After` says. */
         TooManyRequests: {
             headers: {
-                /** @description Seconds to wait before the next request. */
-                "Retry-After"?: number;
-                /** @description Remaining requests and seconds until the window resets, in the form of the IETF draft. */
-                RateLimit?: string;
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                "Retry-After": components["headers"]["RetryAfter"];
                 [name: string]: unknown;
             };
             content: {
@@ -6976,6 +7331,9 @@ export interface components {
         /** @description A service that this operation depends on failed. The message says which one and why. */
         ToolkitRegistryUnavailable: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6985,6 +7343,9 @@ export interface components {
         /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
         TriggerNotFound: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6994,8 +7355,8 @@ export interface components {
         /** @description The API key is missing, malformed, unknown or revoked. Check the key; repeating the request does not help. */
         Unauthorized: {
             headers: {
-                /** @description The scheme to authenticate with. */
-                "WWW-Authenticate"?: string;
+                "X-Request-Id": components["headers"]["RequestId"];
+                "WWW-Authenticate": components["headers"]["WwwAuthenticate"];
                 [name: string]: unknown;
             };
             content: {
@@ -7005,8 +7366,10 @@ export interface components {
         /** @description The service is starting, stopping or cannot reach its database. Try again after `Retry-After`. */
         Unavailable: {
             headers: {
-                /** @description Seconds to wait before the next request. */
-                "Retry-After"?: number;
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                "Retry-After": components["headers"]["RetryAfter"];
                 [name: string]: unknown;
             };
             content: {
@@ -7016,6 +7379,9 @@ export interface components {
         /** @description The request is well formed, but breaks a rule across fields or resources. */
         UnknownTrigger: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -7025,6 +7391,9 @@ export interface components {
         /** @description The `Content-Type` is not one that the operation takes, or a file is not of an accepted type. */
         UnsupportedMediaType: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -7034,6 +7403,9 @@ export interface components {
         /** @description The path, query, headers or body do not match the schema. `details` names each error. */
         ValidationErrorInBody: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -7043,6 +7415,9 @@ export interface components {
         /** @description The path, query, headers or body do not match the schema. `details` names each error. */
         ValidationErrorInBodyOrImmutableField: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -7052,6 +7427,9 @@ export interface components {
         /** @description The path, query, headers or body do not match the schema. `details` names each error. */
         ValidationErrorInBodyOrInvalidChannelConfigOrInvalidChannelCredentials: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -7061,6 +7439,9 @@ export interface components {
         /** @description The path, query, headers or body do not match the schema. `details` names each error. */
         ValidationErrorInBodyOrInvalidChannelType: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -7070,6 +7451,9 @@ export interface components {
         /** @description The path, query, headers or body do not match the schema. `details` names each error. */
         ValidationErrorInBodyOrInvalidCronOrInvalidTimezone: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -7079,6 +7463,9 @@ export interface components {
         /** @description The path, query, headers or body do not match the schema. `details` names each error. */
         ValidationErrorInBodyOrInvalidSkillZip: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -7088,6 +7475,9 @@ export interface components {
         /** @description The path, query, headers or body do not match the schema. `details` names each error. */
         ValidationErrorOrInvalidChannelType: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -7097,6 +7487,9 @@ export interface components {
         /** @description The path, query, headers or body do not match the schema. `details` names each error. */
         ValidationErrorOrUnknownToolkit: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -7106,6 +7499,9 @@ export interface components {
         /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
         VariableNameTaken: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
                 "Retry-After"?: number;
                 [name: string]: unknown;
@@ -7117,6 +7513,9 @@ export interface components {
         /** @description The request is well formed, but breaks a rule across fields or resources. */
         VariableOptionsInvalidOrVariableDefaultInvalid: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -7126,6 +7525,9 @@ export interface components {
         /** @description The request is well formed, but breaks a rule across fields or resources. */
         VariableOptionsInvalidOrVariableDefaultInvalidOrIdempotencyKeyReused: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -7135,6 +7537,9 @@ export interface components {
         /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
         ZapiInstanceIdAlreadyUsed: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
                 "Retry-After"?: number;
                 [name: string]: unknown;
@@ -7275,7 +7680,18 @@ export interface components {
         VersionNumber: number;
     };
     requestBodies: never;
-    headers: never;
+    headers: {
+        /** @description How many requests the key has left (`r`), and the seconds until it has all of them again (`t`), in the form of the IETF draft. Sent once the key is accepted, by a server that limits rates. */
+        RateLimit: string;
+        /** @description How many requests (`q`) a key may send in a window of so many seconds (`w`), in the form of the IETF draft. `pk` names the partition that the key belongs to. Sent with `RateLimit`. */
+        RateLimitPolicy: string;
+        /** @description The id of the request, yours if you sent one that fits. Quote it when you report a problem. */
+        RequestId: string;
+        /** @description Seconds to wait before the next request. */
+        RetryAfter: number;
+        /** @description The scheme to authenticate with. */
+        WwwAuthenticate: string;
+    };
     pathItems: never;
 }
 export type $defs = Record<string, never>;
@@ -7292,6 +7708,9 @@ export interface operations {
             /** @description The key is valid. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7330,6 +7749,9 @@ export interface operations {
             /** @description A page of agents. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7363,6 +7785,9 @@ export interface operations {
             /** @description The new agent. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7395,6 +7820,9 @@ export interface operations {
             /** @description The agent. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7424,6 +7852,9 @@ export interface operations {
             /** @description The agent is deleted. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -7456,6 +7887,9 @@ export interface operations {
             /** @description The agent as it is now. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7497,6 +7931,9 @@ export interface operations {
             /** @description The agent, now published. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7535,6 +7972,9 @@ export interface operations {
             /** @description A page of versions. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7564,6 +8004,9 @@ export interface operations {
             /** @description The published version. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7595,6 +8038,9 @@ export interface operations {
             /** @description The version. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7629,6 +8075,9 @@ export interface operations {
             /** @description The agent with the restored state. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7659,6 +8108,9 @@ export interface operations {
             /** @description The prompt. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7693,6 +8145,9 @@ export interface operations {
             /** @description The prompt as it is now. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7727,6 +8182,9 @@ export interface operations {
             /** @description The variables. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7764,6 +8222,9 @@ export interface operations {
             /** @description The new variable. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7804,6 +8265,9 @@ export interface operations {
             /** @description The references or the variable are removed. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -7839,6 +8303,9 @@ export interface operations {
             /** @description The variable as it is now. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7872,6 +8339,9 @@ export interface operations {
             /** @description The model selection. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7906,6 +8376,9 @@ export interface operations {
             /** @description The model selection as it is now. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7946,6 +8419,9 @@ export interface operations {
             /** @description The models. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7974,6 +8450,9 @@ export interface operations {
             /** @description All features of the agent. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8005,6 +8484,9 @@ export interface operations {
             /** @description The feature. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8041,6 +8523,9 @@ export interface operations {
             /** @description The feature as it is now. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8073,6 +8558,9 @@ export interface operations {
             /** @description The commands of the agent. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8110,6 +8598,9 @@ export interface operations {
             /** @description The new command. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8145,6 +8636,9 @@ export interface operations {
             /** @description The command. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8176,6 +8670,9 @@ export interface operations {
             /** @description The command is deleted. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -8210,6 +8707,9 @@ export interface operations {
             /** @description The command as it is now. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8242,6 +8742,9 @@ export interface operations {
             /** @description The linked skills. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8280,6 +8783,9 @@ export interface operations {
             /** @description The new link. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8313,6 +8819,9 @@ export interface operations {
             /** @description The skills that are not linked yet. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8345,6 +8854,9 @@ export interface operations {
             /** @description The skill is unlinked. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -8377,6 +8889,9 @@ export interface operations {
             /** @description A page of skills. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8410,6 +8925,9 @@ export interface operations {
             /** @description The new skill. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8442,6 +8960,9 @@ export interface operations {
             /** @description The skill. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8471,6 +8992,9 @@ export interface operations {
             /** @description The skill is deleted. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -8503,6 +9027,9 @@ export interface operations {
             /** @description The skill as it is now. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8535,6 +9062,9 @@ export interface operations {
             /** @description The linked knowledge sources. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8573,6 +9103,9 @@ export interface operations {
             /** @description The new link. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8606,6 +9139,9 @@ export interface operations {
             /** @description The knowledge sources that are not linked yet. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8638,6 +9174,9 @@ export interface operations {
             /** @description The knowledge source is unlinked. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -8672,6 +9211,9 @@ export interface operations {
             /** @description A page of knowledge sources. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8706,6 +9248,9 @@ export interface operations {
             /** @description The new knowledge source, not processed yet. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8738,6 +9283,9 @@ export interface operations {
             /** @description The knowledge source. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8767,6 +9315,9 @@ export interface operations {
             /** @description The knowledge source is deleted. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -8799,6 +9350,9 @@ export interface operations {
             /** @description The knowledge source as it is now. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8830,6 +9384,9 @@ export interface operations {
             /** @description The linked tools. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8868,6 +9425,9 @@ export interface operations {
             /** @description The new link. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8906,6 +9466,9 @@ export interface operations {
             /** @description The tools that are not linked yet. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8938,6 +9501,9 @@ export interface operations {
             /** @description The tool is unlinked. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -8973,6 +9539,9 @@ export interface operations {
             /** @description The link as it is now. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9011,6 +9580,9 @@ export interface operations {
             /** @description A page of tools. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9044,6 +9616,9 @@ export interface operations {
             /** @description The new tool. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9076,6 +9651,9 @@ export interface operations {
             /** @description The tool. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9105,6 +9683,9 @@ export interface operations {
             /** @description The tool is deleted. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -9137,6 +9718,9 @@ export interface operations {
             /** @description The tool as it is now. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9175,6 +9759,9 @@ export interface operations {
             /** @description The result of the run, also when it failed. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9206,6 +9793,9 @@ export interface operations {
             /** @description The linked servers. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9244,6 +9834,9 @@ export interface operations {
             /** @description The new link. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9277,6 +9870,9 @@ export interface operations {
             /** @description The servers that can be linked. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9309,6 +9905,9 @@ export interface operations {
             /** @description The server is no longer linked. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -9344,6 +9943,9 @@ export interface operations {
             /** @description The link as it is now. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9382,6 +9984,9 @@ export interface operations {
             /** @description A page of external MCP servers. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9415,6 +10020,9 @@ export interface operations {
             /** @description The new server, after the first discovery. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9447,6 +10055,9 @@ export interface operations {
             /** @description The external MCP server. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9476,6 +10087,9 @@ export interface operations {
             /** @description The external MCP server is deleted. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -9508,6 +10122,9 @@ export interface operations {
             /** @description The external MCP server as it is now. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9541,6 +10158,9 @@ export interface operations {
             /** @description The external MCP server after the discovery. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9570,6 +10190,9 @@ export interface operations {
             /** @description The linked connections. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9608,6 +10231,9 @@ export interface operations {
             /** @description What was linked and what was left out. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9642,6 +10268,9 @@ export interface operations {
             /** @description The connections that can be linked. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9674,6 +10303,9 @@ export interface operations {
             /** @description The connection is no longer linked. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -9709,6 +10341,9 @@ export interface operations {
             /** @description The instance mode as it is now. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9741,6 +10376,9 @@ export interface operations {
             /** @description The trigger types. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9770,6 +10408,9 @@ export interface operations {
             /** @description The trigger type. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9800,6 +10441,9 @@ export interface operations {
             /** @description The linked sub-agents. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9838,6 +10482,9 @@ export interface operations {
             /** @description The new link. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9871,6 +10518,9 @@ export interface operations {
             /** @description The agents that can be linked. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9902,6 +10552,9 @@ export interface operations {
             /** @description The sub-agent is no longer linked. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -9930,6 +10583,9 @@ export interface operations {
             /** @description The automations. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9968,6 +10624,9 @@ export interface operations {
             /** @description The new automation. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10004,6 +10663,9 @@ export interface operations {
             /** @description The automation. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10036,6 +10698,9 @@ export interface operations {
             /** @description The automation is deleted. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -10071,6 +10736,9 @@ export interface operations {
             /** @description The automation as it is now. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10114,6 +10782,9 @@ export interface operations {
             /** @description A page of executions. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10144,6 +10815,9 @@ export interface operations {
             /** @description The channels. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10182,6 +10856,9 @@ export interface operations {
             /** @description The new connection. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10218,6 +10895,9 @@ export interface operations {
             /** @description The channel. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10250,6 +10930,9 @@ export interface operations {
             /** @description The channel. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10282,6 +10965,9 @@ export interface operations {
             /** @description The channel is disconnected. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -10317,6 +11003,9 @@ export interface operations {
             /** @description The channel as it is now. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10358,6 +11047,9 @@ export interface operations {
             /** @description The channel as it is now. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10388,6 +11080,9 @@ export interface operations {
             /** @description The channel types. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10416,6 +11111,9 @@ export interface operations {
             /** @description The channel type. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10452,6 +11150,9 @@ export interface operations {
             /** @description The reply of the agent. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10494,6 +11195,9 @@ export interface operations {
             /** @description The stream of events. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10544,6 +11248,9 @@ export interface operations {
             /** @description A page of conversations. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10572,6 +11279,9 @@ export interface operations {
             /** @description The conversation. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10601,6 +11311,9 @@ export interface operations {
             /** @description The conversation is deleted. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -10637,6 +11350,9 @@ export interface operations {
             /** @description A page of messages. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10672,6 +11388,9 @@ export interface operations {
             /** @description A page of clients. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10706,6 +11425,9 @@ export interface operations {
             /** @description The new client. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10740,6 +11462,9 @@ export interface operations {
             /** @description The client. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10775,6 +11500,9 @@ export interface operations {
             /** @description The invitation with its new end. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10806,6 +11534,9 @@ export interface operations {
             /** @description The client, active again. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10843,6 +11574,9 @@ export interface operations {
             /** @description The client, now suspended. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10879,6 +11613,9 @@ export interface operations {
             /** @description The client without the user. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10917,6 +11654,9 @@ export interface operations {
             /** @description The client with the changed user. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10954,6 +11694,9 @@ export interface operations {
             /** @description A page of coupons. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10988,6 +11731,9 @@ export interface operations {
             /** @description The new coupon. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11023,6 +11769,9 @@ export interface operations {
             /** @description The coupon. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11053,6 +11802,9 @@ export interface operations {
             /** @description The coupon is deleted. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -11087,6 +11839,9 @@ export interface operations {
             /** @description The coupon as it is now. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11123,6 +11878,9 @@ export interface operations {
             /** @description A page of credit packages. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11157,6 +11915,9 @@ export interface operations {
             /** @description The new credit package. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11190,6 +11951,9 @@ export interface operations {
             /** @description The credit package. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11225,6 +11989,9 @@ export interface operations {
             /** @description The credit package as it is now. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11258,6 +12025,9 @@ export interface operations {
             /** @description The credit package is deleted. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -11291,6 +12061,9 @@ export interface operations {
             /** @description A page of plans. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11325,6 +12098,9 @@ export interface operations {
             /** @description The new plan. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11360,6 +12136,9 @@ export interface operations {
             /** @description The plan. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11390,6 +12169,9 @@ export interface operations {
             /** @description The plan is deleted. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -11425,6 +12207,9 @@ export interface operations {
             /** @description The plan as it is now. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11457,6 +12242,9 @@ export interface operations {
             /** @description The hub. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11488,6 +12276,9 @@ export interface operations {
             /** @description The hub as it is now. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11524,6 +12315,9 @@ export interface operations {
             /** @description The hub with the new logo. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11555,6 +12349,9 @@ export interface operations {
             /** @description The hub without the logo. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11581,6 +12378,9 @@ export interface operations {
             /** @description The access settings. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11612,6 +12412,9 @@ export interface operations {
             /** @description The access settings as they are now. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11642,6 +12445,9 @@ export interface operations {
             /** @description The domain. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11673,6 +12479,9 @@ export interface operations {
             /** @description The domain as it is now. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11707,6 +12516,9 @@ export interface operations {
             /** @description Whether the subdomain is free, and the reason when it is not. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11733,6 +12545,9 @@ export interface operations {
             /** @description The links. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11767,6 +12582,9 @@ export interface operations {
             /** @description The new link. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11800,6 +12618,9 @@ export interface operations {
             /** @description The link is deleted. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -11833,6 +12654,9 @@ export interface operations {
             /** @description The link as it is now. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {

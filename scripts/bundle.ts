@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import type { Document } from '../spec/rules/types.ts';
 import { writeErrorExamples } from './bundle/errorExamples.ts';
 import { markNotImplemented } from './bundle/notImplemented.ts';
+import { writePatchNulls } from './bundle/patchNulls.ts';
 import { writeResponseHeaders } from './bundle/responseHeaders.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -53,6 +54,7 @@ function tidy(document: Document, notImplemented: readonly string[]): Document {
   });
   document.components = components;
   markNotImplemented(document, notImplemented);
+  writePatchNulls(document);
   writeResponseHeaders(document);
   writeErrorExamples(document);
   const byName = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 : 1);
