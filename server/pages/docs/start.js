@@ -22,5 +22,9 @@ Scalar.createApiReference('#reference', {
   defaultOpenFirstTag: false,
   orderSchemaPropertiesBy: 'preserve',
   modelsSectionLabel: 'Schemas',
-  customCss: '',
+  // Scalar's advertisement, its drawing where a response will be, and a riddle in the field of the key.
+  customCss: `
+    .darklight-reference a[href^="https://www.scalar.com"], .ascii-art { display: none }
+    .scalar-password-input::placeholder { color: transparent }
+  `,
 });
