@@ -1276,7 +1276,7 @@ export interface paths {
          * Create an automation
          * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
          *
-         *     The automation starts `active` and is armed before the response: a schedule created here does fire, and with trigger mode `webhook_url` the response has the secret address. A run sends the prompt to the published version of the agent. Trigger mode `schedule` needs `schedule`, `webhook` needs `triggerToolkitSlug` and `triggerSlug`: without them it is 400 `VALIDATION_ERROR`. A cron expression or time zone that cannot be read is 400 `INVALID_CRON` or `INVALID_TIMEZONE`, a trigger that the toolkit does not have 422 `UNKNOWN_TRIGGER`.
+         *     The automation starts with the status `active`, and its schedule is set before the response is sent. With trigger mode `webhook_url` the response has the secret address. A run sends the prompt to the published version of the agent. Trigger mode `schedule` needs `schedule`. Trigger mode `webhook` needs `triggerToolkitSlug` and `triggerSlug`. Without them the response is 400 `VALIDATION_ERROR`. A cron expression that cannot be read is 400 `INVALID_CRON`, such a time zone 400 `INVALID_TIMEZONE`, and a trigger that the toolkit does not have is 422 `UNKNOWN_TRIGGER`.
          *
          *     Error codes: 400 `INVALID_CRON`, `INVALID_TIMEZONE`; 404 `AGENT_NOT_FOUND`; 409 `AUTOMATION_NAME_TAKEN`, `IDEMPOTENCY_IN_PROGRESS`; 422 `IDEMPOTENCY_KEY_REUSED`, `UNKNOWN_TRIGGER`.
          */
@@ -1309,7 +1309,7 @@ export interface paths {
          * Delete an automation
          * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
          *
-         *     Cancels the recurring job, then removes the automation: it is gone for the API with its executions, its name is free again and its secret address, if any, stops working. A run that has begun is finished.
+         *     Cancels the schedule and removes the automation. The API shows neither it nor its executions any more. Its name is free again, and its secret address, if it has one, stops working. A run that has begun is finished.
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`, `AUTOMATION_NOT_FOUND`.
          */
@@ -1320,7 +1320,7 @@ export interface paths {
          * Change an automation
          * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
          *
-         *     An absent field stays as it is. The recurring job is registered, moved or cancelled to match before the response: `status` `inactive` stops the automation, `active` starts it again. A trigger mode that lacks what it needs, in the body and the automation together, is 400 `VALIDATION_ERROR`; cron, time zone and trigger are checked as by `createAutomation`.
+         *     An absent field stays as it is. The schedule follows before the response is sent: `status` `inactive` stops the automation, `active` starts it again. The trigger mode must have what it needs, in the body or in the automation already, or else the response is 400 `VALIDATION_ERROR`. The cron expression, the time zone and the trigger are checked as by `createAutomation`.
          *
          *     Error codes: 400 `INVALID_CRON`, `INVALID_TIMEZONE`; 404 `AGENT_NOT_FOUND`, `AUTOMATION_NOT_FOUND`; 409 `AUTOMATION_NAME_TAKEN`; 422 `UNKNOWN_TRIGGER`.
          *
@@ -1374,7 +1374,7 @@ export interface paths {
          * Connect an agent to a channel
          * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
          *
-         *     The first of two steps: makes the connection, not yet configured; `configureChannel` is the second. An agent has at most one connection of each type, another is 409 `CHANNEL_ALREADY_CONNECTED`. Channels are not part of the agent's versions, so no publication is needed for the connection itself.
+         *     The first of two steps: makes a connection that is not configured yet. The second step is `configureChannel`. An agent has at most one connection of each type; another one is 409 `CHANNEL_ALREADY_CONNECTED`. Channels are not part of the agent's versions, so the connection needs no publication.
          *
          *     Error codes: 400 `INVALID_CHANNEL_TYPE`; 404 `AGENT_NOT_FOUND`; 409 `CHANNEL_ALREADY_CONNECTED`, `IDEMPOTENCY_IN_PROGRESS`; 422 `IDEMPOTENCY_KEY_REUSED`.
          */
@@ -1442,7 +1442,7 @@ export interface paths {
          * Configure a channel
          * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
          *
-         *     The second step after `connectChannel`, and the way to switch a channel on and off. An absent field stays as it is; configuration and credentials are each replaced as a whole and checked against the schemas that `getChannelType` shows: 400 `INVALID_CHANNEL_CONFIG` or `INVALID_CHANNEL_CREDENTIALS`. A Z-API instance serves one connection only, another is 409 `ZAPI_INSTANCE_ID_ALREADY_USED`. `whatsapp` is configured in the console: a body with its configuration or credentials is 422 `CHANNEL_CONFIG_NOT_ALLOWED_VIA_API`.
+         *     The second step after `connectChannel`, and the way to switch a channel on and off. An absent field stays as it is. `configuration` and `credentials` are each replaced as a whole. They are checked against the schemas that `getChannelType` shows, and refused with 400 `INVALID_CHANNEL_CONFIG` or `INVALID_CHANNEL_CREDENTIALS`. A Z-API instance serves one connection only; a second one is 409 `ZAPI_INSTANCE_ID_ALREADY_USED`. `whatsapp` is configured in the console: a body with its configuration or credentials is 422 `CHANNEL_CONFIG_NOT_ALLOWED_VIA_API`.
          *
          *     Error codes: 400 `INVALID_CHANNEL_CONFIG`, `INVALID_CHANNEL_CREDENTIALS`; 404 `AGENT_NOT_FOUND`, `CHANNEL_CONNECTION_NOT_FOUND`; 409 `ZAPI_INSTANCE_ID_ALREADY_USED`; 422 `CHANNEL_CONFIG_NOT_ALLOWED_VIA_API`.
          *
@@ -1468,7 +1468,7 @@ export interface paths {
          * Change the instance mode of a channel
          * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
          *
-         *     A switch that resets the state of the channel needs `confirm: true`, or else it is 422 `CONFIRMATION_REQUIRED` and nothing changes. Setting the mode that the channel has already changes nothing and needs no confirmation.
+         *     A switch that resets the state of the channel needs `confirm: true`. Without it the response is 422 `CONFIRMATION_REQUIRED`, and nothing changes. The mode that the channel already has needs no confirmation and changes nothing.
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`, `CHANNEL_CONNECTION_NOT_FOUND`; 422 `CONFIRMATION_REQUIRED`.
          *
@@ -1682,7 +1682,7 @@ export interface paths {
          * Create a client
          * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
          *
-         *     Creates the client workspace with its users, who exist at once. With a plan the client is `active` and its period begins now; with `inviteToTrial` it is `trialing` on the hub's trial plan, and `planPublicId` is ignored; with neither it is `pending_onboarding`. With `sendInvitations` each user gets an invitation by mail, listed in `pendingInvitations` until it is accepted. More users than the plan has seats are 409 `SEATS_LIMIT_REACHED`, and a trial needs the hub to offer one.
+         *     Creates the client workspace with its users, who exist at once. With a plan the client is `active`, and its period begins now. With `inviteToTrial` it is `trialing` on the hub's trial plan, and `planPublicId` is ignored; the hub must offer a trial. With neither it is `pending_onboarding`. With `sendInvitations` each user gets an invitation by mail. `pendingInvitations` lists it until it is accepted. More users than the plan has seats are 409 `SEATS_LIMIT_REACHED`.
          *
          *     Error codes: 404 `PLAN_NOT_FOUND`; 409 `CLIENT_NAME_TAKEN`, `IDEMPOTENCY_IN_PROGRESS`, `SEATS_LIMIT_REACHED`; 422 `IDEMPOTENCY_KEY_REUSED`, `TRIAL_NOT_ENABLED`.
          */
@@ -1754,7 +1754,7 @@ export interface paths {
          * Reactivate a client
          * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
          *
-         *     Restores the subscription of a suspended client at the payment provider; its status becomes `active` again. A client in any other state is 409. When the payment provider fails, nothing has changed.
+         *     Restores the subscription of a suspended client at the payment provider. Its status is then `active` again. A client in any other state is 409. When the payment provider fails, nothing changes.
          *
          *     Error codes: 404 `CLIENT_NOT_FOUND`; 409 `CLIENT_NOT_SUSPENDED`; 502 `PAYMENT_PROVIDER_ERROR`.
          */
@@ -1778,7 +1778,7 @@ export interface paths {
          * Suspend a client
          * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
          *
-         *     Cancels the subscription at the payment provider for the end of the paid period and sets the status to `suspended` at once. Only an `active` client can be suspended. When the payment provider fails, nothing has changed. `reactivateClient` undoes it.
+         *     Sets the status to `suspended` at once, and cancels the subscription at the payment provider for the end of the paid period. Only an `active` client can be suspended. When the payment provider fails, nothing changes. `reactivateClient` undoes it.
          *
          *     Error codes: 404 `CLIENT_NOT_FOUND`; 409 `CLIENT_NOT_ACTIVE`; 502 `PAYMENT_PROVIDER_ERROR`.
          */
@@ -1803,7 +1803,7 @@ export interface paths {
          * Remove a user from a client
          * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
          *
-         *     The user loses access and is no longer listed, and an invitation that the user had not accepted is withdrawn. The last admin cannot be removed. Returns the client as it is now; a second removal is 404 `USER_NOT_FOUND`.
+         *     The user loses access and is no longer listed. If the user has not accepted the invitation, it is withdrawn. The last admin cannot be removed. Returns the client as it is now. A second removal is 404 `USER_NOT_FOUND`.
          *
          *     Error codes: 404 `CLIENT_NOT_FOUND`, `USER_NOT_FOUND`; 409 `LAST_ADMIN`.
          */
@@ -1842,7 +1842,7 @@ export interface paths {
          * Create a coupon
          * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
          *
-         *     Makes a coupon that can be redeemed at once, or from `validFrom` on, with a coupon and a promotion code at the payment provider; when the provider fails, nothing is left behind. A percentage is at most 100; `repeating` needs `durationMonths`; scope `plans` needs `applicablePlanIds`, and scope `hub` takes none; a fixed amount needs its plans, listed or all of the hub, to share one currency; `validUntil` lies in the future. A coupon that breaks one of these rules is 422 `COUPON_RULE_VIOLATED`.
+         *     Makes a coupon that can be redeemed at once, or from `validFrom` on. It gets a coupon and a promotion code at the payment provider; when the provider fails, nothing is left behind. A percentage is at most 100. `repeating` needs `durationMonths`. Scope `plans` needs `applicablePlanIds`, and scope `hub` takes none. A fixed amount needs plans of one currency: the listed ones, or all plans of the hub. `validUntil` must be in the future. A coupon that breaks one of these rules is 422 `COUPON_RULE_VIOLATED`.
          *
          *     Error codes: 404 `PLAN_NOT_FOUND`; 409 `COUPON_CODE_TAKEN`, `IDEMPOTENCY_IN_PROGRESS`; 422 `COUPON_RULE_VIOLATED`, `IDEMPOTENCY_KEY_REUSED`; 502 `PAYMENT_PROVIDER_ERROR`.
          */
@@ -1875,7 +1875,7 @@ export interface paths {
          * Delete a coupon
          * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
          *
-         *     The coupon is gone for the API, its code is free again and its promotion code is deactivated at the payment provider. Discounts that were already granted stay. When the payment provider fails, the coupon stays.
+         *     The API does not show the coupon any more. Its code is free again, and its promotion code is deactivated at the payment provider. Discounts that were already granted stay. When the payment provider fails, the coupon stays.
          *
          *     Error codes: 404 `COUPON_NOT_FOUND`; 502 `PAYMENT_PROVIDER_ERROR`.
          */
@@ -1886,7 +1886,7 @@ export interface paths {
          * Change a coupon
          * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
          *
-         *     Changes the name, the switch and the limits; the discount itself is fixed, and sending any other field is 400. `maxUses` below `timesUsed`, or a `validUntil` in the past, is 422 `COUPON_RULE_VIOLATED`. A change of `active` is carried to the promotion code at the payment provider; when that fails, nothing has changed.
+         *     Changes the name, `active` and the limits. The discount itself is fixed: any other field is 400. `maxUses` below `timesUsed`, or a `validUntil` in the past, is 422 `COUPON_RULE_VIOLATED`. A change of `active` is passed on to the promotion code at the payment provider; when that fails, nothing changes.
          *
          *     Error codes: 404 `COUPON_NOT_FOUND`; 422 `COUPON_RULE_VIOLATED`; 502 `PAYMENT_PROVIDER_ERROR`.
          *
@@ -1945,7 +1945,7 @@ export interface paths {
          * Replace a credit package
          * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
          *
-         *     Replaces the whole package: required fields must be there, and an optional one that is absent loses its value. Plans that include the package follow; credits that were already granted stay as they are.
+         *     Replaces the whole package. Required fields must be there, and an optional field that is absent loses its value. Plans that include the package change with it. Credits that were already granted stay as they are.
          *
          *     Error codes: 404 `CREDIT_PACKAGE_NOT_FOUND`; 409 `CREDIT_PACKAGE_NAME_TAKEN`.
          */
@@ -1984,7 +1984,7 @@ export interface paths {
          * Create a plan
          * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
          *
-         *     Makes an `active` plan with a product, a price and a payment link at the payment provider; when the provider fails, nothing is left behind. The content comes from exactly one of `packagePublicId` and `content`, else 400; inline content becomes a package of its own. A recurring plan without an interval, extra credits without a price, or an unknown currency is 422 `PLAN_RULE_VIOLATED`. The texts of the pricing widget are set with `updatePlan`.
+         *     Makes an `active` plan with a product, a price and a payment link at the payment provider; when the provider fails, nothing is left behind. The content comes from exactly one of `packagePublicId` and `content`, or else the response is 400. `content` becomes a package of the plan's own. A recurring plan without an interval, extra credits without a price, or an unknown currency is 422 `PLAN_RULE_VIOLATED`. The texts of the pricing widget are set with `updatePlan`.
          *
          *     Error codes: 404 `CREDIT_PACKAGE_NOT_FOUND`, `PACKAGE_NOT_FOUND`, `AGENT_NOT_FOUND`, `EXTERNAL_LINK_NOT_FOUND`; 409 `IDEMPOTENCY_IN_PROGRESS`, `PLAN_NAME_TAKEN`; 422 `IDEMPOTENCY_KEY_REUSED`, `PLAN_RULE_VIOLATED`; 502 `PAYMENT_PROVIDER_ERROR`.
          */
@@ -2017,7 +2017,7 @@ export interface paths {
          * Delete a plan
          * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
          *
-         *     The plan is gone for the API, its name is free again and its payment link is closed. A plan with active subscribers cannot be deleted. When the payment provider fails, the plan stays.
+         *     The API does not show the plan any more. Its name is free again, and its payment link is closed. A plan with active subscribers cannot be deleted. When the payment provider fails, the plan stays.
          *
          *     Error codes: 404 `PLAN_NOT_FOUND`; 409 `PLAN_HAS_SUBSCRIBERS`; 502 `PAYMENT_PROVIDER_ERROR`.
          */
@@ -2028,7 +2028,7 @@ export interface paths {
          * Change a plan
          * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
          *
-         *     An absent field stays as it is. `currency`, `billingType` and `billingIntervalMonths` cannot be changed, and sending one is 400; a new price is refused with 409 `PLAN_HAS_SUBSCRIBERS` while the plan has active subscribers. `content` gives the plan a package of its own and leaves other plans on the old one alone; both `content` and `packagePublicId` are 400. Extra credits without a price, and a price for the default plan of a public hub, are 422 `PLAN_RULE_VIOLATED`. When the payment provider fails, nothing has changed.
+         *     An absent field stays as it is. `currency`, `billingType` and `billingIntervalMonths` cannot be changed: each of them is 400. While the plan has active subscribers, a new price is 409 `PLAN_HAS_SUBSCRIBERS`. `content` gives the plan a package of its own; other plans keep the old one. `content` together with `packagePublicId` is 400. Extra credits without a price, and a price for the default plan of a public hub, are 422 `PLAN_RULE_VIOLATED`. When the payment provider fails, nothing changes.
          *
          *     Error codes: 404 `PLAN_NOT_FOUND`, `CREDIT_PACKAGE_NOT_FOUND`, `PACKAGE_NOT_FOUND`, `AGENT_NOT_FOUND`, `EXTERNAL_LINK_NOT_FOUND`; 409 `PLAN_NAME_TAKEN`, `PLAN_HAS_SUBSCRIBERS`; 422 `PLAN_RULE_VIOLATED`; 502 `PAYMENT_PROVIDER_ERROR`.
          *
@@ -2078,7 +2078,7 @@ export interface paths {
          * Upload a logo of the hub
          * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
          *
-         *     Stores the picture as the logo of that type and deletes the one before. `horizontal` and `icon` are also carried to the branding at the payment provider; a failure there does not undo the upload. A picture over 5 MiB is 413, and one that is not PNG, JPEG, WebP or SVG by its bytes is 415. An unknown type is 400.
+         *     Stores the picture as the logo of that type and deletes the one before. `horizontal` and `icon` are also passed on to the branding at the payment provider; a failure there does not undo the upload. A picture over 5 MiB is 413. One whose bytes are not PNG, JPEG, WebP or SVG is 415. An unknown type is 400.
          */
         post: operations["uploadHubLogo"];
         /**
@@ -2116,7 +2116,7 @@ export interface paths {
          * Change the access settings of the hub
          * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
          *
-         *     An absent field stays as it is. A public hub needs a default plan, given here or set before, else 422 `DEFAULT_PLAN_REQUIRED`; the plan must be free, with a `priceCents` of 0, else 422 `DEFAULT_PLAN_NOT_FREE`. The login picture is uploaded with `uploadHubLogo` as type `banner`.
+         *     An absent field stays as it is. A public hub needs a default plan, in this body or set before, or else the response is 422 `DEFAULT_PLAN_REQUIRED`. The plan must be free (`priceCents` is 0), or else it is 422 `DEFAULT_PLAN_NOT_FREE`. The login picture is uploaded with `uploadHubLogo` as type `banner`.
          *
          *     Error codes: 404 `PLAN_NOT_FOUND`; 422 `DEFAULT_PLAN_REQUIRED`, `DEFAULT_PLAN_NOT_FREE`.
          *
@@ -2143,7 +2143,7 @@ export interface paths {
          * Change the domain of the hub
          * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
          *
-         *     Moves the hub to another subdomain. The payment links of its plans are made anew, and the earlier ones stop working; when the payment provider fails, the hub stays where it is. The subdomain that the hub already has is accepted and changes nothing.
+         *     Moves the hub to another subdomain. The payment links of its plans are made anew, and the earlier ones stop working. When the payment provider fails, the hub stays where it is. The subdomain that the hub already has is accepted and changes nothing.
          *
          *     Error codes: 409 `SUBDOMAIN_TAKEN`; 422 `SUBDOMAIN_RESERVED`; 502 `PAYMENT_PROVIDER_ERROR`.
          */

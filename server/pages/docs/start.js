@@ -22,9 +22,11 @@ Scalar.createApiReference('#reference', {
   defaultOpenFirstTag: false,
   orderSchemaPropertiesBy: 'preserve',
   modelsSectionLabel: 'Schemas',
-  // Scalar's advertisement, its drawing where a response will be, and a riddle in the field of the key.
+  // Scalar's advertisement, its drawing where a response will be, a riddle in the field of the key, and a frame around the whole
+  // operation that an address leads to.
   customCss: `
     .darklight-reference a[href^="https://www.scalar.com"], .ascii-art { display: none }
     .scalar-password-input::placeholder { color: transparent }
+    section[tabindex="-1"]:focus { outline: none }
   `,
 });
