@@ -2,7 +2,7 @@ import type { ErrorObject, FuncKeywordDefinition, SchemaValidateFunction, Valida
 import type { Ajv2020 } from 'ajv/dist/2020.js';
 import type { components } from '../generated/api.ts';
 import { createRequestAjv } from './ajv.ts';
-import { type DocumentSchema, readDocument } from './document.ts';
+import { type DocumentSchema, type OpenApiDocument, readDocument } from './document.ts';
 import type { ErrorDetail } from './errors.ts';
 import { MAX_FAULTS, toFaults } from './faults.ts';
 import { pointerKey } from './jsonPointer.ts';
@@ -41,13 +41,25 @@ export function namedSchemas(name: SchemaName): NamedSchemas {
   return { propertyName: named.propertyName, mapping: new Map(names) };
 }
 
+/**
+ * The document with the name of the open object as the value of each `x-schemas`, which `namedSchemasKeyword` reads. The references would
+ * lead in circles: openapi-backend puts schemas in their place.
+ */
+export function withNamesOfSchemas(document: OpenApiDocument): OpenApiDocument {
+  const schemas = Object.entries(document.components.schemas).map(([name, schema]) => [
+    name,
+    schema['x-schemas'] ? { ...schema, 'x-schemas': name } : schema,
+  ]);
+  return { ...document, components: { ...document.components, schemas: Object.fromEntries(schemas) } };
+}
+
 let ajv: Ajv2020 | undefined;
 
 /** The validator of a schema of the document, compiled at the first call. */
 export function schemaValidator(name: SchemaName): ValidateFunction {
   if (!ajv) {
-    ajv = createRequestAjv({ ownProperties: true });
-    ajv.addSchema({ components: { schemas: readDocument().components.schemas } }, 'document');
+    ajv = createRequestAjv({ ownProperties: true }).addKeyword(namedSchemasKeyword);
+    ajv.addSchema({ components: { schemas: withNamesOfSchemas(readDocument()).components.schemas } }, 'document');
   }
   const reference = `document#/components/schemas/${name}`;
   const validate = ajv.getSchema(reference);
@@ -96,8 +108,8 @@ export function checkForm<Form>(
 }
 
 /**
- * `x-schemas` as a keyword of Ajv, for the check of responses: an object must fit the schema that the document names for it. In the
- * schema to be compiled the value of the keyword is the name of the open object, since references would lead in circles.
+ * `x-schemas` as a keyword of Ajv: an object must fit the schema that the document names for it, unless its kind has none. For schemas
+ * as `withNamesOfSchemas` makes them.
  */
 export const namedSchemasKeyword: FuncKeywordDefinition = {
   keyword: 'x-schemas',

@@ -5024,30 +5024,7 @@ export interface components {
         MessageStream: string;
         /** @description One event of a stream, its `data` parsed. The name of the event, `event`, says which schema `data` has. */
         MessageStreamEvent: components["schemas"]["StreamConversationIdEvent"] | components["schemas"]["StreamTextDeltaEvent"] | components["schemas"]["StreamDebugInfoEvent"] | components["schemas"]["StreamErrorEvent"];
-        /**
-         * @description A component that the agent shows, with others in it: at most 200 in all, 8 above one another, 64 KiB as JSON. Each is an
-         *     object with its `type` and the fields of that type. `?`: the field may be missing. Addresses are https, without
-         *     credentials. Texts are plain, except for Markdown where it says so; draw it without HTML, and no link in it that is not
-         *     https. A client leaves out types that it does not know: more may come.
-         *
-         *     - `stack`: `children`, components below (`direction?`: `vertical`) or beside one another (`horizontal`)
-         *     - `card`: `children`, in a frame, `title?`
-         *     - `heading`: `text`, `level?` (1 to 3)
-         *     - `text`: `text`, `format?` (`plain`, or `markdown`)
-         *     - `list`: `items` (texts), `ordered?`
-         *     - `table`: `columns` (texts), `rows`, each with a text, number, boolean or `null` for each column
-         *     - `keyValue`: `items`, each `{key, value}`
-         *     - `image`: `url`, `alt`
-         *     - `link`: `url`, `text`
-         *     - `button`: `label`, and either `message`, which the client sends as the user's next message, or `url`, which it opens
-         *     - `divider`
-         *     - `progress`: `value` (0 to 100), `label?`
-         *     - `stat`: `label`, `value` (text or number), `change?`
-         *     - `chart`: `kind` (`bar` or `line`), `series`, each `{name, points: [{label, value}]}`, `title?`
-         *     - `form`: `inputs`, each `{name, label, kind, required?, options?}` with `kind` one of `text`, `multiline`, `number`,
-         *       `date`, `email`, `checkbox`, `select`; `title?`, `submitLabel?`. The client sends what was filled in as the user's
-         *       next message, a line `label: value` for each input.
-         */
+        /** @description A component that the agent shows, with others in it: at most 200 in all, 8 above one another, 64 KiB as JSON. Its fields depend on its `type`: `x-schemas` names the schema of each type. Texts are plain, except for Markdown where a description says so; draw it without HTML, and no link in it that is not https. A client leaves out types that it does not know: more may come. */
         MessageUi: {
             /** @description The type of the component. More may come. */
             type: "stack" | "card" | "heading" | "text" | "list" | "table" | "keyValue" | "image" | "link" | "button" | "divider" | "progress" | "stat" | "chart" | "form";
@@ -5992,6 +5969,246 @@ export interface components {
          * @example 1
          */
         TotalPages: number;
+        /** @description A button with either a `message` or a `url`. */
+        UiButton: {
+            /**
+             * @description The type of the component.
+             * @constant
+             */
+            type: "button";
+            /** @description Text on the button. */
+            label: string;
+            /** @description What the client sends as the user's next message. */
+            message?: string;
+            /** @description What the client opens. An https address without credentials. */
+            url?: string;
+        };
+        /** @description A group of components in a frame. */
+        UiCard: {
+            /**
+             * @description The type of the component.
+             * @constant
+             */
+            type: "card";
+            /** @description The components. */
+            children: components["schemas"]["MessageUi"][];
+            /** @description Title of the card. */
+            title?: string;
+        };
+        /** @description A chart. */
+        UiChart: {
+            /**
+             * @description The type of the component.
+             * @constant
+             */
+            type: "chart";
+            /**
+             * @description Kind of the chart.
+             * @enum {string}
+             */
+            kind: "bar" | "line";
+            /** @description The series. */
+            series: components["schemas"]["UiChartSeries"][];
+            /** @description Title of the chart. */
+            title?: string;
+        };
+        /** @description A point of a chart. */
+        UiChartPoint: {
+            /** @description Where it stands. */
+            label: string;
+            /**
+             * Format: double
+             * @description Its value.
+             */
+            value: number;
+        };
+        /** @description A series of a chart. */
+        UiChartSeries: {
+            /** @description Name of the series. */
+            name: string;
+            /** @description Its points. */
+            points: components["schemas"]["UiChartPoint"][];
+        };
+        /** @description A line between components. */
+        UiDivider: {
+            /**
+             * @description The type of the component.
+             * @constant
+             */
+            type: "divider";
+        };
+        /** @description A form. The client sends what was filled in as the user's next message, a line `label: value` for each input. */
+        UiForm: {
+            /**
+             * @description The type of the component.
+             * @constant
+             */
+            type: "form";
+            /** @description The inputs. No two have the same `name`. */
+            inputs: components["schemas"]["UiFormInput"][];
+            /** @description Title of the form. */
+            title?: string;
+            /** @description Text on the button that sends it. */
+            submitLabel?: string;
+        };
+        /** @description An input of a form. */
+        UiFormInput: {
+            /**
+             * @description Name of the input.
+             * @example email
+             */
+            name: string;
+            /** @description What the form shows for the input. */
+            label: string;
+            /**
+             * @description What can be filled in.
+             * @enum {string}
+             */
+            kind: "text" | "multiline" | "number" | "date" | "email" | "checkbox" | "select";
+            /** @description Whether it must be filled in; false when it is left out. */
+            required?: boolean;
+            /** @description What can be chosen. Goes with the kind `select`, which requires it. */
+            options?: string[];
+        };
+        /** @description A heading. */
+        UiHeading: {
+            /**
+             * @description The type of the component.
+             * @constant
+             */
+            type: "heading";
+            /** @description The heading. */
+            text: string;
+            /**
+             * Format: int32
+             * @description How far it stands below the top; the smallest is the most important.
+             */
+            level?: number;
+        };
+        /** @description A picture. */
+        UiImage: {
+            /**
+             * @description The type of the component.
+             * @constant
+             */
+            type: "image";
+            /** @description The picture. An https address without credentials. */
+            url: string;
+            /** @description What it shows, in words. */
+            alt: string;
+        };
+        /** @description Values with their names. */
+        UiKeyValue: {
+            /**
+             * @description The type of the component.
+             * @constant
+             */
+            type: "keyValue";
+            /** @description The values. */
+            items: components["schemas"]["UiKeyValueItem"][];
+        };
+        /** @description A value with its name. */
+        UiKeyValueItem: {
+            /** @description Name of the value. */
+            key: string;
+            /** @description The value. Text, a number, true, false or null. */
+            value: unknown;
+        };
+        /** @description A link. */
+        UiLink: {
+            /**
+             * @description The type of the component.
+             * @constant
+             */
+            type: "link";
+            /** @description Where it leads. An https address without credentials. */
+            url: string;
+            /** @description Text of the link. */
+            text: string;
+        };
+        /** @description A list of texts. */
+        UiList: {
+            /**
+             * @description The type of the component.
+             * @constant
+             */
+            type: "list";
+            /** @description The texts. */
+            items: string[];
+            /** @description Whether the texts have numbers; false when it is left out. */
+            ordered?: boolean;
+        };
+        /** @description How far something is. */
+        UiProgress: {
+            /**
+             * @description The type of the component.
+             * @constant
+             */
+            type: "progress";
+            /**
+             * Format: double
+             * @description How far, in percent.
+             */
+            value: number;
+            /** @description What it is. */
+            label?: string;
+        };
+        /** @description Puts components below or beside one another. */
+        UiStack: {
+            /**
+             * @description The type of the component.
+             * @constant
+             */
+            type: "stack";
+            /** @description The components. */
+            children: components["schemas"]["MessageUi"][];
+            /**
+             * @description How they stand; `vertical` when it is left out.
+             * @enum {string}
+             */
+            direction?: "vertical" | "horizontal";
+        };
+        /** @description One figure. */
+        UiStat: {
+            /**
+             * @description The type of the component.
+             * @constant
+             */
+            type: "stat";
+            /** @description What it is. */
+            label: string;
+            /** @description The figure, a number or text. */
+            value: unknown;
+            /** @description How it has changed, such as `+3 %`. */
+            change?: string;
+        };
+        /** @description A table. Each row has a cell for each column. */
+        UiTable: {
+            /**
+             * @description The type of the component.
+             * @constant
+             */
+            type: "table";
+            /** @description Headings of the columns. */
+            columns: string[];
+            /** @description The rows. */
+            rows: unknown[][];
+        };
+        /** @description Text. */
+        UiText: {
+            /**
+             * @description The type of the component.
+             * @constant
+             */
+            type: "text";
+            /** @description The text. */
+            text: string;
+            /**
+             * @description How it is written; `plain` when it is left out.
+             * @enum {string}
+             */
+            format?: "plain" | "markdown";
+        };
         /** @description An option of a choice variable. */
         VariableOption: {
             /**

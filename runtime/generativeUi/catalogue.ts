@@ -1,26 +1,48 @@
-import { COMPONENT_TYPES, PURPOSES, UI_SCHEMA } from './schema.ts';
+import { documentSchema, type SchemaName } from '../../core/namedSchemas.ts';
+import { ADDRESS_FIELD, COMPONENT_TYPES, componentSchema, PURPOSES } from './schema.ts';
 
-type Schema = Record<string, unknown> & { properties?: Record<string, Schema>; items?: Schema; required?: string[] };
+interface Schema {
+  $ref?: string;
+  type?: string;
+  enum?: unknown[];
+  not?: { type: string[] };
+  items?: Schema;
+  minimum?: number;
+  maximum?: number;
+  properties?: Record<string, Schema>;
+  required?: string[];
+}
 
-const components = UI_SCHEMA.$defs as Record<string, Schema>;
+const SCALARS = ['string', 'number', 'boolean', 'null'];
 
 /** A short notation for a schema: `text`, `number 0..100`, `[component]`, `{label, value: number}`, `vertical|horizontal`. */
 function shape(schema: Schema): string {
-  const { $ref, enum: values, type, format, items, minimum, maximum } = schema;
-  if ($ref !== undefined) return 'component';
-  if (Array.isArray(values)) return values.join('|');
+  const { $ref, enum: values, type, not, items, minimum, maximum } = schema;
+  if ($ref !== undefined) {
+    const name = $ref.split('/').at(-1) as SchemaName;
+    return name === 'MessageUi' ? 'component' : shape(documentSchema(name) as Schema);
+  }
+  if (values !== undefined) return values.join('|');
+  if (not !== undefined)
+    return SCALARS.filter((each) => !not.type.includes(each))
+      .map(word)
+      .join('|');
   if (items !== undefined) return `[${shape(items)}]`;
   if (type === 'object') return `{${fields(schema)}}`;
-  if (format !== undefined) return 'https address';
-  if (Array.isArray(type)) return type.map((each) => (each === 'string' ? 'text' : each)).join('|');
-  if (type === 'string') return 'text';
-  return minimum === undefined ? String(type) : `${type} ${minimum}..${maximum}`;
+  return minimum === undefined ? word(String(type)) : `${type} ${minimum}..${maximum}`;
+}
+
+function word(type: string): string {
+  return type === 'string' ? 'text' : type;
 }
 
 function fields({ properties = {}, required = [] }: Schema): string {
   return Object.entries(properties)
     .filter(([name]) => name !== 'type')
-    .map(([name, schema]) => `${name}${required.includes(name) ? '' : '?'}: ${shape(schema)}`)
+    .map(([name, schema]) => {
+      const value = name === ADDRESS_FIELD ? 'https address' : shape(schema);
+      return `${name}${required.includes(name) ? '' : '?'}: ${value}`;
+    })
     .join(', ');
 }
 
@@ -28,6 +50,6 @@ function fields({ properties = {}, required = [] }: Schema): string {
 export function catalogueText(): string {
   return COMPONENT_TYPES.map((type) => {
     const purpose = PURPOSES[type] ? ` (${PURPOSES[type]})` : '';
-    return `${type} {${fields(components[type] ?? {})}}${purpose}`;
+    return `${type} {${fields(componentSchema(type) as Schema)}}${purpose}`;
   }).join('\n');
 }

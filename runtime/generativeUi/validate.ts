@@ -1,8 +1,9 @@
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { ErrorObject, ValidateFunction } from 'ajv';
+import { createRequestAjv } from '../../core/ajv.ts';
 import { isDeeperThan } from '../../core/json.ts';
 import { toStorable } from '../../core/text.ts';
 import { decisionIn } from '../turn/decisions.ts';
-import { COMPONENT_TYPES, isHttpsAddress, UI_SCHEMA } from './schema.ts';
+import { ADDRESS_FIELD, COMPONENT_TYPES, closedSchemas, isHttpsAddress } from './schema.ts';
 
 /** Levels of components in a tree. */
 export const MAX_UI_DEPTH = 8;
@@ -15,6 +16,8 @@ const MAX_LEVELS = 2 * MAX_UI_DEPTH + 4;
 /** Problems that are reported at once: the others often follow from them. */
 const MAX_PROBLEMS = 5;
 
+const NO_ADDRESS = 'must be an address that begins with https://, without credentials or spaces';
+
 /** A tree that can be shown and stored, or the problems of the input, each with its place. */
 export type CheckedUi = { ui: Record<string, unknown> } | { problems: string[] };
 
@@ -22,15 +25,9 @@ let validate: ValidateFunction | undefined;
 
 function validator(): ValidateFunction {
   if (!validate) {
-    const ajv = new Ajv2020({
-      allErrors: true,
-      strict: false,
-      discriminator: true,
-      ownProperties: true,
-      verbose: true,
-    });
-    ajv.addFormat('https-address', isHttpsAddress);
-    validate = ajv.compile(UI_SCHEMA);
+    const ajv = createRequestAjv({ discriminator: true, ownProperties: true, verbose: true });
+    ajv.addSchema({ components: { schemas: closedSchemas() } }, 'document');
+    validate = ajv.compile({ $ref: 'document#/components/schemas/MessageUi' });
   }
   return validate;
 }
@@ -75,11 +72,13 @@ function sizeOf(node: Node, depth: number): { depth: number; nodes: number } {
 }
 
 /**
- * Checks the rules that JSON Schema cannot express: rows have a cell for each column, only a select has options, names of inputs are
- * unique, and no button sends a decision on an approval. A model that was tricked could put any label on such a button.
+ * Checks the rules that JSON Schema cannot express: addresses are https, rows have a cell for each column, only a select has options, names
+ * of inputs are unique, and no button sends a decision on an approval. A model that was tricked could put any label on such a button.
  */
 function mismatches(node: Node, path: string): string[] {
   const found = childrenOf(node).flatMap((child, index) => mismatches(child, `${path}.children[${index}]`));
+  const address = node[ADDRESS_FIELD];
+  if (typeof address === 'string' && !isHttpsAddress(address)) found.push(`${path}.${ADDRESS_FIELD} ${NO_ADDRESS}`);
   if (node.type === 'table') {
     const columns = (node.columns as unknown[]).length;
     (node.rows as unknown[][]).forEach((row, index) => {
@@ -109,7 +108,7 @@ function problemsOf(errors: readonly ErrorObject[]): string[] {
 }
 
 /** An error as a sentence for the model; undefined when another error at the same place says more. */
-function problemOf({ instancePath, keyword, params, message, parentSchema }: ErrorObject): string | undefined {
+function problemOf({ instancePath, keyword, params, message, schema, parentSchema }: ErrorObject): string | undefined {
   const path = placeOf(instancePath);
   const types = COMPONENT_TYPES.join(', ');
   switch (keyword) {
@@ -121,8 +120,8 @@ function problemOf({ instancePath, keyword, params, message, parentSchema }: Err
       return `${path}.type must be one of ${types}`;
     }
     case 'required': {
-      // Reported by `oneOf` of the button and by `discriminator`.
-      if (isChoice(parentSchema) || params.missingProperty === 'type') return undefined;
+      // Reported by `if` of the button and by `discriminator`.
+      if (isCondition(parentSchema) || params.missingProperty === 'type') return undefined;
       return `${path}.${params.missingProperty} is required`;
     }
     case 'additionalProperties': {
@@ -133,12 +132,18 @@ function problemOf({ instancePath, keyword, params, message, parentSchema }: Err
       return `${path} must not be empty`;
     case 'maxLength':
       return `${path} must not have more than ${params.limit} characters`;
-    case 'oneOf':
+    case 'if':
       return `${path} must have either message or url`;
+    case 'not': {
+      const { type } = schema as { type?: string[] };
+      // Without a type it is in the condition of the button.
+      if (type === undefined) return undefined;
+      return `${path} must be text or a number${type.includes('boolean') ? '' : ', true, false or null'}`;
+    }
     case 'enum':
       return `${path} must be one of ${(params.allowedValues as unknown[]).join(', ')}`;
-    case 'format':
-      return `${path} must be an address that begins with https://, without credentials or spaces`;
+    case 'pattern':
+      return instancePath.endsWith(`/${ADDRESS_FIELD}`) ? `${path} ${NO_ADDRESS}` : `${path} ${message}`;
     case 'type':
       return `${path} must be ${String(params.type).replace('object', 'an object').replace('array', 'a list')}`;
     default:
@@ -146,9 +151,9 @@ function problemOf({ instancePath, keyword, params, message, parentSchema }: Err
   }
 }
 
-/** Whether a schema is one branch of the button's `oneOf`. */
-function isChoice(schema: unknown): boolean {
-  return Object.keys(schema as object).join() === 'required';
+/** Whether a schema is `then` or `else` of the button. */
+function isCondition(schema: unknown): boolean {
+  return !Object.hasOwn(schema as object, 'type');
 }
 
 /** A JSON Pointer as a path of JavaScript: `/children/0/text` is `ui.children[0].text`. */

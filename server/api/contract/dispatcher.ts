@@ -4,6 +4,7 @@ import { OpenAPIBackend } from 'openapi-backend';
 import { createRequestAjv } from '../../../core/ajv.ts';
 import type { OpenApiDocument } from '../../../core/document.ts';
 import { type ApiError, fault, invalid } from '../../../core/errors.ts';
+import { withNamesOfSchemas } from '../../../core/namedSchemas.ts';
 import type { OperationId } from '../../../generated/operations.ts';
 import type { Handler, Handlers, UploadedFile } from '../../../handlers/handler.ts';
 import type { Form } from '../upload.ts';
@@ -58,7 +59,7 @@ interface Call {
 /** Starts openapi-backend with the document and registers the handlers. Throws when a reference in the document leads nowhere. */
 export async function createDispatcher(document: OpenApiDocument, handlers: Handlers): Promise<Dispatcher> {
   const api = new OpenAPIBackend({
-    definition: withoutCircles(document) as never,
+    definition: withNamesOfSchemas(document) as never,
     // quick: openapi-backend knows only the OpenAPI 3.0 schema; the document is linted with its own rules instead.
     quick: true,
     strict: true,
@@ -124,18 +125,6 @@ export async function createDispatcher(document: OpenApiDocument, handlers: Hand
       }
     },
   };
-}
-
-/**
- * The document with the name of the schema in place of each `x-schemas`: openapi-backend puts schemas in the place of references, and
- * those lead in circles. See `namedSchemasKeyword`.
- */
-function withoutCircles(document: OpenApiDocument): object {
-  const schemas = Object.entries(document.components.schemas).map(([name, schema]) => [
-    name,
-    schema['x-schemas'] ? { ...schema, 'x-schemas': name } : schema,
-  ]);
-  return { ...document, components: { ...document.components, schemas: Object.fromEntries(schemas) } };
 }
 
 /** Returns the same Ajv for each context: openapi-backend asks for one per schema, and making one costs more than the schema. */

@@ -28,6 +28,8 @@ interface Schema {
   $ref?: string;
   type?: string | string[];
   enum?: unknown[];
+  const?: unknown;
+  not?: { type: string[] };
   anyOf?: Schema[];
   properties?: Record<string, Schema>;
   required?: string[];
@@ -43,7 +45,7 @@ interface Schema {
 
 /** Keywords that `schemaEdges` tries or that refuse nothing. A schema with another one is an error: it would not be tried. */
 const KNOWN = new Set(
-  '$ref type enum anyOf properties required additionalProperties propertyNames items if then else pattern minLength maxLength minimum maximum minItems maxItems uniqueItems maxProperties x-max-json-length description examples format'.split(
+  '$ref type enum const not anyOf properties required additionalProperties propertyNames items if then else pattern minLength maxLength minimum maximum minItems maxItems uniqueItems maxProperties x-max-json-length description examples format'.split(
     ' ',
   ),
 );
@@ -97,6 +99,8 @@ export function schemaEdges(
 
   function walk(given: Schema, place: readonly string[], present: unknown): void {
     const schema = resolve(given);
+    // An open object in a form has edges of its own.
+    if (schema['x-schemas']) return;
     const unknown = Object.keys(schema).filter((keyword) => !KNOWN.has(keyword));
     if (unknown.length > 0) throw new Error(`No edges for ${place.join('/')} ${unknown.join()}`);
     const key = place.join('/');
@@ -117,6 +121,10 @@ export function schemaEdges(
       for (const value of schema.enum) add(place, `enum ${value}`, value, true);
       add(place, 'enum, beyond', 'no such value', false);
     }
+    if ('const' in schema) add(place, 'const, beyond', 'no such value', false);
+    // `not` some types: a value of any other is allowed.
+    for (const [type, value] of schema.not ? WRONG : [])
+      add(place, `not ${type}`, value, !schema.not?.type.includes(type));
     if (schema.maxLength !== undefined) both('maxLength', Number(schema.maxLength), text);
     if (schema.minLength !== undefined) both('minLength', Number(schema.minLength), text, Number(schema.minLength) - 1);
     if (schema.pattern !== undefined) add(place, 'pattern, beyond', unlike[key], false);
@@ -126,7 +134,8 @@ export function schemaEdges(
       both('x-max-json-length', Number(schema['x-max-json-length']), document);
 
     const [item] = Array.isArray(present) ? present : [];
-    const list = (length: number) => Array.from({ length }, (_, i) => (i === 0 ? item : `${item}${i}`));
+    const list = (length: number) =>
+      Array.from({ length }, (_, i) => (i === 0 || typeof item === 'object' ? item : `${item}${i}`));
     if (schema.maxItems !== undefined) both('maxItems', Number(schema.maxItems), list);
     if (schema.minItems !== undefined) both('minItems', Number(schema.minItems), list, Number(schema.minItems) - 1);
     if (schema.uniqueItems) add(place, 'uniqueItems, beyond', [item, item], false);
