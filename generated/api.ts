@@ -2242,7 +2242,49 @@ export interface paths {
         trace?: never;
     };
 }
-export type webhooks = Record<string, never>;
+export interface webhooks {
+    automation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run an automation from another system
+         * @description This release does not answer this request yet.
+         *
+         *     Another system sends this request to the `webhookUrl` of an automation with trigger mode `webhook_url`
+         *     (`triggerConfig` of the `Automation`), and this service answers it.
+         *
+         *     **The address is the credential.** It has a secret of 256 random bits, and no API key is sent. Keep it as you keep a
+         *     key. An address that became known is replaced: give the automation another trigger mode, then `webhook_url` again.
+         *
+         *     **The body** is one JSON object, at most 256 KiB. The agent gets the prompt of the automation and the body as data
+         *     that somebody else wrote. Only POST is answered, and only `application/json` in UTF-8. Query parameters are ignored:
+         *     many senders add some.
+         *
+         *     **The answer** comes at once, before the agent runs: 202 with the execution, which `listAutomationExecutions` shows
+         *     from then on. The request is repeated safely with an `Idempotency-Key`: the same key starts no second run within 24
+         *     hours. Without one each request is a run.
+         *
+         *     An unknown address, a wrong secret, an automation that is not `active` and one with another trigger mode are the same
+         *     404. Each automation takes 60 requests a minute; more are 429 `RATE_LIMITED`. A workspace that has used all its
+         *     operations of the month gets 429 `OPERATION_LIMIT_REACHED`, and nothing runs. After 429 with `Retry-After` and after
+         *     503, send the same request again.
+         *
+         *     Error codes: 404 `AUTOMATION_NOT_FOUND`; 409 `IDEMPOTENCY_IN_PROGRESS`; 422 `IDEMPOTENCY_KEY_REUSED`; 429 `OPERATION_LIMIT_REACHED`.
+         */
+        post: operations["triggerAutomation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
 export interface components {
     schemas: {
         /** @description An agent, its metadata and its editable state. */
@@ -3054,7 +3096,7 @@ export interface components {
              * @example GMAIL_NEW_EMAIL
              */
             triggerSlug: string | null;
-            /** @description Configuration of the trigger, in the shape of its `configSchema`; empty when there is none. With trigger mode `webhook_url` its `webhookUrl` is the secret address to send requests to. */
+            /** @description Configuration of the trigger, in the shape of its `configSchema`; empty when there is none. With trigger mode `webhook_url` its `webhookUrl` is the secret address to send requests to, as the webhook `automation` says. */
             triggerConfig: {
                 [key: string]: unknown;
             };
@@ -3117,6 +3159,10 @@ export interface components {
                 [key: string]: unknown;
             } | null;
         };
+        /** @description What happened, as the sender says it; any fields. */
+        AutomationEvent: {
+            [key: string]: unknown;
+        };
         /** @description One run of an automation. */
         AutomationExecution: {
             /**
@@ -3172,6 +3218,15 @@ export interface components {
          * @enum {string}
          */
         AutomationTriggerMode: "manual" | "schedule" | "webhook" | "webhook_url";
+        /** @description The run that a request started. */
+        AutomationTriggered: {
+            /**
+             * Format: uuid
+             * @description The execution's id, as `listAutomationExecutions` shows it.
+             */
+            executionPublicId: string;
+            status: components["schemas"]["AutomationExecutionStatus"];
+        };
         /** @description The fields to change. An absent field stays as it is. */
         AutomationUpdate: {
             /** @description Name, unique among the automations of the agent. */
@@ -6643,6 +6698,18 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
                 "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
+        AutomationNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -12889,6 +12956,46 @@ export interface operations {
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             501: components["responses"]["NotImplemented"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    triggerAutomation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A random text, such as a UUID, that you choose for each new request and repeat with its retries: a retry gets the first answer again, and nothing is done twice. 1 to 255 visible ASCII characters. How long answers are kept, and which, is in the description of the API. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description What happened, in the words of the sender. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AutomationEvent"];
+            };
+        };
+        responses: {
+            /** @description The execution has been dispatched. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AutomationTriggered"];
+                };
+            };
+            400: components["responses"]["ValidationErrorInBody"];
+            404: components["responses"]["AutomationNotFound"];
+            409: components["responses"]["IdempotencyInProgress"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyKeyReused"];
+            429: components["responses"]["RateLimitedOrOperationLimitReached"];
+            500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
     };

@@ -45,7 +45,7 @@ export async function bundle(specFolder: string, notImplemented: readonly string
 
 function tidy(document: Document, notImplemented: readonly string[]): Document {
   const { examples = {}, ...components } = document.components ?? {};
-  eachObject(document.paths, (node) => {
+  eachObject([document.paths, document.webhooks], (node) => {
     if (!isRecord(node.examples) || Array.isArray(node.examples)) return;
     for (const [name, example] of Object.entries(node.examples)) {
       const target = isRecord(example) ? String(example.$ref).match(/^#\/components\/examples\/(.+)$/)?.[1] : undefined;

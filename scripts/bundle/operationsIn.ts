@@ -1,9 +1,9 @@
 import { methods } from '../../spec/rules/contract.ts';
 import type { Document, Operation } from '../../spec/rules/types.ts';
 
-/** The operations of a bundled document, in its order. */
+/** The operations of a bundled document, in its order, and those of its webhooks. */
 export function operationsIn(document: Document): Operation[] {
-  return Object.values(document.paths ?? {}).flatMap((item) =>
+  return [...Object.values(document.paths ?? {}), ...Object.values(document.webhooks ?? {})].flatMap((item) =>
     methods.flatMap((method) => (item[method] ? [item[method] as Operation] : [])),
   );
 }

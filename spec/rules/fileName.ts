@@ -4,7 +4,7 @@ import type { Operation, Rule } from './types.ts';
 
 /**
  * A file is found by its name: a Path Item in the folder of its tag under the tail of its URL, from the last fixed segment
- * on (`/agents/{agentPublicId}` is agents/agents_agentPublicId.yaml); schemas, parameters and responses in Pascal case.
+ * on (`/agents/{agentPublicId}` is agents/agents_agentPublicId.yaml), a webhook under its own name; schemas, parameters and responses in Pascal case.
  */
 export const fileName: Rule = () => {
   let folder = '';
@@ -19,7 +19,8 @@ export const fileName: Rule = () => {
       const file = relative(folder, location.source.absoluteRef).replaceAll('\\', '/');
       const tags = new Set(methods.flatMap((method) => (item[method] as Operation | undefined)?.tags ?? []));
       const [tag = ''] = tags;
-      const wanted = `paths/${kebab(tag)}/${urlTail(String(key))}.yaml`;
+      const name = String(key);
+      const wanted = name.startsWith('/') ? `paths/${kebab(tag)}/${urlTail(name)}.yaml` : `webhooks/${name}.yaml`;
       if (tags.size > 1) report({ message: `${key} has operations of two tags.`, location: rawLocation });
       else if (file !== wanted)
         report({ message: `${key} belongs into ${wanted}, not ${file}.`, location: rawLocation });

@@ -2,7 +2,7 @@ import { existsSync, globSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Rule } from './types.ts';
 
-const folders = ['paths', 'schemas', 'parameters', 'responses', 'headers', 'examples'];
+const folders = ['paths', 'schemas', 'parameters', 'responses', 'headers', 'webhooks', 'examples'];
 
 /** Every file of the document is reached from its index, and the index itself defines nothing but security schemes. */
 export const noUnusedFile: Rule = () => {

@@ -7,6 +7,7 @@ const order = [
   'summary',
   'description',
   'tags',
+  'security',
   'parameters',
   'requestBody',
   'responses',

@@ -16,7 +16,9 @@ export const requiredStatuses: Rule<{ closedParameters?: string[] }> = ({ closed
       const resource = names.some(
         (name) => !closedParameters.includes(`${path.slice(0, path.indexOf(`{${name}}`))}{${name}}`),
       );
-      const wanted = [...always, ...(node.requestBody ? withBody : []), ...(resource ? ['404'] : [])];
+      // A request without a key has none that could be wrong.
+      const needed = always.filter((status) => status !== '401' || node.security?.length !== 0);
+      const wanted = [...needed, ...(node.requestBody ? withBody : []), ...(resource ? ['404'] : [])];
       const missing = wanted.filter((status) => !node.responses?.[status]).toSorted();
       if (missing.length === 0) continue;
       context.report({

@@ -60,6 +60,7 @@ export type Operation = {
   summary?: string;
   description?: string;
   tags?: string[];
+  security?: object[];
   parameters?: Parameter[];
   requestBody?: RequestBody;
   responses?: Record<string, Response>;
@@ -72,6 +73,7 @@ export type Document = {
   openapi: string;
   servers?: { url: string; variables?: Record<string, { default: string }> }[];
   paths?: Record<string, PathItem>;
+  webhooks?: Record<string, PathItem>;
   components?: Record<string, Record<string, unknown>>;
   [key: string]: unknown;
 };

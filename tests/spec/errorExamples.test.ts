@@ -3,6 +3,7 @@ import { readDocument } from '../../core/document.ts';
 import { ERRORS, type ErrorCode } from '../../core/errors.ts';
 import { type OperationId, operations } from '../../generated/operations.ts';
 import { writeErrorExamples } from '../../scripts/bundle/errorExamples.ts';
+import { operationsIn } from '../../scripts/bundle/operationsIn.ts';
 import type { Document, Example, Operation, Response } from '../../spec/rules/types.ts';
 
 const document = readDocument() as Document;
@@ -30,6 +31,18 @@ test.each(Object.keys(operations) as OperationId[])('%s shows each of its codes 
     }
   }
 });
+
+test.each(operationsIn({ ...document, paths: {} }).map((webhook) => [webhook.operationId, webhook]))(
+  'the webhook operation %s shows each of its codes once',
+  (_id, webhook) => {
+    const { responses, 'x-error-codes': own = {} } = webhook as Operation;
+    for (const [status, node] of Object.entries(responses ?? {}).filter(([each]) => each >= '400')) {
+      const { content, 'x-error-codes': common = [] } = target<Response>(node);
+      const examples = Object.keys(content?.['application/json']?.examples ?? {});
+      expect([status, examples]).toEqual([status, [...common, ...(own[status] ?? [])]]);
+    }
+  },
+);
 
 test('no example and no error response is there without an operation that shows it', () => {
   const text = JSON.stringify(document);

@@ -10,9 +10,12 @@ const { notImplemented } = JSON.parse(readFileSync(join(import.meta.dirname, 'bu
 
 type Marked = Operation & { 'x-not-implemented'?: boolean; 'x-badges'?: { name: string }[] };
 
+const document = readDocument() as Document;
+const webhooks = operationsIn({ ...document, paths: {} });
+
 /** The operations that have a mark. */
 function having(mark: (operation: Marked) => unknown): (string | undefined)[] {
-  const found = operationsIn(readDocument() as Document).filter((operation) => mark(operation));
+  const found = operationsIn({ ...document, webhooks: {} }).filter((operation) => mark(operation));
   return found.map(({ operationId }) => operationId).toSorted();
 }
 
@@ -33,9 +36,16 @@ test('a response 501 has the code NOT_IMPLEMENTED', () => {
   expect(codes).toEqual(notImplemented.map(() => ['NOT_IMPLEMENTED']));
 });
 
+test('a webhook is marked as long as an operation of its tag is', () => {
+  const waiting = notImplemented.map((id: keyof typeof operations) => operations[id].tag);
+  expect(webhooks.length).toBeGreaterThan(0);
+  for (const webhook of webhooks as Marked[])
+    expect(webhook['x-not-implemented'] ?? false).toBe(waiting.includes(webhook.tags?.[0]));
+});
+
 test('a document without such operations has no mark and no response 501', () => {
-  const document: Document = { openapi: '3.1.1', paths: { '/agents': { get: { operationId: 'listAgents' } } } };
-  const text = JSON.stringify(document);
-  markNotImplemented(document, []);
-  expect(JSON.stringify(document)).toBe(text);
+  const served: Document = { openapi: '3.1.1', paths: { '/agents': { get: { operationId: 'listAgents' } } } };
+  const text = JSON.stringify(served);
+  markNotImplemented(served, []);
+  expect(JSON.stringify(served)).toBe(text);
 });

@@ -224,12 +224,14 @@ const operations: Row[] = [
   ],
 ];
 
+type Webhooks = NonNullable<Document['webhooks']>;
+
 /** A document with these webhooks and nothing else. */
-function hooked(webhooks: object): Document {
+function hooked(webhooks: Webhooks): Document {
   return { openapi: '3.1.1', paths: {}, webhooks };
 }
 
-const webhook = (url: string): object => ({
+const webhook = (url: string): Webhooks => ({
   run: {
     post: {
       requestBody: {
@@ -254,7 +256,7 @@ test('what a webhook sends is read by its receiver, so that a new field is an ad
       },
     },
   });
-  const kindsOf = (before: object, after: object) =>
+  const kindsOf = (before: Webhooks, after: Webhooks) =>
     compareDocuments(hooked(before), hooked(after)).map(({ kind }) => kind);
   expect(kindsOf(send({ a: {} }), send({ a: {}, b: { type: 'string' } }))).toEqual(['addition']);
   expect(kindsOf(send({ a: {}, b: {} }), send({ a: {} }))).toEqual(['breaking']);
