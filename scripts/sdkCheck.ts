@@ -3,7 +3,7 @@ import { homedir, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { killChildren } from './bench/children.ts';
-import { checkGenerator, type Result, summarise } from './sdkCheck/check.ts';
+import { checkGenerator, judgeResults, type Result } from './sdkCheck/check.ts';
 import { generators } from './sdkCheck/generators.ts';
 import { startGuildhall } from './sdkCheck/service.ts';
 import { STEPS } from './sdkCheck/steps.ts';
@@ -19,7 +19,10 @@ const USAGE = `Usage: npm run sdk:check -- [NAME]… [--all] [--required] [--doc
   --all            all of them
   --required       fails when a generator is skipped because the machine lacks a tool
   --document FILE  another document than generated/openapi.json
-  --keep FOLDER    writes the clients there, and leaves them`;
+  --keep FOLDER    writes the clients there, and leaves them
+
+SDK_CHECK_MAVEN_REPOSITORY is where openapi-generator comes from: default Maven Central. Other packages come from where pip, go, mvn and
+cargo are told to look.`;
 
 const ROOT = join(import.meta.dirname, '..');
 /** Outside of node_modules, which `npm ci` removes. */
@@ -64,7 +67,7 @@ async function main(): Promise<void> {
     killChildren();
     await rm(scratch, { recursive: true, force: true });
   }
-  const { line, failed } = summarise(results, options.required);
+  const { line, failed } = judgeResults(results, options.required);
   console.log(line);
   if (failed) process.exitCode = 1;
 }

@@ -84,7 +84,7 @@ export async function judgeSteps(
 }
 
 /** The last line, and whether the check fails. What was skipped fails it only where everything is `required`. */
-export function summarise(results: readonly Result[], required: boolean): { line: string; failed: boolean } {
+export function judgeResults(results: readonly Result[], required: boolean): { line: string; failed: boolean } {
   const count = (outcome: Result['outcome']) => results.filter((result) => result.outcome === outcome).length;
   const [passed, failed, skipped] = [count('passed'), count('failed'), count('skipped')];
   return {

@@ -19,7 +19,9 @@ export async function installOpenapiGenerator({ cache }: Place): Promise<void> {
   const file = jarFile(cache);
   if (existsSync(file) && sha256(await readFile(file)) === SHA256) return;
   const path = `org/openapitools/openapi-generator-cli/${VERSION}/openapi-generator-cli-${VERSION}.jar`;
-  const response = await fetch(`${REPOSITORY}/${path}`);
+  const response = await fetch(`${REPOSITORY}/${path}`).catch((error) => {
+    throw new Error(`${REPOSITORY} does not answer: ${error.cause?.code ?? error.message}`);
+  });
   if (!response.ok) throw new Error(`${path} answered ${response.status}`);
   const bytes = Buffer.from(await response.arrayBuffer());
   if (sha256(bytes) !== SHA256) throw new Error(`${path} has the SHA-256 ${sha256(bytes)}, not ${SHA256}`);

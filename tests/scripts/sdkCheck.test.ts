@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { checkGenerator, judgeSteps, type Result, summarise } from '../../scripts/sdkCheck/check.ts';
+import { checkGenerator, judgeResults, judgeSteps, type Result } from '../../scripts/sdkCheck/check.ts';
 import type { Generator } from '../../scripts/sdkCheck/generator.ts';
 import { generators } from '../../scripts/sdkCheck/generators.ts';
 import { callApi, type Guildhall } from '../../scripts/sdkCheck/service.ts';
@@ -148,11 +148,14 @@ test('a client that does not work fails the check; a skipped one only where all 
   const [passed, failed, skipped] = (['passed', 'failed', 'skipped'] as const).map(
     (outcome): Result => ({ name: outcome, outcome, seconds: {} }),
   ) as [Result, Result, Result];
-  expect(summarise([passed], true)).toEqual({ line: 'sdk:check: 1 clients work, 0 do not, 0 skipped', failed: false });
-  expect(summarise([passed, failed], false).failed).toBe(true);
-  expect(summarise([passed, skipped], false).failed).toBe(false);
-  expect(summarise([passed, skipped], true).failed).toBe(true);
-  expect(summarise([], false).failed).toBe(true);
+  expect(judgeResults([passed], true)).toEqual({
+    line: 'sdk:check: 1 clients work, 0 do not, 0 skipped',
+    failed: false,
+  });
+  expect(judgeResults([passed, failed], false).failed).toBe(true);
+  expect(judgeResults([passed, skipped], false).failed).toBe(false);
+  expect(judgeResults([passed, skipped], true).failed).toBe(true);
+  expect(judgeResults([], false).failed).toBe(true);
 });
 
 test('README.md names every generator that is checked, and no other', async () => {
