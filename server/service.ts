@@ -17,6 +17,7 @@ import { Runtime } from '../runtime/runtime.ts';
 import { Authenticator } from './api/auth.ts';
 import type { Contract } from './api/contract/contract.ts';
 import { HeldClaims } from './api/idempotency/claims.ts';
+import { ProgressReader } from './api/idempotency/progress.ts';
 import { createRateLimiter } from './api/rateLimit.ts';
 import { type AppParts, createApp } from './app.ts';
 import type { Config } from './config.ts';
@@ -88,6 +89,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     forWorkspace: database.forWorkspace,
     claims: new HeldClaims(database.system),
     attempts: new Map(),
+    progress: new ProgressReader(database.system),
     runtime,
     jobs: queue,
     servesApi: config.role !== 'worker',

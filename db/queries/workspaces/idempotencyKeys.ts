@@ -147,18 +147,21 @@ export interface KeyProgress {
   failure: { code: ErrorCode; message: string } | null;
 }
 
-/** How far the request under the key is; undefined when nothing is stored under it. */
+/** How far the requests under these keys are, of all workspaces, in their order; undefined where nothing is stored. */
 export async function findKeyProgress(
-  db: Kysely<DB>,
-  { workspaceId, keyHash }: Pick<KeyedRequest, 'workspaceId' | 'keyHash'>,
-): Promise<KeyProgress | undefined> {
-  const { rows } = await sql<KeyProgress>`
-    select k.status is not null as answered, coalesce(k.claimed_until >= now(), false) as running,
+  system: Kysely<DB>,
+  keys: readonly Pick<KeyedRequest, 'workspaceId' | 'keyHash'>[],
+): Promise<(KeyProgress | undefined)[]> {
+  const { rows } = await sql<{ place: number } & KeyProgress>`
+    select asked.place, k.status is not null as answered, coalesce(k.claimed_until >= now(), false) as running,
       k.status is null and k.claim_id is null as released, k.begun,
       (select json_build_object('code', t.error_code, 'message', t.error_message) from turns t
         where t.workspace_id = k.workspace_id and t.id = (k.begun ->> 'turnId')::uuid and t.status = 'failed') as failure
-    from idempotency_keys k where k.workspace_id = ${workspaceId} and k.key_hash = ${keyHash}`.execute(db);
-  return rows[0];
+    from unnest(${keys.map((key) => key.workspaceId)}::uuid[], ${keys.map((key) => key.keyHash)}::bytea[])
+      with ordinality as asked (workspace_id, key_hash, place)
+    join idempotency_keys k on k.workspace_id = asked.workspace_id and k.key_hash = asked.key_hash`.execute(system);
+  const found = new Map(rows.map(({ place, ...progress }) => [place, progress]));
+  return keys.map((_key, index) => found.get(index + 1));
 }
 
 /** Renews claims of all workspaces. */

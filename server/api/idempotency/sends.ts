@@ -1,16 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { Kysely } from 'kysely';
 import { untilAborted } from '../../../core/deadline.ts';
 import { type ApiError, fault, isFinal } from '../../../core/errors.ts';
 import { newId } from '../../../core/ids.ts';
 import {
   claimKey,
-  findKeyProgress,
   type KeptAnswer,
   type KeyClaim,
   type KeyedRequest,
 } from '../../../db/queries/workspaces/idempotencyKeys.ts';
-import type { DB } from '../../../generated/db.ts';
 import type { OperationId } from '../../../generated/operations.ts';
 import type { EventStream, SendingWork, StreamEvent } from '../../../handlers/handler.ts';
 import type { ValidRequest } from '../contract/dispatcher.ts';
@@ -19,9 +15,7 @@ import { contextOf, type Exchange } from '../exchange.ts';
 import { Attempt } from './attempt.ts';
 import { keyedRequest } from './key.ts';
 import { endClaim, errorOf, type OnceParts, sendKept } from './once.ts';
-
-const FIRST_LOOK_MS = 50;
-const MAX_LOOK_MS = 500;
+import type { ProgressReader } from './progress.ts';
 
 /** A stream as it is kept. An error in it is one that a retry gets again. */
 interface KeptStream {
@@ -33,6 +27,7 @@ interface KeptStream {
 export interface SendingParts extends OnceParts {
   /** The requests with an Idempotency-Key that this process handles, by workspace and key. */
   attempts: Map<string, Attempt>;
+  progress: ProgressReader;
 }
 
 type Keyed = Exchange & { idempotencyKey: string };
@@ -113,7 +108,7 @@ async function lead(
         case 'running':
           // A process that stops ends those who wait, as it ends turns.
           await parts.runtime.turns.run(controller, () =>
-            othersEnd({ db, request, handler, attempt, signal: controller.signal }),
+            othersEnd({ progress: parts.progress, request, handler, attempt, signal: controller.signal }),
           );
       }
     }
@@ -132,7 +127,7 @@ function replayed(answer: KeptAnswer, attempt: Attempt): KeptAnswer | undefined 
 }
 
 interface Waiting {
-  db: Kysely<DB>;
+  progress: ProgressReader;
   request: KeyedRequest;
   handler: SendingWork<OperationId>;
   attempt: Attempt;
@@ -143,10 +138,9 @@ interface Waiting {
  * Waits until the process that handles the request has an answer, or has ended without one. Throws the error of its turn when that
  * failed: those who waited for a turn get what came of it.
  */
-async function othersEnd({ db, request, handler, attempt, signal }: Waiting): Promise<void> {
-  for (let lookMs = FIRST_LOOK_MS; ; lookMs = Math.min(2 * lookMs, MAX_LOOK_MS)) {
-    await untilAborted(sleep(lookMs), signal);
-    const progress = await findKeyProgress(db, request);
+async function othersEnd({ progress: reader, request, handler, attempt, signal }: Waiting): Promise<void> {
+  for (;;) {
+    const progress = await untilAborted(reader.next(request), signal);
     if (progress?.released && progress.failure) throw fault(progress.failure.code, progress.failure.message);
     if (!progress?.running) return;
     const conversationId = progress.begun?.conversationId;

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { publish } from '../../support/agents/agents.ts';
 import { startTestApp, type TestApp } from '../../support/http/app.ts';
@@ -230,8 +231,13 @@ describe('equal requests at once', () => {
     const headers = newKey();
     const first = send(headers, { content: 'Hi.' });
     await server.received(1);
-    const waiting = send(headers, { content: 'Hi.' }, { to: other });
     await poll(claimsOf, ([claim]) => claim?.begun !== null, 5_000);
+    const waiting = send(headers, { content: 'Hi.' }, { to: other });
+    await poll(
+      () => Promise.race([other.service.runtime.turns.idle().then(() => 'idle'), setImmediate('waiting')]),
+      (state) => state === 'waiting',
+      5_000,
+    );
     // As failTurn leaves it.
     await sql`
       with released as (
