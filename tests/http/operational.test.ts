@@ -135,7 +135,7 @@ describe('the document', () => {
       expect((await app.raw.get(path)).headers).not.toHaveProperty('access-control-allow-origin');
   });
 
-  test('is rendered in another thread: the one that answers requests does not compute for long', async () => {
+  test('is rendered in another process: the one that answers requests does not compute for long', async () => {
     const fresh = await startTestApp({ database: app.database });
     const before = process.threadCpuUsage();
     for (const path of ['/openapi.json', '/openapi.yaml']) {

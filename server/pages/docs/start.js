@@ -26,7 +26,7 @@ Scalar.createApiReference('#reference', {
   // operation that an address leads to.
   customCss: `
     .darklight-reference a[href^="https://www.scalar.com"], .ascii-art { display: none }
-    .scalar-password-input::placeholder { color: transparent }
+    .scalar-password-input::placeholder { color: transparent !important }
     section[tabindex="-1"]:focus { outline: none }
   `,
 });

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { parentPort } from 'node:worker_threads';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import type { RenderedDocument, RenderRequest } from './rendering.ts';
 import { servedDocument } from './servedDocument.ts';
@@ -26,6 +25,7 @@ async function render(request: RenderRequest): Promise<RenderedDocument> {
   return { brotli: brotliCompressSync(text, { params }), gzip: gzipSync(text), etag: `W/"${hash}"` };
 }
 
-// An error ends the thread: core/thread.ts reports it.
-parentPort?.on('message', async (request: RenderRequest) => parentPort?.postMessage(await render(request)));
-parentPort?.postMessage('ready');
+// An error ends the process, which the service notices.
+process.once('message', async (request: RenderRequest) => {
+  process.send?.(await render(request), () => process.disconnect());
+});
