@@ -61,6 +61,15 @@ function publicUrl(env: NodeJS.ProcessEnv): string | undefined {
   return url.href.replace(/\/+$/, '');
 }
 
+/**
+ * The address of a service that listens on `host` and `port`, as a client on the same machine can call it: a service that listens on
+ * every address (`0.0.0.0` or `::`, as in a container) is reached on that of the machine itself.
+ */
+export function localOrigin(host: string, port: number): string {
+  const reachable = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host;
+  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
+}
+
 const ROLES = ['all', 'api', 'worker'] as const;
 
 function role(env: NodeJS.ProcessEnv): Config['role'] {

@@ -9,7 +9,7 @@ import { migrate } from '../db/migrate.ts';
 import { handlers } from '../generated/handlers.ts';
 import { answerClientError } from './api/clientError.ts';
 import { type Contract, createContract } from './api/contract/contract.ts';
-import { type Config, readConfig } from './config.ts';
+import { type Config, localOrigin, readConfig } from './config.ts';
 import { seedDemo } from './demo.ts';
 import { createLogger } from './logger.ts';
 import { createService, type Service } from './service.ts';
@@ -92,7 +92,7 @@ async function serve(
   const port = typeof address === 'object' && address ? address.port : config.port;
   const host = config.host.includes(':') ? `[${config.host}]` : config.host;
   const origin = `http://${host}:${port}`;
-  service.runtime.publicUrl = config.publicUrl ?? origin;
+  service.runtime.publicUrl = config.publicUrl ?? localOrigin(config.host, port);
   if (demo) {
     process.stdout.write(
       `demo workspace ${demo.workspaceId}\ndemo agent ${demo.agentId}\ndemo key (shown once) ${demo.apiKey}\n`,

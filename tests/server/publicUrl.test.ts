@@ -1,4 +1,4 @@
-import { readConfig } from '../../server/config.ts';
+import { localOrigin, readConfig } from '../../server/config.ts';
 
 const publicUrl = (text: string) => readConfig({ GUILDHALL_PUBLIC_URL: text }).publicUrl;
 
@@ -18,4 +18,14 @@ test.each([
   expect(() => publicUrl(text)).toThrow(
     /^GUILDHALL_PUBLIC_URL must be an address such as https:\/\/agents\.example\.com\.$/,
   );
+});
+
+test.each([
+  ['127.0.0.1', 'http://127.0.0.1:3000'],
+  ['0.0.0.0', 'http://127.0.0.1:3000'],
+  ['::', 'http://[::1]:3000'],
+  ['::1', 'http://[::1]:3000'],
+  ['agents.internal', 'http://agents.internal:3000'],
+])('a service that listens on %s is called at %s', (host, origin) => {
+  expect(localOrigin(host, 3000)).toBe(origin);
 });
