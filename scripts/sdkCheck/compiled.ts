@@ -52,8 +52,9 @@ const oapiCodegen: Generator = {
     if (!ok) throw new Error(firstError(output));
   },
   generate: ({ cache, document, folder }) => ({
-    line: ['sh', '-c', 'mkdir api && "$0" -package api -generate types,client -o api/api.go "$1"'].concat(
+    line: ['sh', '-c', 'mkdir api && "$0" -config "$1" "$2"'].concat(
       join(cache, OAPI_CODEGEN, 'oapi-codegen'),
+      join(PROGRAMS, 'go/oapi_codegen.yaml'),
       document,
     ),
     folder,
