@@ -51,7 +51,7 @@ export function flipped(findings: Finding[]): Finding[] {
 }
 
 /** How a value is shown in a line and in `names`: as JSON, strings without quotes. */
-export function shown(value: unknown): string {
+export function valueText(value: unknown): string {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing');
   return text.length > 80 ? `${text.slice(0, 77)}...` : text;
 }

@@ -1,7 +1,7 @@
 import type { Document, Schema } from '../../spec/rules/types.ts';
 import { both, type Kind } from './change.ts';
 import { compareWhole } from './documentParts.ts';
-import { type Change, type Located, linesOf } from './lines.ts';
+import { type Change, type LocatedChange, linesOf } from './lines.ts';
 import { compareOperations } from './operations.ts';
 import { type Reach, reachOfSchemas } from './reach.ts';
 import { SchemaComparison } from './schemas.ts';
@@ -20,7 +20,7 @@ import { withoutTexts } from './stripped.ts';
 export function compareDocuments(earlier: Document, later: Document): Change[] {
   const [before, after] = [withoutTexts(earlier), withoutTexts(later)];
   const schemas = new SchemaComparison(before, after);
-  const located: Located[] = compareWhole(before, after).map((part) => ({ ...part, subject: '' }));
+  const located: LocatedChange[] = compareWhole(before, after).map((part) => ({ ...part, subject: '' }));
   for (const list of ['paths', 'webhooks'] as const)
     for (const { operation, ...part } of compareOperations({ before, after, schemas, isOurs: list === 'paths' }, list))
       located.push({ ...part, subject: '', operation });
@@ -28,11 +28,11 @@ export function compareDocuments(earlier: Document, later: Document): Change[] {
   return linesOf(located);
 }
 
-function comparedSchemas(before: Document, after: Document, schemas: SchemaComparison): Located[] {
+function comparedSchemas(before: Document, after: Document, schemas: SchemaComparison): LocatedChange[] {
   const [was, is] = [before, after].map((document) => document.components?.schemas ?? {}) as [Schemas, Schemas];
   const reachBefore = reachOfSchemas(before);
   const reachAfter = reachOfSchemas(after);
-  const located: Located[] = [];
+  const located: LocatedChange[] = [];
   const compare = (old: string, current: string) => {
     const reach = joined(reachBefore.get(old), reachAfter.get(current));
     if (old !== current)
@@ -61,7 +61,7 @@ function comparedSchemas(before: Document, after: Document, schemas: SchemaCompa
 
 type Schemas = Record<string, Schema>;
 
-function renamed(old: string, current: string): Pick<Located, 'place' | 'what' | 'names'> {
+function renamed(old: string, current: string): Pick<LocatedChange, 'place' | 'what' | 'names'> {
   return { place: current, what: `is the name of the schema \`${old}\` now`, names: [old] };
 }
 
@@ -70,7 +70,7 @@ function joined(one: Reach | undefined, other: Reach | undefined): Reach {
   return { requests: union('requests'), responses: union('responses') };
 }
 
-function reached(reach: Reach | undefined): Pick<Located, 'requests' | 'answers'> {
+function reached(reach: Reach | undefined): Pick<LocatedChange, 'requests' | 'answers'> {
   return { requests: reach?.requests.size ?? 0, answers: reach?.responses.size ?? 0 };
 }
 

@@ -1,6 +1,6 @@
 import type { Document } from '../../spec/rules/types.ts';
 import { isEqual } from './change.ts';
-import { type Part, unknownKey } from './messages.ts';
+import { type OperationPart, unknownKey } from './messages.ts';
 
 type Server = { url: string; variables?: Record<string, { default?: string }>; [key: string]: unknown };
 
@@ -8,7 +8,7 @@ type Server = { url: string; variables?: Record<string, { default?: string }>; [
 const KNOWN = new Set(['openapi', 'info', 'servers', 'security', 'tags', 'paths', 'webhooks', 'components']);
 
 /** Differences of the document as a whole: where it is served, and what no rule knows. Tags are compared with their operations. */
-export function compareWhole(before: Document, after: Document): Part[] {
+export function compareWhole(before: Document, after: Document): OperationPart[] {
   const parts = compareServers((before.servers ?? []) as Server[], (after.servers ?? []) as Server[]);
   for (const key of new Set([...Object.keys(before), ...Object.keys(after)]))
     if (!KNOWN.has(key) && !isEqual(before[key], after[key])) parts.push(unknownKey('document', key));
@@ -19,9 +19,9 @@ export function compareWhole(before: Document, after: Document): Part[] {
  * A server is known by the path of its URL: the origin is the reader's own. Variables count with their defaults. Another
  * origin is an addition, another path breaks all callers.
  */
-function compareServers(before: Server[], after: Server[]): Part[] {
+function compareServers(before: Server[], after: Server[]): OperationPart[] {
   const [was, is] = [before.map(pathOf), after.map(pathOf)];
-  const part = (kind: Part['kind'], what: string, name: string): Part => ({
+  const part = (kind: OperationPart['kind'], what: string, name: string): OperationPart => ({
     kind,
     place: 'servers',
     what,

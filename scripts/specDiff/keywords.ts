@@ -6,12 +6,12 @@ import {
   count,
   format,
   highest,
+  type KeywordRule,
   knownValues,
   lowest,
   mediaTypes,
   multipleOf,
   oneWay,
-  type Rule,
   shift,
   standard,
   type,
@@ -21,22 +21,22 @@ import {
 } from './valueRules.ts';
 
 /** A schema that restricts: new it narrows, gone it widens. */
-const restriction: Rule = (before, after, spot, keyword) => {
+const restriction: KeywordRule = (before, after, spot, keyword) => {
   if (before === undefined) return [moved(spot.place, 'narrower', `\`${keyword}\` is new`, keyword)];
   if (after === undefined) return [moved(spot.place, 'wider', `\`${keyword}\` is gone`, keyword)];
   return spot.compare(before as AnySchema, after as AnySchema, `${spot.place} (${keyword})`);
 };
 
-const items: Rule = (before, after, { place, compare }) =>
+const items: KeywordRule = (before, after, { place, compare }) =>
   compare((before ?? {}) as AnySchema, (after ?? {}) as AnySchema, `${place}[]`);
 
-const not: Rule = (before, after, spot, keyword) =>
+const not: KeywordRule = (before, after, spot, keyword) =>
   before === undefined || after === undefined
     ? restriction(before, after, spot, keyword)
     : flipped(spot.compare(before as AnySchema, after as AnySchema, `${spot.place} (not)`));
 
 /** Restrictions by name: of fields, of patterns of names, or of what comes with a field. */
-const restrictionsByName: Rule = (before = {}, after = {}, spot, keyword) => {
+const restrictionsByName: KeywordRule = (before = {}, after = {}, spot, keyword) => {
   const [was, is] = [before as Record<string, unknown>, after as Record<string, unknown>];
   return [...new Set([...Object.keys(was), ...Object.keys(is)])].flatMap((name) => {
     if (isEqual(was[name], is[name])) return [];
@@ -64,7 +64,7 @@ function namesIn(before: string[], after: string[]): [Move, string][] {
   ];
 }
 
-const condition: Rule = (_before, _after, spot) => {
+const condition: KeywordRule = (_before, _after, spot) => {
   const { before, after, place, compare } = spot;
   if (before.if === undefined) return [moved(place, 'narrower', 'a condition (`if`) is new', 'if')];
   if (after.if === undefined) return [moved(place, 'wider', 'a condition (`if`) is gone', 'if')];
@@ -76,7 +76,7 @@ const condition: Rule = (_before, _after, spot) => {
   );
 };
 
-const properties: Rule = (_before, _after, { place, before, after, compare }) => {
+const properties: KeywordRule = (_before, _after, { place, before, after, compare }) => {
   const [was, is] = [before.properties ?? {}, after.properties ?? {}];
   // A schema without a type, as below `then`, only restricts fields that another one has.
   const isRestriction = before.type === undefined && after.type === undefined;
@@ -106,7 +106,7 @@ function isOpen({ additionalProperties, unevaluatedProperties }: Schema): boolea
   return additionalProperties !== false && unevaluatedProperties !== false;
 }
 
-const required: Rule = (_before, _after, { place, before, after }) =>
+const required: KeywordRule = (_before, _after, { place, before, after }) =>
   namesIn(before.required ?? [], after.required ?? []).flatMap(([move, name]) => {
     const [was, is] = [before.properties?.[name], after.properties?.[name]];
     // A field that is new or gone is one finding, of `properties`.
@@ -115,7 +115,7 @@ const required: Rule = (_before, _after, { place, before, after }) =>
   });
 
 /** What an object takes beside its fields. Readers accept new fields, so that opening or closing an object is nothing to them. */
-const furtherFields: Rule = (before, after, { place, compare }, keyword) => {
+const furtherFields: KeywordRule = (before, after, { place, compare }, keyword) => {
   const [was, is] = [before ?? true, after ?? true] as [AnySchema, AnySchema];
   if (isEqual(was, is)) return [];
   const finding = (request: 'breaking' | 'addition', what: string): Finding[] => [
@@ -126,7 +126,7 @@ const furtherFields: Rule = (before, after, { place, compare }, keyword) => {
   return compare(was, is, `${place}.*`);
 };
 
-const allOf: Rule = (before = [], after = [], spot) => {
+const allOf: KeywordRule = (before = [], after = [], spot) => {
   const [was, is] = [before as Schema[], after as Schema[]];
   const rest = (from: Schema[], within: Schema[]) => from.filter((one) => !within.some((each) => isEqual(each, one)));
   const [gone, added] = [rest(was, is), rest(is, was)];
@@ -141,7 +141,7 @@ const allOf: Rule = (before = [], after = [], spot) => {
 type SchemaOfKind = { propertyName?: string; mapping?: Record<string, string | Schema> };
 
 /** Which schema goes with which value of a neighbour. To say it for the first time changes nothing: prose said it before. */
-const schemasByKind: Rule = (before, after, { place, compare }, keyword) => {
+const schemasByKind: KeywordRule = (before, after, { place, compare }, keyword) => {
   if (before === undefined) return [both(place, 'addition', `\`${keyword}\` is new`, keyword)];
   if (after === undefined) return [both(place, 'breaking', `\`${keyword}\` is gone`, keyword)];
   const [was, is] = [before as SchemaOfKind, after as SchemaOfKind];
@@ -170,7 +170,7 @@ function asSchema(node: string | Schema): Schema {
 }
 
 /** A keyword without a rule counts as breaking, and the line says why. */
-export const unknownKeyword: Rule = (before, after, { place }, keyword) => [
+export const unknownKeyword: KeywordRule = (before, after, { place }, keyword) => [
   both(
     place,
     'breaking',
@@ -183,7 +183,7 @@ export const unknownKeyword: Rule = (before, after, { place }, keyword) => [
  * What a change of each keyword means, in requests and in responses. `anyOf`, `oneOf` and `$ref` are compared by `schemas.ts`.
  * `then` and `else` belong to `if`. A keyword that is not here is compared by `unknownKeyword`.
  */
-export const RULES: Record<string, Rule> = {
+export const RULES: Record<string, KeywordRule> = {
   type,
   enum: values,
   'x-extensible-enum': knownValues,

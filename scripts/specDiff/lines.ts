@@ -1,7 +1,7 @@
 import type { Kind } from './change.ts';
 
 /** A difference at a place of a schema (`subject` is its name) or of an operation, with the number of operations that it reaches. */
-export type Located = {
+export type LocatedChange = {
   kind: Kind;
   subject: string;
   operation?: string;
@@ -23,7 +23,7 @@ export type Change = { kind: Kind; where: string; what: string; names: string[] 
 const MAX_NAMED_PLACES = 3;
 
 /** One line for each change: the same difference of many operations or fields is one, and so is a new error code. */
-export function linesOf(located: Located[]): Change[] {
+export function linesOf(located: LocatedChange[]): Change[] {
   const codes = new Set(
     located.filter(({ operation, names }) => operation && names.length === 1).map(({ what }) => what),
   );
@@ -48,12 +48,12 @@ export function linesOf(located: Located[]): Change[] {
   return lines.toSorted((a, b) => rank[a.kind] - rank[b.kind]);
 }
 
-function errorCodeLine({ subject, what, names }: Located): string {
+function errorCodeLine({ subject, what, names }: LocatedChange): string {
   return subject === 'ErrorCode' && / is new$/.test(what) ? `error code \`${names[0]}\` is new` : '';
 }
 
-function operationsLine(group: Located[]): Change {
-  const [{ kind, place, what, names, isNamedAlone }] = group as [Located];
+function operationsLine(group: LocatedChange[]): Change {
+  const [{ kind, place, what, names, isNamedAlone }] = group as [LocatedChange];
   const operations = [...new Set(group.map(({ operation }) => operation ?? ''))];
   const isListed = operations.length <= MAX_NAMED_PLACES;
   const places = [...(isListed ? operations : counted(kind, operations.length, 'operations')), ...wordsOf(place)];
@@ -66,8 +66,8 @@ function operationsLine(group: Located[]): Change {
   };
 }
 
-function placesLine(group: Located[]): Change {
-  const [{ kind, what, names, place, isNamedAlone, requests = 0, answers = 0 }] = group as [Located];
+function placesLine(group: LocatedChange[]): Change {
+  const [{ kind, what, names, place, isNamedAlone, requests = 0, answers = 0 }] = group as [LocatedChange];
   if (group.length > 1) {
     const some = group.slice(0, MAX_NAMED_PLACES).map((each) => each.place);
     return {

@@ -1,5 +1,5 @@
 import type { Document, MediaType, Parameter, RequestBody, Schema } from '../../spec/rules/types.ts';
-import { type Finding, isEqual, type Kind, shown } from './change.ts';
+import { type Finding, isEqual, type Kind, valueText } from './change.ts';
 import { resolved } from './normalForm.ts';
 import type { SchemaComparison } from './schemas.ts';
 
@@ -7,12 +7,12 @@ import type { SchemaComparison } from './schemas.ts';
 export type Sides = { before: Document; after: Document; schemas: SchemaComparison; isOurs: boolean };
 
 /** A difference within an operation. `place` is the part of it, such as `query parameter limit`; empty is the operation itself. */
-export type Part = { kind: Kind; place: string; what: string; names: string[]; isNamedAlone?: boolean };
+export type OperationPart = { kind: Kind; place: string; what: string; names: string[]; isNamedAlone?: boolean };
 
 type Header = { required?: boolean; schema?: Schema; [key: string]: unknown };
 
 /** A response as the document has it. */
-export type Response = {
+export type ResponseNode = {
   headers?: Record<string, Header>;
   content?: Record<string, MediaType>;
   [key: string]: unknown;
@@ -23,12 +23,12 @@ type Node = Record<string, unknown>;
 export const NEW_ANSWER = 'is a new answer';
 
 /** A part without a rule counts as breaking, and the line says why. */
-export function unknownKey(place: string, key: string): Part {
+export function unknownKey(place: string, key: string): OperationPart {
   return { kind: 'breaking', place, what: `\`${key}\` changed (no rule knows it: counted as breaking)`, names: [key] };
 }
 
 /** Findings of a schema, as far as they matter in requests or in responses. */
-function inDirection(findings: Finding[], isRequest: boolean): Part[] {
+function inDirection(findings: Finding[], isRequest: boolean): OperationPart[] {
   return findings.flatMap(({ request, response, ...finding }) => {
     const kind = isRequest ? request : response;
     return kind ? [{ ...finding, kind }] : [];
@@ -36,7 +36,7 @@ function inDirection(findings: Finding[], isRequest: boolean): Part[] {
 }
 
 /** Compares the parameters of an operation, by their place and name. */
-export function compareParameters(sides: Sides, before: Parameter[] = [], after: Parameter[] = []): Part[] {
+export function compareParameters(sides: Sides, before: Parameter[] = [], after: Parameter[] = []): OperationPart[] {
   const keyed = (document: Document, list: Parameter[]) => {
     const url = list.map((each) => resolved(document, each)).filter((each) => each.in === 'path');
     return new Map(
@@ -49,7 +49,7 @@ export function compareParameters(sides: Sides, before: Parameter[] = [], after:
     );
   };
   const [was, is] = [keyed(sides.before, before), keyed(sides.after, after)];
-  const parts: Part[] = [];
+  const parts: OperationPart[] = [];
   for (const key of new Set([...was.keys(), ...is.keys()])) {
     const [old, current] = [was.get(key), is.get(key)];
     const one = current ?? old;
@@ -65,8 +65,11 @@ export function compareParameters(sides: Sides, before: Parameter[] = [], after:
 
 const PARAMETER_KEYS = new Set(['name', 'in', 'required', 'schema', 'content']);
 
-function compareParameter(sides: Sides, old: Parameter, current: Parameter, place: string): Part[] {
-  const parts: Part[] = inDirection(sides.schemas.compare(old.schema ?? {}, current.schema ?? {}, place), sides.isOurs);
+function compareParameter(sides: Sides, old: Parameter, current: Parameter, place: string): OperationPart[] {
+  const parts: OperationPart[] = inDirection(
+    sides.schemas.compare(old.schema ?? {}, current.schema ?? {}, place),
+    sides.isOurs,
+  );
   const [was, is] = [old.required === true, current.required === true];
   if (was !== is)
     parts.push({
@@ -82,7 +85,11 @@ function compareParameter(sides: Sides, old: Parameter, current: Parameter, plac
 }
 
 /** Compares the request body of an operation. */
-export function compareBody(sides: Sides, before: RequestBody | undefined, after: RequestBody | undefined): Part[] {
+export function compareBody(
+  sides: Sides,
+  before: RequestBody | undefined,
+  after: RequestBody | undefined,
+): OperationPart[] {
   const place = 'body';
   if (before === undefined && after === undefined) return [];
   const [was, is] = [resolved(sides.before, before), resolved(sides.after, after)];
@@ -97,7 +104,7 @@ export function compareBody(sides: Sides, before: RequestBody | undefined, after
     ];
   if (after === undefined) return [{ kind: 'breaking', place, what: 'is gone', names: [] }];
   const [wasNeeded, isNeeded] = [was.required === true, is.required === true];
-  const needed: Part[] =
+  const needed: OperationPart[] =
     wasNeeded === isNeeded
       ? []
       : [
@@ -117,8 +124,8 @@ function compareContent(
   is: Record<string, MediaType> = {},
   place: string,
   isRequest: boolean,
-): Part[] {
-  const parts: Part[] = [];
+): OperationPart[] {
+  const parts: OperationPart[] = [];
   for (const type of new Set([...Object.keys(was), ...Object.keys(is)])) {
     const [old, current] = [was[type], is[type]];
     if (current === undefined) parts.push({ kind: 'breaking', place, what: `\`${type}\` is gone`, names: [type] });
@@ -139,19 +146,19 @@ function compareEncoding(
   before: Record<string, object> = {},
   after: Record<string, object> = {},
   place: string,
-): Part[] {
-  return [...new Set([...Object.keys(before), ...Object.keys(after)])].flatMap((name): Part[] => {
+): OperationPart[] {
+  return [...new Set([...Object.keys(before), ...Object.keys(after)])].flatMap((name): OperationPart[] => {
     const [was, is] = [before[name], after[name]];
     if (isEqual(was, is)) return [];
-    const what = `encoding of the part \`${name}\`: ${was ? shown(was) : 'none'} → ${is ? shown(is) : 'none'}`;
+    const what = `encoding of the part \`${name}\`: ${was ? valueText(was) : 'none'} → ${is ? valueText(is) : 'none'}`;
     return [{ kind: 'breaking', place, what, names: [name, 'encoding'] }];
   });
 }
 
 /** Compares the answers of an operation by their statuses: contents and headers. */
-export function compareResponses(sides: Sides, before: Node = {}, after: Node = {}): Part[] {
+export function compareResponses(sides: Sides, before: Node = {}, after: Node = {}): OperationPart[] {
   const isRequest = !sides.isOurs;
-  const parts: Part[] = [];
+  const parts: OperationPart[] = [];
   for (const status of new Set([...Object.keys(before), ...Object.keys(after)])) {
     const place = status;
     const isSuccess = Number(status) < 400;
@@ -163,8 +170,8 @@ export function compareResponses(sides: Sides, before: Node = {}, after: Node = 
       parts.push({ kind: isSuccess ? 'breaking' : 'addition', place, what: NEW_ANSWER, names: [] });
       continue;
     }
-    const was = resolved(sides.before, before[status] as Response);
-    const is = resolved(sides.after, after[status] as Response);
+    const was = resolved(sides.before, before[status] as ResponseNode);
+    const is = resolved(sides.after, after[status] as ResponseNode);
     parts.push(...compareContent(sides, was.content, is.content, place, isRequest));
     parts.push(...compareHeaders(sides, was.headers, is.headers, place));
     for (const key of new Set([...Object.keys(was), ...Object.keys(is)]))
@@ -179,7 +186,7 @@ function compareHeaders(
   before: Record<string, Header> = {},
   after: Record<string, Header> = {},
   at: string,
-): Part[] {
+): OperationPart[] {
   const keyed = (document: Document, headers: Record<string, Header>) =>
     new Map(
       Object.entries(headers).map(([name, header]) => [
@@ -188,7 +195,7 @@ function compareHeaders(
       ]),
     );
   const [was, is] = [keyed(sides.before, before), keyed(sides.after, after)];
-  const parts: Part[] = [];
+  const parts: OperationPart[] = [];
   for (const key of new Set([...was.keys(), ...is.keys()])) {
     const [old, current] = [was.get(key), is.get(key)];
     const place = `${at} header ${(current ?? old)?.name}`;

@@ -5,17 +5,17 @@ import {
   compareParameters,
   compareResponses,
   NEW_ANSWER,
-  type Part,
-  type Response,
+  type OperationPart,
+  type ResponseNode,
   type Sides,
   unknownKey,
 } from './messages.ts';
 import { resolved } from './normalForm.ts';
-import { operationsOf } from './reach.ts';
+import { listedOperations } from './reach.ts';
 import { compareSecurity } from './security.ts';
 
 /** A difference of one operation. */
-export type OperationFinding = Part & { operation: string };
+export type OperationFinding = OperationPart & { operation: string };
 
 type Node = Record<string, unknown>;
 
@@ -43,7 +43,7 @@ export function compareOperations(sides: Sides, paths: 'paths' | 'webhooks'): Op
 function compareLists(sides: Sides, before: unknown, after: unknown): OperationFinding[] {
   const address = (each: { url: string; method: string }) =>
     `${each.method} ${each.url.replaceAll(/\{[^}]*\}/g, '{}')}`;
-  const [was, is] = [before, after].map((list) => new Map(operationsOf(list).map((each) => [address(each), each])));
+  const [was, is] = [before, after].map((list) => new Map(listedOperations(list).map((each) => [address(each), each])));
   const findings: OperationFinding[] = [];
   for (const [key, old] of was ?? []) {
     const current = is?.get(key);
@@ -63,10 +63,10 @@ function compareLists(sides: Sides, before: unknown, after: unknown): OperationF
   return findings;
 }
 
-type Found = ReturnType<typeof operationsOf>[number];
+type Found = ReturnType<typeof listedOperations>[number];
 
 function compareOperation(sides: Sides, was: Found, is: Found): OperationFinding[] {
-  const found: Part[] = [];
+  const found: OperationPart[] = [];
   const add = (kind: Kind, place: string, what: string, ...names: string[]) => found.push({ kind, place, what, names });
   if (was.id !== is.id) add('generated code', '', `is the name of \`${was.id}\` now`, was.id);
   if (was.url !== is.url)
@@ -108,7 +108,7 @@ function compareOperation(sides: Sides, was: Found, is: Found): OperationFinding
 function codesOf(document: Document, operation: Node): Map<string, string[]> {
   const codes = new Map<string, string[]>();
   const own = (operation['x-error-codes'] ?? {}) as Record<string, string[]>;
-  for (const [status, response] of Object.entries((operation.responses ?? {}) as Record<string, Response>)) {
+  for (const [status, response] of Object.entries((operation.responses ?? {}) as Record<string, ResponseNode>)) {
     const shared = (resolved(document, response)['x-error-codes'] ?? []) as string[];
     for (const code of new Set([...shared, ...(own[status] ?? [])]))
       codes.set(code, [...(codes.get(code) ?? []), status]);
@@ -120,9 +120,9 @@ function codesOf(document: Document, operation: Node): Map<string, string[]> {
  * Callers branch on error codes. A new one is an addition, as the document says that their list is open. One that goes is missed when
  * another code takes its place: under another status, or another code under its status.
  */
-function compareCodes({ before, after }: Sides, old: Node, current: Node): Part[] {
+function compareCodes({ before, after }: Sides, old: Node, current: Node): OperationPart[] {
   const [was, is] = [codesOf(before, old), codesOf(after, current)];
-  const parts: Part[] = [];
+  const parts: OperationPart[] = [];
   const added = [...is].filter(([code]) => !was.has(code));
   for (const [code, statuses] of added)
     parts.push({ kind: 'addition', place: statuses.join(', '), what: `error code \`${code}\` is new`, names: [code] });

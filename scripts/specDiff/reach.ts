@@ -7,7 +7,7 @@ export type Reach = { requests: Set<string>; responses: Set<string> };
 const METHODS = new Set(['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace']);
 
 /** The operations of the paths, or of the webhooks, with the URL and the method that they stand under. */
-export function operationsOf(
+export function listedOperations(
   paths: unknown,
 ): { url: string; method: string; id: string; operation: Record<string, unknown> }[] {
   return Object.entries((paths ?? {}) as Record<string, Record<string, unknown>>).flatMap(([url, item]) =>
@@ -25,8 +25,8 @@ export function operationsOf(
 /** Which operations reach each schema of the document. What a webhook sends is a response to its receiver. */
 export function reachOfSchemas(document: Document): Map<string, Reach> {
   const reach = new Map<string, Reach>();
-  for (const { id, operation } of operationsOf(document.paths)) follow(document, reach, id, operation, true);
-  for (const { id, operation } of operationsOf(document.webhooks)) follow(document, reach, id, operation, false);
+  for (const { id, operation } of listedOperations(document.paths)) follow(document, reach, id, operation, true);
+  for (const { id, operation } of listedOperations(document.webhooks)) follow(document, reach, id, operation, false);
   return reach;
 }
 
@@ -56,5 +56,5 @@ function follow(document: Document, reach: Map<string, Reach>, id: string, opera
   walk(rest, isOurs);
   walk(responses, !isOurs);
   for (const callback of Object.values(callbacks))
-    for (const each of operationsOf(callback)) follow(document, reach, id, each.operation, !isOurs);
+    for (const each of listedOperations(callback)) follow(document, reach, id, each.operation, !isOurs);
 }

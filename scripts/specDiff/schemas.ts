@@ -1,5 +1,5 @@
 import type { Document, Schema } from '../../spec/rules/types.ts';
-import { type Finding, isEqual, moved, shown, typed } from './change.ts';
+import { type Finding, isEqual, moved, typed, valueText } from './change.ts';
 import { RULES, unknownKeyword } from './keywords.ts';
 import { type AnySchema, allowsNull, expanded, normalForm, refName, typesOf } from './normalForm.ts';
 
@@ -180,7 +180,7 @@ function isApart(one: Schema, other: Schema): boolean {
 function label(schema: Schema): string {
   const name = refName(schema.$ref);
   if (name) return `\`${name}\``;
-  if (schema.enum) return schema.enum.map((value) => `\`${shown(value)}\``).join(', ');
+  if (schema.enum) return schema.enum.map((value) => `\`${valueText(value)}\``).join(', ');
   if (schema.type === undefined && schema.required) return schema.required.map((each) => `\`${each}\``).join(', ');
   return `\`${[schema.type ?? 'any'].flat().join(' or ')}\``;
 }

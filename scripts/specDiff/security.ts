@@ -1,14 +1,18 @@
 import type { Document } from '../../spec/rules/types.ts';
-import type { Part } from './messages.ts';
+import type { OperationPart } from './messages.ts';
 
 type Requirement = Record<string, string[]>;
 type Scheme = Record<string, unknown>;
 
 /** Compares which forms of key an operation accepts: `security` of its own, or else that of the document. */
-export function compareSecurity(sides: { before: Document; after: Document }, old: unknown, current: unknown): Part[] {
+export function compareSecurity(
+  sides: { before: Document; after: Document },
+  old: unknown,
+  current: unknown,
+): OperationPart[] {
   const was = formsOf(sides.before, old ?? sides.before.security);
   const is = formsOf(sides.after, current ?? sides.after.security);
-  const parts: Part[] = [];
+  const parts: OperationPart[] = [];
   for (const [form, name] of was)
     if (!is.has(form))
       parts.push({ kind: 'breaking', place: '', what: `key form \`${name}\` is not accepted any more`, names: [name] });
