@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import openapiTS, { astToString } from 'openapi-typescript';
-import ts from 'typescript';
 import { bundle } from './bundle.ts';
+import { apiModule } from './codegen/api.ts';
 import { databaseFiles } from './codegen/database.ts';
 import { staleFiles, writeFiles } from './codegen/files.ts';
 import { handlersModule, surveyHandlers } from './codegen/handlers.ts';
@@ -47,25 +46,6 @@ async function main(): Promise<void> {
   else if (faults.length > 0) console.error(`${faults.length} faults: npm run codegen:check lists them`);
   console.log(`${rows.length} operations, ${survey.implemented.length} handlers, ${survey.pending.length} pending`);
   if (values.check && faults.length > 0) process.exitCode = 1;
-}
-
-/** The type of a string to which values may come: those that are known, because this service sends no others. */
-function knownValues({ 'x-extensible-enum': known }: object & { 'x-extensible-enum'?: string[] }) {
-  return (
-    known &&
-    ts.factory.createUnionTypeNode(
-      known.map((value) => ts.factory.createLiteralTypeNode(ts.factory.createStringLiteral(value))),
-    )
-  );
-}
-
-/** The types of the document. A part of a form in JSON has the type of what it says: handlers get it parsed. */
-async function apiModule(openapi: string): Promise<string> {
-  const parsed = JSON.parse(openapi, (_key, value) =>
-    value?.contentMediaType === 'application/json' ? { description: value.description, ...value.contentSchema } : value,
-  );
-  const types = astToString(await openapiTS(parsed, { alphabetize: false, transform: knownValues }));
-  return `// Written by \`npm run codegen\` from spec/. Do not edit.\n\n${types}`;
 }
 
 await main().catch((error) => {

@@ -1,8 +1,7 @@
-import { execFileSync, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { makeCopy, type Outcome, removeCopy, runTests } from './mutate/copy.ts';
 import { applyMutant, type Mutant, mutantsOf, sample } from './mutate/mutants.ts';
 import { relatedTests } from './mutate/relatedTests.ts';
 
@@ -12,9 +11,6 @@ const MAX_FURTHER_TESTS = 40;
 const MAX_FURTHER_MS = 600_000;
 const USAGE =
   'usage: npm run mutate -- FILE… [--sample N] [--seed S] [--seconds T] [--most-tests N] [--tests FILE]…; see scripts/mutate.ts';
-
-/** What a run of the tests says: they pass, they fail, or they do not end in time. */
-type Outcome = 'passed' | 'failed' | 'timed out';
 
 /**
  * `npm run mutate -- FILE…`: breaks the files in small ways, one at a time, runs their tests for each, and lists what no test
@@ -68,20 +64,8 @@ async function main(): Promise<void> {
     if (tried < chosen.length) console.log(`${chosen.length - tried} not tried: ${values.seconds} seconds are over`);
     console.log(`${tried} tried: ${counts.failed} killed, ${counts['timed out']} timed out, ${counts.passed} survived`);
   } finally {
-    execFileSync('git', ['worktree', 'remove', '--force', copy], { cwd: root });
-    rmSync(copy, { recursive: true, force: true });
+    removeCopy(copy);
   }
-}
-
-/** A folder with the last commit and the changes of tracked files since. */
-function makeCopy(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'guildhall-mutate-'));
-  const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();
-  // Empty when nothing has changed. It stashes nothing: it only makes a commit object.
-  const changes = git('stash', 'create');
-  git('worktree', 'add', '--quiet', '--force', '--detach', folder, changes || 'HEAD');
-  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
-  return folder;
 }
 
 async function tryMutant(copy: string, file: string, mutant: Mutant, tests: string[], ms: number): Promise<Outcome> {
@@ -93,21 +77,6 @@ async function tryMutant(copy: string, file: string, mutant: Mutant, tests: stri
   } finally {
     writeFileSync(path, text);
   }
-}
-
-function runTests(copy: string, tests: string[], limitMs: number): Promise<Outcome> {
-  const args = ['jest', '--bail', '--silent', '--reporters=default', '--runTestsByPath', ...tests];
-  return new Promise((done) => {
-    // In a process group of its own, so that the database of the tests ends with it.
-    const child = spawn('npx', args, { cwd: copy, stdio: 'ignore', detached: true });
-    let outcome: Outcome = 'timed out';
-    const timer = setTimeout(() => child.pid && process.kill(-child.pid, 'SIGKILL'), limitMs);
-    child.on('exit', (code) => {
-      clearTimeout(timer);
-      if (code !== null) outcome = code === 0 ? 'passed' : 'failed';
-      done(outcome);
-    });
-  });
 }
 
 function shown({ kind, before, after }: Mutant): string {

@@ -1,5 +1,5 @@
 import type { Document, Schema } from '../../spec/rules/types.ts';
-import { both, type Kind } from './change.ts';
+import { both, isEqual, type Kind } from './change.ts';
 import { compareWhole } from './documentParts.ts';
 import { type Change, type LocatedChange, linesOf } from './lines.ts';
 import { compareOperations } from './operations.ts';
@@ -24,7 +24,7 @@ export function compareDocuments(earlier: Document, later: Document): Change[] {
   for (const list of ['paths', 'webhooks'] as const)
     for (const { operation, ...part } of compareOperations({ before, after, schemas, isOurs: list === 'paths' }, list))
       located.push({ ...part, subject: '', operation });
-  located.push(...comparedSchemas(before, after, schemas));
+  located.push(...comparedSchemas(before, after, schemas), ...renamedParts(before, after));
   return linesOf(located);
 }
 
@@ -57,6 +57,23 @@ function comparedSchemas(before: Document, after: Document, schemas: SchemaCompa
       located.push({ ...gone, ...reached(reachBefore.get(name)), kind: 'generated code', subject: name });
     }
   return located;
+}
+
+/**
+ * Shared parts that have another name or none. Some generators make a type of each. Names of shared responses do not count: the bundler
+ * makes them from the codes.
+ */
+function renamedParts(before: Document, after: Document): LocatedChange[] {
+  return ['parameters', 'headers', 'requestBodies'].flatMap((kind) => {
+    const [was, is] = [before.components?.[kind] ?? {}, after.components?.[kind] ?? {}];
+    return Object.entries(was).flatMap(([name, part]): LocatedChange[] => {
+      if (name in is) return [];
+      const successor = Object.keys(is).find((each) => !(each in was) && isEqual(is[each], part));
+      const what = successor ? `\`${name}\` is called \`${successor}\` now` : `\`${name}\` is gone`;
+      const names = successor ? [name, successor] : [name];
+      return [{ kind: 'generated code', subject: '', place: `shared ${kind}`, what, names, isNamedAlone: true }];
+    });
+  });
 }
 
 type Schemas = Record<string, Schema>;

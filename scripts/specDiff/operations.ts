@@ -123,23 +123,19 @@ function codesOf(document: Document, operation: Node): Map<string, string[]> {
 function compareCodes({ before, after }: Sides, old: Node, current: Node): OperationPart[] {
   const [was, is] = [codesOf(before, old), codesOf(after, current)];
   const parts: OperationPart[] = [];
-  const added = [...is].filter(([code]) => !was.has(code));
-  for (const [code, statuses] of added)
-    parts.push({ kind: 'addition', place: statuses.join(', '), what: `error code \`${code}\` is new`, names: [code] });
+  const added = new Map([...is].filter(([code]) => !was.has(code)));
   for (const [code, statuses] of was) {
     const now = is.get(code);
-    const place = statuses.join(', ');
-    const successor = added.find(([, at]) => at.some((status) => statuses.includes(status)))?.[0];
+    const part = { place: statuses.join(', '), names: [code] };
+    const successor = [...added].find(([, at]) => at.some((status) => statuses.includes(status)))?.[0];
     if (now && !isEqual(now, statuses))
-      parts.push({ kind: 'breaking', place, what: `error code \`${code}\` is ${now.join(', ')} now`, names: [code] });
-    else if (!now && successor)
-      parts.push({
-        kind: 'breaking',
-        place,
-        what: `error code \`${code}\` is gone, \`${successor}\` is new`,
-        names: [code],
-      });
-    else if (!now) parts.push({ kind: 'addition', place, what: `error code \`${code}\` is gone`, names: [code] });
+      parts.push({ ...part, kind: 'breaking', what: `error code \`${code}\` is ${now.join(', ')} now` });
+    else if (!now && successor) {
+      added.delete(successor);
+      parts.push({ ...part, kind: 'breaking', what: `error code \`${code}\` is gone, \`${successor}\` is new` });
+    } else if (!now) parts.push({ ...part, kind: 'addition', what: `error code \`${code}\` is gone` });
   }
+  for (const [code, statuses] of added)
+    parts.push({ kind: 'addition', place: statuses.join(', '), what: `error code \`${code}\` is new`, names: [code] });
   return parts;
 }

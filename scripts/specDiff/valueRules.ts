@@ -177,7 +177,9 @@ export function oneWay(direction: 'request' | 'response'): KeywordRule {
       place,
       what: `${keyword} ${after === true ? 'is new' : 'is gone'}`,
       names: [keyword],
-      [direction]: after === true ? 'breaking' : 'addition',
+      request: 'addition',
+      response: 'addition',
+      ...(after === true && { [direction]: 'breaking' as const }),
     },
   ];
 }

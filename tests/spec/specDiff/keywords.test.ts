@@ -211,7 +211,7 @@ const others: Row[] = [
     'a field is written only',
     object,
     { ...object, properties: { a: text, b: { type: 'string', writeOnly: true } } },
-    'none',
+    'addition',
     'breaking',
   ],
   [
@@ -219,7 +219,7 @@ const others: Row[] = [
     object,
     { ...object, properties: { a: text, b: { type: 'string', readOnly: true } } },
     'breaking',
-    'none',
+    'addition',
   ],
   ['a default is another', { type: 'integer', default: 1 }, { type: 'integer', default: 2 }, 'breaking', 'none'],
   ['a default comes', { type: 'integer' }, { type: 'integer', default: 2 }, 'generated code', 'none'],
