@@ -25,7 +25,7 @@ function compareServers(before: Server[], after: Server[]): OperationPart[] {
     kind,
     place: 'servers',
     what,
-    names: [name],
+    names: kind === 'breaking' ? [name] : [],
   });
   const gone = was.filter((path) => !is.includes(path));
   if (gone.length > 0)

@@ -169,6 +169,12 @@ function asSchema(node: string | Schema): Schema {
   return typeof node === 'string' ? { $ref: node } : node;
 }
 
+/** It tells generators which alternative to read. What is valid is said by the alternatives. */
+const discriminator: KeywordRule = (before, _after, { place }, keyword) => {
+  const kind = before === undefined ? 'addition' : 'generated code';
+  return [both(place, kind, `\`${keyword}\` is ${before === undefined ? 'new' : 'another'}`, keyword)];
+};
+
 /** A keyword without a rule counts as breaking, and the line says why. */
 export const unknownKeyword: KeywordRule = (before, after, { place }, keyword) => [
   both(
@@ -228,5 +234,6 @@ export const RULES: Record<string, KeywordRule> = {
   then: () => [],
   else: () => [],
   allOf,
+  discriminator,
   'x-schemas': schemasByKind,
 };

@@ -29,7 +29,7 @@ export function linesOf(located: LocatedChange[]): Change[] {
   );
   const inOperations = Map.groupBy(
     located.filter(({ operation }) => operation !== undefined),
-    ({ kind, place, what }) => JSON.stringify([kind, place, what]),
+    ({ kind, place, what }) => JSON.stringify([kind, headerIn(place) ?? place, what]),
   );
   const elsewhere = Map.groupBy(
     // A new error code has a line with its operations.
@@ -56,6 +56,14 @@ function operationsLine(group: LocatedChange[]): Change {
   const [{ kind, place, what, names, isNamedAlone }] = group as [LocatedChange];
   const operations = [...new Set(group.map(({ operation }) => operation ?? ''))];
   const isListed = operations.length <= MAX_NAMED_PLACES;
+  const header = headerIn(place);
+  if (header !== undefined && group.some((each) => each.place !== place))
+    return {
+      kind,
+      where: header,
+      what: `${what} (in ${group.length} answers of ${count(operations.length, 'operation')})`,
+      names: [...counted(kind, group.length, 'answers'), ...wordsOf(header), ...names],
+    };
   const places = [...(isListed ? operations : counted(kind, operations.length, 'operations')), ...wordsOf(place)];
   const some = operations.slice(0, MAX_NAMED_PLACES).join(', ');
   return {
@@ -64,6 +72,11 @@ function operationsLine(group: LocatedChange[]): Change {
     what: isListed ? what : `${what} (in ${operations.length} operations: ${some}, …)`,
     names: [...(isNamedAlone ? [] : places), ...names],
   };
+}
+
+/** `header X` of a place such as `429 header X`: one header of many statuses is one line. */
+function headerIn(place: string): string | undefined {
+  return /^\d+ (header .+)$/.exec(place)?.[1];
 }
 
 function placesLine(group: LocatedChange[]): Change {

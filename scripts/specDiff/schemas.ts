@@ -1,5 +1,5 @@
 import type { Document, Schema } from '../../spec/rules/types.ts';
-import { type Finding, isEqual, moved, typed, valueText } from './change.ts';
+import { type Finding, isEqual, type Kind, moved, typed, valueText } from './change.ts';
 import { RULES, unknownKeyword } from './keywords.ts';
 import { type AnySchema, allowsNull, expanded, normalForm, refName, typesOf } from './normalForm.ts';
 
@@ -30,15 +30,26 @@ export class SchemaComparison {
       const { $ref: _is, ...restAfter } = is;
       return [...findings, ...this.compareKeywords(restBefore, restAfter, place)];
     }
-    findings.push(...this.namedOtherwise(was, is, place));
     // A recursive schema is compared once on the way down.
     const key = `${was.$ref} ${is.$ref} ${place.replaceAll(/\..*/g, '')}`;
     if (this.open.has(key)) return findings;
     this.open.add(key);
     const parts = this.compareParts(expanded(was, this.before), expanded(is, this.after), place);
     this.open.delete(key);
-    return [...findings, ...parts];
+    return [...findings, ...this.withNames(was, is, place, parts)];
   };
+
+  /** Another component that differs in more than one thing is one finding: what differs is in the component. */
+  private withNames(was: Schema, is: Schema, place: string, parts: Finding[]): Finding[] {
+    const names = this.namedOtherwise(was, is, place);
+    const [named] = names;
+    if (named === undefined || was.$ref === undefined || is.$ref === undefined || parts.length < 2)
+      return [...names, ...parts];
+    const worst = (kinds: (Kind | undefined)[]) => (kinds.includes('breaking') ? 'breaking' : 'generated code');
+    const what = `${named.what} (${parts.length} differences)`;
+    const request = worst(parts.map((part) => part.request));
+    return [{ ...named, what, request, response: worst(parts.map((part) => part.response)) }];
+  }
 
   private compareNull(before: AnySchema, after: AnySchema, place: string): Finding[] {
     const [was, is] = [allowsNull(before, this.before), allowsNull(after, this.after)];

@@ -165,9 +165,10 @@ export const mediaTypes = limit((before: string, after: string) => {
 
 export const standard: KeywordRule = (before, after, { place }) => {
   const what = shift('default', before, after);
+  if (before !== undefined && after !== undefined)
+    return [{ place, what, names: ['default', valueText(after)], request: 'breaking' }];
   // Generators that make a field with a default non-optional write another type when it comes or goes.
-  const request = before === undefined || after === undefined ? 'generated code' : 'breaking';
-  return [{ place, what, names: ['default', valueText(after ?? before)], request }];
+  return [{ place, what, names: ['default'], isNamedAlone: true, request: 'generated code' }];
 };
 
 /** `readOnly` fields are refused in requests, `writeOnly` fields are missing in responses. */
