@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { makeCopy, type Outcome, removeCopy, runTests } from './mutate/copy.ts';
+import { makeCopy, removeCopy, runTests, type TestOutcome } from './mutate/copy.ts';
 import { applyMutant, type Mutant, mutantsOf, sample } from './mutate/mutants.ts';
 import { relatedTests } from './mutate/relatedTests.ts';
 
@@ -41,7 +41,7 @@ async function main(): Promise<void> {
     );
     const chosen = sample(all, Number(values.sample), Number(values.seed));
     console.log(`${all.length} mutants, ${chosen.length} chosen with seed ${values.seed}`);
-    const counts: Record<Outcome, number> = { passed: 0, failed: 0, 'timed out': 0 };
+    const counts: Record<TestOutcome, number> = { passed: 0, failed: 0, 'timed out': 0 };
     for (const [file, group] of Map.groupBy(chosen, (each) => each.file)) {
       const related = values.tests ?? relatedTests(copy, file, MAX_FURTHER_TESTS);
       const tests = related.slice(0, values.tests ? undefined : Number(values['most-tests']));
@@ -68,7 +68,13 @@ async function main(): Promise<void> {
   }
 }
 
-async function tryMutant(copy: string, file: string, mutant: Mutant, tests: string[], ms: number): Promise<Outcome> {
+async function tryMutant(
+  copy: string,
+  file: string,
+  mutant: Mutant,
+  tests: string[],
+  ms: number,
+): Promise<TestOutcome> {
   const path = join(copy, file);
   const text = readFileSync(path, 'utf8');
   writeFileSync(path, applyMutant(text, mutant));

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 const root = join(import.meta.dirname, '../..');
 
 /** What a run of the tests says: they pass, they fail, or they do not end in time. */
-export type Outcome = 'passed' | 'failed' | 'timed out';
+export type TestOutcome = 'passed' | 'failed' | 'timed out';
 
 /** A folder with the last commit and the changes of tracked files since. */
 export function makeCopy(): string {
@@ -26,12 +26,12 @@ export function removeCopy(copy: string): void {
 }
 
 /** Runs tests in a copy. It stops at the first one that fails, and after `limitMs`. */
-export function runTests(copy: string, tests: string[], limitMs: number): Promise<Outcome> {
+export function runTests(copy: string, tests: string[], limitMs: number): Promise<TestOutcome> {
   const args = ['jest', '--bail', '--silent', '--reporters=default', '--runTestsByPath', ...tests];
   return new Promise((done) => {
     // In a process group of its own, so that the database of the tests ends with it.
     const child = spawn('npx', args, { cwd: copy, stdio: 'ignore', detached: true });
-    let outcome: Outcome = 'timed out';
+    let outcome: TestOutcome = 'timed out';
     const timer = setTimeout(() => child.pid && process.kill(-child.pid, 'SIGKILL'), limitMs);
     child.on('exit', (code) => {
       clearTimeout(timer);
