@@ -5,7 +5,8 @@ import type { Document } from '../spec/rules/types.ts';
 import { makeCopy, removeCopy } from './mutate/copy.ts';
 import { sample } from './mutate/mutants.ts';
 import { DocumentChecks } from './mutateSpec/checks.ts';
-import { type DocumentMutant, documentMutants } from './mutateSpec/documentMutants.ts';
+import type { DocumentMutant } from './mutateSpec/documentMutant.ts';
+import { documentMutants } from './mutateSpec/documentMutants.ts';
 import { compareDocuments } from './specDiff/compare.ts';
 
 const root = join(import.meta.dirname, '..');

@@ -1,17 +1,7 @@
 import type { Document, Schema } from '../../spec/rules/types.ts';
 import { listedOperations } from '../specDiff/reach.ts';
+import { type DocumentMutant, type DocumentPath, partAt } from './documentMutant.ts';
 import { operationMutants } from './operationMutants.ts';
-
-/** A small change of the document: its kind, where it is made, and what makes it. */
-export type DocumentMutant = { kind: string; place: string; apply(document: Document): void };
-
-/** A part of the document by the keys that lead to it. */
-export type DocumentPath = (string | number)[];
-
-/** The part of a document that a path leads to. */
-export function partAt<T>(document: Document, path: DocumentPath): T {
-  return path.reduce<unknown>((node, key) => (node as Record<string | number, unknown>)[key], document) as T;
-}
 
 const BOUNDS =
   'minimum maximum exclusiveMinimum exclusiveMaximum minLength maxLength minItems maxItems minProperties maxProperties x-max-bytes x-max-json-length'.split(

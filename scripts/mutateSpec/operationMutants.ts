@@ -1,6 +1,6 @@
 import type { Document, Operation } from '../../spec/rules/types.ts';
 import { listedOperations } from '../specDiff/reach.ts';
-import { type DocumentMutant, type DocumentPath, partAt } from './documentMutants.ts';
+import { type DocumentMutant, type DocumentPath, partAt } from './documentMutant.ts';
 
 type Node = Record<string, unknown>;
 
