@@ -1582,7 +1582,22 @@ export interface paths {
         put?: never;
         /**
          * Send a message to an agent and stream the reply
-         * @description The same as `sendMessage`, with the reply sent piece by piece as server-sent events; a turn has five minutes, and `timeoutSeconds` is ignored. What is wrong with the request itself is a plain HTTP error. What fails once the stream has begun is one `error` event under status 200, with one of the codes `AGENT_NOT_PUBLISHED`, `CONVERSATION_NOT_FOUND` (deleted meanwhile), `CONVERSATION_PAUSED`, `CONVERSATION_ENDED`, `ATTACHMENT_TOO_LARGE`, `UNSUPPORTED_ATTACHMENT`, `MISSING_VARIABLE`, `OPERATION_LIMIT_REACHED`, `AGENT_TIMEOUT`, `MODEL_PROVIDER_ERROR`, `UNAVAILABLE` or `INTERNAL_ERROR`; the pieces that came before it are not stored. `UNAVAILABLE` means that the service stops or has lost its database: send the message again, with the `conversationId` if it has come. A client that goes away does not stop the turn: it is completed and stored. A client that leaves more than 1 MiB unread counts as gone, and its connection is closed.
+         * @description The same as `sendMessage`, with the reply sent piece by piece as server-sent events. A turn has five minutes;
+         *     `timeoutSeconds` is ignored.
+         *
+         *     A request that is wrong in itself gets a plain HTTP error. A failure after the stream has begun is one `error` event
+         *     under status 200, and the pieces that came before it are not stored. Its code is one of:
+         *
+         *     - of the agent: `AGENT_NOT_PUBLISHED`, `MISSING_VARIABLE`
+         *     - of the conversation: `CONVERSATION_NOT_FOUND` (deleted meanwhile), `CONVERSATION_PAUSED`, `CONVERSATION_ENDED`
+         *     - of the message: `ATTACHMENT_TOO_LARGE`, `UNSUPPORTED_ATTACHMENT`
+         *     - of the turn: `OPERATION_LIMIT_REACHED`, `AGENT_TIMEOUT`, `MODEL_PROVIDER_ERROR`, `UNAVAILABLE`, `INTERNAL_ERROR`
+         *
+         *     `UNAVAILABLE` means that the service stops or has lost its database. Send the message again, with the
+         *     `conversationId` if it has come.
+         *
+         *     A client that goes away does not stop the turn: it is completed and stored. A client that leaves more than 1 MiB
+         *     unread counts as gone, and its connection is closed.
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`, `CONVERSATION_NOT_FOUND`; 422 `IDEMPOTENCY_KEY_REUSED`.
          */
