@@ -2267,32 +2267,7 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /**
-         * Run an automation from another system
-         * @description This release does not answer this request yet.
-         *
-         *     Another system sends this request to the `webhookUrl` of an automation with trigger mode `webhook_url`
-         *     (`triggerConfig` of the `Automation`), and this service answers it.
-         *
-         *     **The address is the credential.** It has a secret of 256 random bits, and no API key is sent. Keep it as you keep a
-         *     key. An address that became known is replaced: give the automation another trigger mode, then `webhook_url` again.
-         *
-         *     **The body** is one JSON object, at most 256 KiB. The agent gets the prompt of the automation and the body as data
-         *     that somebody else wrote. Only POST is answered, and only `application/json` in UTF-8. Query parameters are ignored:
-         *     many senders add some.
-         *
-         *     **The answer** comes at once, before the agent runs: 202 with the execution, which `listAutomationExecutions` shows
-         *     from then on. The request is repeated safely with an `Idempotency-Key`: the same key starts no second run within 24
-         *     hours. Without one each request is a run.
-         *
-         *     An unknown address, a wrong secret, an automation that is not `active` and one with another trigger mode are the same
-         *     404. Each automation takes 60 requests a minute; more are 429 `RATE_LIMITED`. A workspace that has used all its
-         *     operations of the month gets 429 `OPERATION_LIMIT_REACHED`, and nothing runs. After 429 with `Retry-After` and after
-         *     503, send the same request again.
-         *
-         *     Error codes: 404 `AUTOMATION_NOT_FOUND`; 409 `IDEMPOTENCY_IN_PROGRESS`; 422 `IDEMPOTENCY_KEY_REUSED`; 429 `OPERATION_LIMIT_REACHED`.
-         */
-        post: operations["triggerAutomation"];
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -7991,7 +7966,49 @@ export interface components {
         /** @description The scheme to authenticate with. */
         WwwAuthenticate: string;
     };
-    pathItems: never;
+    pathItems: {
+        automation: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            get?: never;
+            put?: never;
+            /**
+             * Run an automation from another system
+             * @description This release does not answer this request yet.
+             *
+             *     Another system sends this request to the `webhookUrl` of an automation with trigger mode `webhook_url`
+             *     (`triggerConfig` of the `Automation`), and this service answers it.
+             *
+             *     **The address is the credential.** It has a secret of 256 random bits, and no API key is sent. Keep it as you keep a
+             *     key. An address that became known is replaced: give the automation another trigger mode, then `webhook_url` again.
+             *
+             *     **The body** is one JSON object, at most 256 KiB. The agent gets the prompt of the automation and the body as data
+             *     that somebody else wrote. Only POST is answered, and only `application/json` in UTF-8. Query parameters are ignored:
+             *     many senders add some.
+             *
+             *     **The answer** comes at once, before the agent runs: 202 with the execution, which `listAutomationExecutions` shows
+             *     from then on. The request is repeated safely with an `Idempotency-Key`: the same key starts no second run within 24
+             *     hours. Without one each request is a run.
+             *
+             *     An unknown address, a wrong secret, an automation that is not `active` and one with another trigger mode are the same
+             *     404. Each automation takes 60 requests a minute; more are 429 `RATE_LIMITED`. A workspace that has used all its
+             *     operations of the month gets 429 `OPERATION_LIMIT_REACHED`, and nothing runs. After 429 with `Retry-After` and after
+             *     503, send the same request again.
+             *
+             *     Error codes: 404 `AUTOMATION_NOT_FOUND`; 409 `IDEMPOTENCY_IN_PROGRESS`; 422 `IDEMPOTENCY_KEY_REUSED`; 429 `OPERATION_LIMIT_REACHED`.
+             */
+            post: operations["triggerAutomation"];
+            delete?: never;
+            options?: never;
+            head?: never;
+            patch?: never;
+            trace?: never;
+        };
+    };
 }
 export type $defs = Record<string, never>;
 export interface operations {

@@ -8,6 +8,7 @@ import { writeErrorExamples } from './bundle/errorExamples.ts';
 import { markNotImplemented } from './bundle/notImplemented.ts';
 import { writePatchNulls } from './bundle/patchNulls.ts';
 import { writeResponseHeaders } from './bundle/responseHeaders.ts';
+import { hoistWebhooks } from './bundle/webhooks.ts';
 
 const root = join(import.meta.dirname, '..');
 
@@ -57,6 +58,7 @@ function tidy(document: Document, notImplemented: readonly string[]): Document {
   writePatchNulls(document);
   writeResponseHeaders(document);
   writeErrorExamples(document);
+  hoistWebhooks(document);
   const byName = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 : 1);
   document.components = Object.fromEntries(
     Object.entries(document.components).map(([kind, named]) => [

@@ -1,4 +1,5 @@
 import type { Document, Schema } from '../../spec/rules/types.ts';
+import { withInlineWebhooks } from '../bundle/webhooks.ts';
 import { both, isEqual, type Kind } from './change.ts';
 import { compareWhole } from './documentParts.ts';
 import { type Change, type LocatedChange, linesOf } from './lines.ts';
@@ -18,7 +19,7 @@ import { withoutTexts } from './stripped.ts';
  * Not seen: promises in texts, and whether a changed `pattern`, `format` or condition takes less than the old one (it counts as breaking).
  */
 export function compareDocuments(earlier: Document, later: Document): Change[] {
-  const [before, after] = [withoutTexts(earlier), withoutTexts(later)];
+  const [before, after] = [withoutTexts(withInlineWebhooks(earlier)), withoutTexts(withInlineWebhooks(later))];
   const schemas = new SchemaComparison(before, after);
   const located: LocatedChange[] = compareWhole(before, after).map((part) => ({ ...part, subject: '' }));
   for (const list of ['paths', 'webhooks'] as const)

@@ -148,7 +148,7 @@ const missed: Row[] = [
     'breaking',
     'a header parameter gets shorter',
     (d) => Object.assign(parameterOf(d, 'IdempotencyKey').schema, { maxLength: 10 }),
-    /^header parameter Idempotency-Key {2}maxLength 255 → 10 \(in \d+ operations: /,
+    /^(triggerAutomation )?header parameter Idempotency-Key {2}maxLength 255 → 10( \(in \d+ operations: |$)/,
   ],
   [
     'breaking',
