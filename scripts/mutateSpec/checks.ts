@@ -16,11 +16,18 @@ const root = join(import.meta.dirname, '../..');
 const COMPUTED_TESTS = [
   'tests/spec/contract.test.ts',
   'tests/spec/enums.test.ts',
+  'tests/spec/errorExamples.test.ts',
   'tests/spec/errors.test.ts',
+  'tests/spec/namedSchemas.test.ts',
+  'tests/spec/notImplemented.test.ts',
+  'tests/spec/patchNulls.test.ts',
+  'tests/spec/streamEvents.test.ts',
+  'tests/spec/webhooks.test.ts',
   'tests/http/badInput.test.ts',
   'tests/http/badAddress.test.ts',
   'tests/http/common.test.ts',
   'tests/http/errorExamples.test.ts',
+  'tests/http/patchNulls.test.ts',
   'tests/http/uploads.test.ts',
 ];
 /** So many tests of operations that a mutant reaches are run. */
