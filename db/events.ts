@@ -63,6 +63,17 @@ export const apiKeyRevoked = defineEvent<RevokedApiKey>('api_key_revoked', {
   read: (text) => ({ apiKeyId: uuid(text, 'the whole text') }),
 });
 
+/** A key that is accepted from now on. */
+export interface AddedApiKey {
+  apiKeyId: string;
+}
+
+/** An API key was added: whoever has found it unknown looks again. */
+export const apiKeyAdded = defineEvent<AddedApiKey>('guildhall_api_key_added', {
+  write: ({ apiKeyId }) => apiKeyId,
+  read: (text) => ({ apiKeyId: uuid(text, 'the whole text') }),
+});
+
 /** What a subscriber does with an event. */
 export interface EventHandlers<Payload> {
   received(payload: Payload): void;

@@ -5,7 +5,7 @@ import type { Clock } from '../core/clock.ts';
 import { SecretBox } from '../core/secrets.ts';
 import { removeLeftovers } from '../core/temporary.ts';
 import type { Database } from '../db/connect.ts';
-import { apiKeyRevoked, approvalDecided, subscribe } from '../db/events.ts';
+import { apiKeyAdded, apiKeyRevoked, approvalDecided, subscribe } from '../db/events.ts';
 import { draftsOf, folderStore } from '../integrations/storage/folder.ts';
 import { s3Store } from '../integrations/storage/s3.ts';
 import { Toolkits } from '../integrations/toolkits/toolkits.ts';
@@ -111,6 +111,11 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     missed: () => authenticator.forget(),
     logger,
   });
+  const unsubscribeNewKeys = await subscribe(database, apiKeyAdded, {
+    received: () => authenticator.forgetUnknown(),
+    missed: () => authenticator.forgetUnknown(),
+    logger,
+  });
   const unsubscribeApprovals = await subscribe(database, approvalDecided, {
     received: (decision) => void queue.send('continue-conversation', decision),
     missed: () => queue.sweep('continue-conversation'),
@@ -126,6 +131,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     async close() {
       clearInterval(tidying);
       unsubscribeKeys();
+      unsubscribeNewKeys();
       unsubscribeApprovals();
       await queue.stop(0);
       await runtime.close();

@@ -4,8 +4,9 @@ import { LRUCache } from 'lru-cache';
 import { hashApiKey, isApiKeyShape } from '../../core/apiKey.ts';
 import type { Clock } from '../../core/clock.ts';
 import { fault } from '../../core/errors.ts';
-import { findApiKeyByHash, touchApiKey } from '../../db/queries/workspaces/apiKeys.ts';
+import { findApiKeysByHash, touchApiKey } from '../../db/queries/workspaces/apiKeys.ts';
 import type { DB } from '../../generated/db.ts';
+import { KeyLookup } from './keyLookup.ts';
 
 /** Whose request this is. */
 export interface Principal {
@@ -17,6 +18,8 @@ export interface Principal {
 const TRUST_MS = 5_000;
 /** A key's last use is written at most this often. */
 const TOUCH_MS = 60_000;
+/** How long a key counts as unknown without asking the database; a new key ends it sooner. */
+const UNKNOWN_MS = 1_000;
 const KEYS_REMEMBERED = 10_000;
 
 const CHALLENGE = { 'WWW-Authenticate': 'Bearer realm="guildhall"' };
@@ -29,21 +32,34 @@ function keyOf(headers: IncomingHttpHeaders): string | undefined {
   return bearer ? (bearer[1] ?? '').trim() : undefined;
 }
 
+const unknownKey = () => fault('INVALID_API_KEY', undefined, { headers: CHALLENGE });
+
 /** Checks API keys. One instance a process; it remembers keys for seconds, as hashes only. */
 export class Authenticator {
   readonly #system: Kysely<DB>;
   readonly #clock: Clock;
   readonly #trusted: LRUCache<string, Principal>;
+  readonly #unknown: LRUCache<string, true>;
   readonly #touched: LRUCache<string, true>;
+  /** Keys that were good before. They are not looked up behind a flood of others. */
+  readonly #proven = new LRUCache<string, true>({ max: KEYS_REMEMBERED });
+  readonly #provenLookup: KeyLookup;
+  readonly #lookup: KeyLookup;
   /** How often keys were forgotten. */
   #forgotten = 0;
+  /** How often keys were added. */
+  #added = 0;
 
   constructor(system: Kysely<DB>, clock: Clock) {
     this.#system = system;
     this.#clock = clock;
     const perf = { now: () => clock.now().getTime() };
     this.#trusted = new LRUCache({ max: KEYS_REMEMBERED, ttl: TRUST_MS, perf });
+    this.#unknown = new LRUCache({ max: KEYS_REMEMBERED, ttl: UNKNOWN_MS, perf });
     this.#touched = new LRUCache({ max: KEYS_REMEMBERED, ttl: TOUCH_MS, perf });
+    const find = (hashes: readonly Buffer[]) => findApiKeysByHash(system, hashes);
+    this.#provenLookup = new KeyLookup(find);
+    this.#lookup = new KeyLookup(find);
   }
 
   /**
@@ -58,9 +74,17 @@ export class Authenticator {
     const known = this.#trusted.get(id);
     if (known) return known;
     if (!isApiKeyShape(key)) throw fault('INVALID_API_KEY_FORMAT', undefined, { headers: CHALLENGE });
-    const forgotten = this.#forgotten;
-    const row = await findApiKeyByHash(this.#system, hash);
-    if (!row) throw fault('INVALID_API_KEY', undefined, { headers: CHALLENGE });
+    if (this.#unknown.has(id)) throw unknownKey();
+    const [forgotten, added] = [this.#forgotten, this.#added];
+    const lookup = this.#proven.has(id) ? this.#provenLookup : this.#lookup;
+    const row = await lookup.ownerOf(hash, id);
+    if (!row) {
+      this.#proven.delete(id);
+      // A key that was added while the database was asked may have been this one.
+      if (added === this.#added) this.#unknown.set(id, true);
+      throw unknownKey();
+    }
+    this.#proven.set(id, true);
     const principal = { apiKeyId: row.id, workspaceId: row.workspace_id };
     const now = this.#clock.now();
     // A revocation that arrived while the row was being read may have been this key's.
@@ -71,6 +95,12 @@ export class Authenticator {
       touchApiKey(this.#system, row.id, now).catch(() => this.#touched.delete(row.id));
     }
     return principal;
+  }
+
+  /** Forgets which keys are unknown: one was added, or may have been. */
+  forgetUnknown(): void {
+    this.#added += 1;
+    this.#unknown.clear();
   }
 
   /** Forgets a revoked key; with no id, everything (after the revocation channel was out of reach). */

@@ -1,7 +1,7 @@
 import { displayApiKey, hashApiKey, isApiKeyShape, mintApiKey } from '../../core/apiKey.ts';
 import { newId } from '../../core/ids.ts';
 import { apiKeyRevoked } from '../../db/events.ts';
-import { findApiKeyByHash, revokeApiKey, selectApiKeys, touchApiKey } from '../../db/queries/workspaces/apiKeys.ts';
+import { findApiKeysByHash, revokeApiKey, selectApiKeys, touchApiKey } from '../../db/queries/workspaces/apiKeys.ts';
 import { findWorkspace, insertWorkspace, selectWorkspaces } from '../../db/queries/workspaces/workspaces.ts';
 import { createTestDatabase, type TestDatabase } from '../support/db/database.ts';
 
@@ -46,11 +46,13 @@ describe('stored keys', () => {
   test('are found by hash, until they are revoked', async () => {
     const { apiKey, apiKeyId, workspaceId } = await setting.seedWorkspace();
     const { system } = setting.database;
-    expect(await findApiKeyByHash(system, hashApiKey(apiKey))).toEqual({ id: apiKeyId, workspace_id: workspaceId });
-    expect(await findApiKeyByHash(system, hashApiKey(mintApiKey()))).toBeUndefined();
+    const [hash, unknown] = [hashApiKey(apiKey), hashApiKey(mintApiKey())];
+    const owner = { id: apiKeyId, workspace_id: workspaceId, key_hash: hash };
+    expect(await findApiKeysByHash(system, [unknown, hash])).toEqual([owner]);
+    expect(await findApiKeysByHash(system, [unknown])).toEqual([]);
     const revoked = await revokeApiKey(system, apiKeyId);
     expect(revoked?.revoked_at).toBeInstanceOf(Date);
-    expect(await findApiKeyByHash(system, hashApiKey(apiKey))).toBeUndefined();
+    expect(await findApiKeysByHash(system, [hashApiKey(apiKey)])).toEqual([]);
     expect(await revokeApiKey(system, apiKeyId)).toEqual(revoked);
     expect(await revokeApiKey(system, newId())).toBeUndefined();
   });
@@ -59,7 +61,7 @@ describe('stored keys', () => {
     const { apiKey, workspaceId } = await setting.seedWorkspace();
     const { system } = setting.database;
     await system.updateTable('workspaces').set({ deleted_at: new Date() }).where('id', '=', workspaceId).execute();
-    expect(await findApiKeyByHash(system, hashApiKey(apiKey))).toBeUndefined();
+    expect(await findApiKeysByHash(system, [hashApiKey(apiKey)])).toEqual([]);
     expect(await findWorkspace(system, workspaceId)).toBeUndefined();
     expect((await selectWorkspaces(system)).map((row) => row.id)).not.toContain(workspaceId);
   });

@@ -8,7 +8,7 @@ import { jest } from '@jest/globals';
 import { hashApiKey } from '../../core/apiKey.ts';
 import { newId } from '../../core/ids.ts';
 import { apiKeyRevoked } from '../../db/events.ts';
-import { findApiKeyByHash } from '../../db/queries/workspaces/apiKeys.ts';
+import { findApiKeysByHash } from '../../db/queries/workspaces/apiKeys.ts';
 import { runAdmin } from '../../scripts/admin/run.ts';
 import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../support/db/database.ts';
 
@@ -69,7 +69,7 @@ describe('key', () => {
     const revoked = await json(['key', 'revoke', created.apiKeyPublicId]);
     expect(revoked.revokedAt).toEqual(expect.any(String));
     expect(await promise).toBe(created.apiKeyPublicId);
-    expect(await findApiKeyByHash(setting.database.system, hashApiKey(created.apiKey))).toBeUndefined();
+    expect(await findApiKeysByHash(setting.database.system, [hashApiKey(created.apiKey)])).toEqual([]);
   });
 
   test('of an unknown resource exits with 1 and names it', async () => {

@@ -1,6 +1,6 @@
 import { hashApiKey, isApiKeyShape } from '../../core/apiKey.ts';
 import { newId } from '../../core/ids.ts';
-import { findApiKeyByHash } from '../../db/queries/workspaces/apiKeys.ts';
+import { findApiKeysByHash } from '../../db/queries/workspaces/apiKeys.ts';
 import { takeFromQuota } from '../../db/queries/workspaces/quota.ts';
 import { createTestDatabase, type TestDatabase } from '../support/db/database.ts';
 import { admin as run } from '../support/scripts/admin.ts';
@@ -34,10 +34,9 @@ describe('create', () => {
     const created = await json('create', 'Acme', ...limits, '--time-zone', 'America/Sao_Paulo');
     expect(Object.keys(created)).toEqual(['workspacePublicId', 'apiKeyPublicId', 'apiKey']);
     expect(isApiKeyShape(created.apiKey)).toBe(true);
-    expect(await findApiKeyByHash(setting.database.system, hashApiKey(created.apiKey))).toEqual({
-      id: created.apiKeyPublicId,
-      workspace_id: created.workspacePublicId,
-    });
+    expect(await findApiKeysByHash(setting.database.system, [hashApiKey(created.apiKey)])).toMatchObject([
+      { id: created.apiKeyPublicId, workspace_id: created.workspacePublicId },
+    ]);
     expect(await listed(created.workspacePublicId)).toEqual({
       workspacePublicId: created.workspacePublicId,
       name: 'Acme',

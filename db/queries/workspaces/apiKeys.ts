@@ -1,6 +1,6 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { ApiKeys, DB } from '../../../generated/db.ts';
-import { apiKeyRevoked } from '../../events.ts';
+import { apiKeyAdded, apiKeyRevoked } from '../../events.ts';
 import { inTransaction } from '../../transaction.ts';
 import { newestFirst } from '../shared/page.ts';
 
@@ -9,16 +9,23 @@ export type ApiKeyRow = Omit<Selectable<ApiKeys>, 'key_hash'>;
 
 const SHOWN = ['id', 'workspace_id', 'name', 'display', 'created_at', 'last_used_at', 'revoked_at'] as const;
 
-/** Stores a key by its hash. `db` is the system handle here and below: keys are looked up before the workspace is known. */
+/**
+ * Stores a key by its hash, and tells every replica that it works now. `db` is the system handle here and below: keys are looked up
+ * before the workspace is known.
+ */
 export async function insertApiKey(
   db: Kysely<DB>,
   key: { id: string; workspaceId: string; name: string; hash: Buffer; display: string },
 ): Promise<ApiKeyRow> {
-  return await db
-    .insertInto('api_keys')
-    .values({ id: key.id, workspace_id: key.workspaceId, name: key.name, key_hash: key.hash, display: key.display })
-    .returning(SHOWN)
-    .executeTakeFirstOrThrow();
+  return await inTransaction(db, async (transaction) => {
+    const row = await transaction
+      .insertInto('api_keys')
+      .values({ id: key.id, workspace_id: key.workspaceId, name: key.name, key_hash: key.hash, display: key.display })
+      .returning(SHOWN)
+      .executeTakeFirstOrThrow();
+    await apiKeyAdded.notify(transaction, { apiKeyId: key.id });
+    return row;
+  });
 }
 
 /** Keys, revoked ones included, of one workspace or of all; newest first. */
@@ -42,19 +49,19 @@ export async function revokeApiKey(db: Kysely<DB>, id: string): Promise<ApiKeyRo
   });
 }
 
-/** The key with this SHA-256, if it is not revoked and its workspace is not deleted. */
-export async function findApiKeyByHash(
-  db: Kysely<DB>,
-  hash: Buffer,
-): Promise<{ id: string; workspace_id: string } | undefined> {
+/** Whose key it is. */
+export type KeyOwner = Pick<Selectable<ApiKeys>, 'id' | 'workspace_id' | 'key_hash'>;
+
+/** The keys with these SHA-256, in any order: those that are not revoked and whose workspace is not deleted. */
+export async function findApiKeysByHash(db: Kysely<DB>, hashes: readonly Buffer[]): Promise<KeyOwner[]> {
   return await db
     .selectFrom('api_keys')
     .innerJoin('workspaces', 'workspaces.id', 'api_keys.workspace_id')
-    .select(['api_keys.id', 'api_keys.workspace_id'])
-    .where('api_keys.key_hash', '=', hash)
+    .select(['api_keys.id', 'api_keys.workspace_id', 'api_keys.key_hash'])
+    .where(sql<boolean>`api_keys.key_hash = any(${hashes}::bytea[])`)
     .where('api_keys.revoked_at', 'is', null)
     .where('workspaces.deleted_at', 'is', null)
-    .executeTakeFirst();
+    .execute();
 }
 
 /** Notes that the key was used at `now`; writes nothing when the last note is less than a minute old, whichever replica wrote it. */
