@@ -1,12 +1,12 @@
 import type { AgentRun } from '../agent/agentRun.ts';
 import type { AgentScope, AgentTool } from '../agent/tool.ts';
-import type { KnowledgeHit } from '../knowledge/search.ts';
+import type { KnowledgeFindings } from '../knowledge/search.ts';
 import type { LinkedSubAgent } from '../resources/resources.ts';
 
 /** What was looked up for one message and goes into the system prompt. */
 export interface PromptContext {
-  /** Passages that answer the message, best first. */
-  knowledge: readonly KnowledgeHit[];
+  /** What the agent's sources say of the message. */
+  knowledge: KnowledgeFindings;
   /** Facts about the end user, newest change first. */
   memories: readonly { id: string; fact: string }[];
 }

@@ -1,4 +1,5 @@
 import { ApiError } from '../../core/errors.ts';
+import { ToolRefusal } from '../../integrations/toolkits/builtin/tool.ts';
 import type { ToolkitTool } from '../../integrations/toolkits/toolkits.ts';
 import type { AgentScope, AgentTool, ToolCallContext, ToolOutput } from '../agent/tool.ts';
 import { searchKnowledge } from '../knowledge/search.ts';
@@ -78,7 +79,9 @@ async function callTool(
     signal,
     // A toolkit searches the sources of this agent, as `search_knowledge` does.
     searchKnowledge: async (query: string, limit: number) => {
-      const hits = await searchKnowledge(scope, { query, limit, sourceIds: resources.knowledgeSourceIds });
+      const sourceIds = resources.knowledgeSourceIds;
+      const { hits, isIncomplete } = await searchKnowledge(scope, { query, limit, sourceIds });
+      if (hits.length === 0 && isIncomplete) throw new ToolRefusal('The knowledge could not be searched this time.');
       return hits.map(({ sourceName, content }) => ({ source: sourceName, text: content }));
     },
   };

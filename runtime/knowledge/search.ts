@@ -1,4 +1,5 @@
 import { cutText, toStorable } from '../../core/text.ts';
+import { databaseFault } from '../../db/errors.ts';
 import { withoutAccents } from '../../db/queries/knowledge/knowledgePassages.ts';
 import {
   type FoundPassage,
@@ -29,6 +30,14 @@ export interface KnowledgeHit extends FoundPassage {
   score: number;
 }
 
+/** What a search found. */
+export interface KnowledgeFindings {
+  /** Best first. */
+  hits: KnowledgeHit[];
+  /** Whether a part of the search failed, so that passages that fit may be missing. */
+  isIncomplete: boolean;
+}
+
 /** In UTF-16 units. Of a longer query only the beginning is used. */
 const MAX_QUERY_CHARS = 4_000;
 /** Maximum number of words of the query that are looked up. */
@@ -45,26 +54,43 @@ const MAX_COMPARED_BY_PGVECTOR = 1_000;
 
 /**
  * Finds the passages of the sources that match a query best, best first. Searches by words, and by meaning where a model for embeddings
- * is configured, and fuses both ranks. Searches only processed sources of the workspace. When the embedding model fails, logs that and
- * searches by words alone.
+ * is configured, and fuses both ranks. Searches only processed sources of the workspace. Each of the two searches stands alone: when one
+ * fails, logs that and goes by the other. Throws when the database is out of reach.
  */
 export async function searchKnowledge(
   context: KnowledgeContext,
   { query, sourceIds, limit }: KnowledgeQuery,
-): Promise<KnowledgeHit[]> {
+): Promise<KnowledgeFindings> {
   const text = toStorable(query, ' ');
-  if (limit < 1 || sourceIds.length === 0 || text.trim() === '') return [];
+  if (limit < 1 || sourceIds.length === 0 || text.trim() === '') return { hits: [], isIncomplete: false };
   const byMeaning = context.runtime.models.embeddings !== undefined;
   const wanted = byMeaning ? Math.max(MAX_FUSED, limit) : limit;
   const lists = await Promise.all([
-    searchWords(context, cutText(text, MAX_QUERY_CHARS), sourceIds, wanted),
-    byMeaning ? searchMeaning(context, text, sourceIds, wanted) : [],
+    byItself(context, 'words', searchWords(context, cutText(text, MAX_QUERY_CHARS), sourceIds, wanted)),
+    byMeaning ? byItself(context, 'meaning', searchMeaning(context, text, sourceIds, wanted)) : [],
   ]);
   const fused = fuseRanks(
-    lists.filter((list) => list.length > 0),
+    lists.filter((list) => list !== undefined).filter((list) => list.length > 0),
     ({ sourceId, seq }) => `${sourceId}/${seq}`,
   );
-  return fused.slice(0, limit);
+  return { hits: fused.slice(0, limit), isIncomplete: lists.includes(undefined) };
+}
+
+/** Logs why a search failed, and returns nothing then. Rethrows an outage of the database, which the turn cannot survive. */
+async function byItself(
+  { logger }: KnowledgeContext,
+  what: 'words' | 'meaning',
+  search: Promise<FoundPassage[]>,
+): Promise<FoundPassage[] | undefined> {
+  try {
+    return await search;
+  } catch (error) {
+    // A statement timeout is no outage.
+    const isTimeout = (error as { code?: unknown } | null)?.code === '57014';
+    if (!isTimeout && databaseFault(error)?.code === 'UNAVAILABLE') throw error;
+    logger?.warn({ err: error }, `knowledge could not be searched by ${what}`);
+    return undefined;
+  }
 }
 
 async function searchWords(
@@ -105,19 +131,13 @@ function distinct(terms: readonly Term[]): Term[] {
 }
 
 async function searchMeaning(
-  { db, workspaceId, runtime: { models }, logger }: KnowledgeContext,
+  { db, workspaceId, runtime: { models } }: KnowledgeContext,
   text: string,
   sourceIds: readonly string[],
   limit: number,
 ): Promise<FoundPassage[]> {
   if (!models.embeddings) return [];
-  let vector: readonly number[];
-  try {
-    vector = await embedQuery(models, text);
-  } catch (error) {
-    logger?.warn({ err: error }, 'knowledge is searched by words alone');
-    return [];
-  }
+  const vector = await embedQuery(models, text);
   const pgvector = await pgvectorOf(models, () => hasPgvector(db));
   return await nearestPassages(db, workspaceId, {
     sourceIds,

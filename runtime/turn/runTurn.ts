@@ -4,6 +4,7 @@ import type { AgentRun } from '../agent/agentRun.ts';
 import { resumeAgent, runAgent } from '../agent/run.ts';
 import { pausedRunOf } from '../agent/storedRun.ts';
 import { retrieve } from '../capabilities/knowledge.ts';
+import type { KnowledgeFindings } from '../knowledge/search.ts';
 import { systemPrompt } from '../prompt/assemble.ts';
 import { historyBytes, historyMessages, userMessage } from '../prompt/messages.ts';
 import { applyDecisions } from './decisions.ts';
@@ -13,6 +14,7 @@ import { storeReply } from './storeReply.ts';
 import { takeConversation, uncountTurn } from './takeConversation.ts';
 import type { Turn, TurnEvents, TurnReply } from './types.ts';
 
+const NOTHING_SEARCHED: KnowledgeFindings = { hits: [], isIncomplete: false };
 const MODEL_MISSING = 'The AI model of the published version is no longer available. Choose another and publish.';
 
 /**
@@ -46,7 +48,7 @@ async function answer(turn: Turn, events: TurnEvents): Promise<TurnReply> {
   const scope = await agentOfTurn(turn);
   const message = await readMessage(turn, scope);
   // Knowledge is searched while the statement runs that takes the conversation: neither needs the other.
-  const knowledge = turn.kind === 'message' ? retrieve(scope, message.text) : Promise.resolve([]);
+  const knowledge = turn.kind === 'message' ? retrieve(scope, message.text) : Promise.resolve(NOTHING_SEARCHED);
   knowledge.catch(() => {});
   const { model } = scope.resources;
   const { history, waiting, release } = await takeConversation(turn, message.stored, historyBytes(model));

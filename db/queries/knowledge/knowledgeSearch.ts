@@ -92,7 +92,8 @@ export async function nearestPassages(
   const asked = realArray(vector);
   const nearness = pgvector
     ? sql`-(n.vector::vector <=> ${asked}::real[]::vector)`
-    : sql`(select sum(u.a * u.b) from unnest(n.vector, ${asked}::real[]) u (a, b))`;
+    : // As float8: the product of two small reals underflows, which PostgreSQL reports as an error.
+      sql`(select sum(u.a::float8 * u.b::float8) from unnest(n.vector, ${asked}::real[]) u (a, b))`;
   const { rows } = await sql<FoundPassage>`
     with ${searchable(workspaceId, sourceIds)}, near as materialized (
       select v.source_id, v.seq, v.vector

@@ -26,7 +26,9 @@ const hit = (fields: Partial<KnowledgeHit> = {}): KnowledgeHit => ({
   score: 1,
   ...fields,
 });
-const section = (...hits: Partial<KnowledgeHit>[]) => knowledgeCapability.section({ knowledge: hits.map(hit) });
+const section = (...hits: Partial<KnowledgeHit>[]) =>
+  knowledgeCapability.section({ knowledge: { hits: hits.map(hit), isIncomplete: false } });
+const hitsFor = async (...[scope, question]: Parameters<typeof retrieve>) => (await retrieve(scope, question)).hits;
 
 /** The passages of a prompt, as a reader would parse them. */
 const passagesOf = (prompt: string) =>
@@ -52,20 +54,20 @@ describe('retrieve', () => {
   test('finds in the linked sources, and in no others', async () => {
     const linked = await shelf.add(['Parcels to Brazil take nine days.'], { name: 'Shipping' });
     await shelf.add(['Parcels to Brazil are free.'], { name: 'Not linked' });
-    const hits = await retrieve(await scopeWith(linked), 'How long to Brazil?');
+    const hits = await hitsFor(await scopeWith(linked), 'How long to Brazil?');
     expect(hits).toMatchObject([{ sourceName: 'Shipping', content: 'Parcels to Brazil take nine days.' }]);
   });
 
   test('returns at most 6 passages', async () => {
     const source = await shelf.add(Array.from({ length: 9 }, (_, n) => `Llamas number ${n} live here.`));
-    expect(await retrieve(await scopeWith(source), 'llamas')).toHaveLength(6);
+    expect(await hitsFor(await scopeWith(source), 'llamas')).toHaveLength(6);
   });
 
   test('leaves out passages beyond 6,000 characters with headings, and keeps later ones that fit', async () => {
     const long = (n: number) => ({ content: `Okapi ${n} ${'leaf '.repeat(580)}`.trim(), heading: 'h'.repeat(150) });
     const small = { content: `Okapi ${'grass '.repeat(5)}${'x'.repeat(40)}` };
     const source = await shelf.add([long(1), long(2), small]);
-    const hits = await retrieve(await scopeWith(source), 'okapi');
+    const hits = await hitsFor(await scopeWith(source), 'okapi');
     expect(hits).toHaveLength(2);
     expect(hits.map(({ content }) => content)).toContain(small.content);
     const chars = hits.reduce((sum, { content, heading }) => sum + content.length + (heading?.length ?? 0), 0);
@@ -78,7 +80,7 @@ describe('retrieve', () => {
     ['a character', `Tapirs ${'🦙'.repeat(3_600)}`, /🦙 …$/],
   ])('cuts the first passage when it alone is too long, after %s', async (_what, content, end) => {
     const source = await shelf.add([content]);
-    const [first, ...others] = await retrieve(await scopeWith(source), 'tapirs');
+    const [first, ...others] = await hitsFor(await scopeWith(source), 'tapirs');
     expect(others).toEqual([]);
     expect(first?.content).toMatch(end);
     expect(first?.content.length).toBeGreaterThan(5_900);
@@ -91,9 +93,9 @@ describe('retrieve', () => {
     const source = await shelf.add(['Ibexes climb.']);
     const without = { ...(await scopeWith()), db };
     const linked = { ...(await scopeWith(source)), db };
-    expect([await retrieve(without, 'ibexes'), await retrieve(linked, ' \n')]).toEqual([[], []]);
+    expect([await hitsFor(without, 'ibexes'), await hitsFor(linked, ' \n')]).toEqual([[], []]);
     expect(statements()).toBe(0);
-    expect(await retrieve(linked, 'ibexes')).toHaveLength(1);
+    expect(await hitsFor(linked, 'ibexes')).toHaveLength(1);
     expect(statements()).toBeGreaterThan(0);
   });
 
@@ -103,13 +105,14 @@ describe('retrieve', () => {
       resources: { knowledgeSourceIds: ['not-a-uuid'] },
       logger: { warn: (fields: unknown, message?: string) => void warnings.push({ fields, message }) },
     });
-    expect(await retrieve(scope, 'anything')).toEqual([]);
+    const found = await retrieve(scope, 'anything');
+    expect(found).toEqual({ hits: [], isIncomplete: true });
     expect(warnings).toEqual([
-      {
-        fields: { err: expect.any(Error), agentId: scope.agentId },
-        message: 'knowledge could not be searched',
-      },
+      { fields: { err: expect.any(Error) }, message: 'knowledge could not be searched by words' },
     ]);
+    const text = knowledgeCapability.section({ knowledge: found });
+    expect(text).toMatch(/^# Knowledge\n\n.*could not be searched.*`search_knowledge`/);
+    expect(text).not.toContain('no passage that fits');
     expect(await callTool(toolsFrom(knowledgeCapability, scope), 'search_knowledge', { query: 'anything' })).toEqual({
       text: expect.stringContaining('could not be searched'),
       isError: true,
@@ -121,10 +124,10 @@ describe('retrieve', () => {
     const source = await shelf.add(['Gnus graze.']);
     const hasty = connectDatabase(app.database.url, { statementTimeoutMs: 200 });
     const scope = { ...(await scopeWith(source)), db: hasty.forWorkspace(app.workspace.workspaceId) };
-    expect(await retrieve(scope, 'gnus')).toHaveLength(1);
+    expect(await hitsFor(scope, 'gnus')).toHaveLength(1);
     await app.database.database.system.transaction().execute(async (trx) => {
       await sql`lock table knowledge_words, knowledge_sources`.execute(trx);
-      expect(await retrieve(scope, 'gnus')).toEqual([]);
+      expect(await hitsFor(scope, 'gnus')).toEqual([]);
     });
     await hasty.end();
   });

@@ -47,7 +47,11 @@ test('tools and sections come in their order, each of a capability that is activ
     'show_ui',
     'delegate_to_Other',
   ]);
-  expect(capabilitySections(scope, { knowledge: [], memories: [] }).map((text) => text.split('\n')[0])).toEqual([
+  expect(
+    capabilitySections(scope, { knowledge: { hits: [], isIncomplete: false }, memories: [] }).map(
+      (text) => text.split('\n')[0],
+    ),
+  ).toEqual([
     '# Messages',
     '# Voice',
     '# Web search',
@@ -62,7 +66,7 @@ test('tools and sections come in their order, each of a capability that is activ
 test('an agent that works for another one has nothing that shapes what people read', async () => {
   const scope = await fullScope(['above', 'itself']);
   expect(namesOf(await capabilityTools(scope, noSubAgent))).not.toContain('show_ui');
-  const sections = capabilitySections(scope, { knowledge: [], memories: [] }).join('\n');
+  const sections = capabilitySections(scope, { knowledge: { hits: [], isIncomplete: false }, memories: [] }).join('\n');
   expect(sections).not.toMatch(/^# (Messages|Voice|Generative UI)/m);
   expect(sections).toMatch(/^# Web search/m);
 });
@@ -70,7 +74,7 @@ test('an agent that works for another one has nothing that shapes what people re
 test('an agent with nothing has no tool and no section', async () => {
   const scope = await newScope(app);
   expect(await capabilityTools(scope, noSubAgent)).toEqual([]);
-  expect(capabilitySections(scope, { knowledge: [], memories: [] })).toEqual([]);
+  expect(capabilitySections(scope, { knowledge: { hits: [], isIncomplete: false }, memories: [] })).toEqual([]);
 });
 
 test('the prompt asks for chat messages when replies are split, and for spoken language when they are read aloud', () => {

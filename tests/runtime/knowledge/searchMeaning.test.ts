@@ -1,6 +1,8 @@
+import { sql } from 'kysely';
 import { findSourcesWithoutVectors } from '../../../db/queries/knowledge/knowledgePassages.ts';
 import { fuseRanks } from '../../../runtime/knowledge/fusion.ts';
 import { embedStoredPassages, replacePassages } from '../../../runtime/knowledge/passages.ts';
+import { searchKnowledge } from '../../../runtime/knowledge/search.ts';
 import { createTestDatabase, type SeededWorkspace, type TestDatabase } from '../../support/db/database.ts';
 import { type EmbeddingServer, startEmbeddingServer } from '../../support/servers/embeddingServer.ts';
 import { rejection } from '../models/support.ts';
@@ -85,10 +87,28 @@ describe('with a model for embeddings', () => {
     expect(await countVectors(shelf, source)).toBe(1200);
   });
 
+  test('values that are almost 0 are compared, and their product is no underflow', async () => {
+    server.first = 1e-30;
+    const source = await shelf.add(['The automobile.', 'Bread.']);
+    expect((await shelf.find('vehicle', [source]))[0]).toBe('The automobile.');
+    expect(shelf.warnings).toEqual([]);
+  });
+
   test('a passage without words is found by its meaning', async () => {
     const source = await shelf.add(['The automobile.']);
     expect(await shelf.find('🎉', [source])).toEqual(['The automobile.']);
     expect(await shelf.find(`${'vehicle '.repeat(20_000)}`, [source])).toEqual(['The automobile.']);
+  });
+});
+
+describe('when the search by words fails', () => {
+  test('a search is by meaning alone, and that is logged', async () => {
+    const source = await shelf.add(['The car.', 'The automobile.', 'Bread.']);
+    const withoutWords = withFailing(shelf, /knowledge_vocabulary/);
+    expect(
+      (await searchKnowledge(withoutWords, { query: 'vehicle', sourceIds: [source], limit: 2 })).hits,
+    ).toHaveLength(2);
+    expect(shelf.warnings).toMatchObject([{ message: 'knowledge could not be searched by words' }]);
   });
 });
 
@@ -99,13 +119,14 @@ describe('when the model fails', () => {
     expect(await shelf.find('car', [source])).toEqual(['The car.']);
     expect(shelf.warnings).toEqual([
       {
-        message: 'knowledge is searched by words alone',
+        message: 'knowledge could not be searched by meaning',
         err: expect.objectContaining({ code: 'MODEL_PROVIDER_ERROR' }),
       },
     ]);
     expect(String(shelf.warnings[0]?.err)).not.toContain('sk-proj');
     await server.close();
     expect(await shelf.find('car', [source])).toEqual(['The car.']);
+    expect(await shelf.isIncomplete('nothing', [source])).toBe(true);
     server = await startEmbeddingServer();
   });
 
@@ -216,3 +237,15 @@ describe('fuseRanks', () => {
     expect(fuse()).toEqual([]);
   });
 });
+
+/** The shelf, with a database in which a function is missing for statements that match. */
+function withFailing(shelf: Shelf, statement: RegExp): Shelf {
+  const plugin = {
+    transformQuery: <T extends { node: unknown }>({ node }: T) => {
+      const text = (node as { sqlFragments?: readonly string[] }).sqlFragments?.join('') ?? '';
+      return statement.test(text) ? sql`select no_such_function()`.toOperationNode() : node;
+    },
+    transformResult: async <T extends { result: unknown }>({ result }: T) => result,
+  };
+  return { ...shelf, db: shelf.db.withPlugin(plugin as never) };
+}

@@ -18,6 +18,8 @@ export interface Shelf extends KnowledgeContext {
   /** Contents of the passages that are found, best first. */
   find(query: string, sourceIds: readonly string[], limit?: number): Promise<string[]>;
   search(query: string, sourceIds: readonly string[], limit?: number): Promise<KnowledgeHit[]>;
+  /** Whether a part of the search fails. */
+  isIncomplete(query: string, sourceIds: readonly string[]): Promise<boolean>;
 }
 
 interface SourceRow {
@@ -47,12 +49,14 @@ export function shelfOf({ db, workspaceId }: SeededWorkspace, models: ModelSetti
     runtime: { models },
     logger: logger as NonNullable<KnowledgeContext['logger']>,
   };
-  const search: Shelf['search'] = (query, sourceIds, limit = 10) =>
-    searchKnowledge(context, { query, sourceIds, limit });
+  const search: Shelf['search'] = async (query, sourceIds, limit = 10) =>
+    (await searchKnowledge(context, { query, sourceIds, limit })).hits;
   return {
     ...context,
     warnings,
     search,
+    isIncomplete: async (query, sourceIds) =>
+      (await searchKnowledge(context, { query, sourceIds, limit: 10 })).isIncomplete,
     find: async (query, sourceIds, limit) => (await search(query, sourceIds, limit)).map(({ content }) => content),
     async add(contents, row = {}) {
       const id = newId();

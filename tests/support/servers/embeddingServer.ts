@@ -35,6 +35,8 @@ export interface EmbeddingServer {
   fallback: EmbeddingStep;
   /** Length of the vectors. */
   dimensions: number;
+  /** When given, the first value of every vector. Real models give values that are almost 0. */
+  first?: number;
   /** Words of one meaning, a line each. */
   meanings: string[][];
   requests: EmbeddingRequest[];
@@ -88,6 +90,8 @@ export async function startEmbeddingServer(): Promise<EmbeddingServer> {
         ? new Array<number>(server.dimensions).fill(0)
         : vectorOf(text, server.dimensions, server.meanings),
     );
+    const { first } = server;
+    if (first !== undefined) for (const vector of vectors) vector[0] = first;
     if (step === 'too-few') vectors.pop();
     send(200, answerOf(path, model, vectors));
   });
