@@ -55,7 +55,7 @@ export class Authenticator {
     this.#clock = clock;
     const perf = { now: () => clock.now().getTime() };
     this.#trusted = new LRUCache({ max: KEYS_REMEMBERED, ttl: TRUST_MS, perf });
-    this.#unknown = new LRUCache({ max: KEYS_REMEMBERED, ttl: UNKNOWN_MS, perf });
+    this.#unknown = new LRUCache({ max: KEYS_REMEMBERED, ttl: UNKNOWN_MS, ttlResolution: 0, perf });
     this.#touched = new LRUCache({ max: KEYS_REMEMBERED, ttl: TOUCH_MS, perf });
     const find = (hashes: readonly Buffer[]) => findApiKeysByHash(system, hashes);
     this.#provenLookup = new KeyLookup(find);
