@@ -18,12 +18,14 @@ export interface PreparedTool {
  * Checks a new tool; that may read a document from another server. Throws INVALID_TOOL_TYPE, INVALID_TOOL_CONFIGURATION.
  */
 export async function prepareTool(
-  { runtime }: Pick<WorkspaceContext, 'runtime'>,
+  { workspaceId, runtime }: Pick<WorkspaceContext, 'workspaceId' | 'runtime'>,
   body: PreparedTool['body'],
 ): Promise<PreparedTool> {
   const { toolType } = body;
   if (toolType === 'PARTNER_MCP') throw fault('INVALID_TOOL_TYPE');
-  return { body, toolType, configuration: await checkConfiguration(toolType, body.configuration, runtime) };
+  const { allowPrivateNetwork } = runtime;
+  const configuration = await checkConfiguration(toolType, body.configuration, { workspaceId, allowPrivateNetwork });
+  return { body, toolType, configuration };
 }
 
 /** Adds a tool to the workspace. Throws HTTP_TOOL_LIMIT_REACHED, and HTTP_TOOL_NAME_TAKEN by http_tools_name_key (db/errors.ts). */

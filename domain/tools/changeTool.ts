@@ -34,7 +34,7 @@ export async function changeTool(
   if (requiresApproval !== undefined) change.requires_approval = requiresApproval;
   if (configuration !== undefined) {
     const { allowPrivateNetwork } = runtime;
-    const options = { allowPrivateNetwork, stored: secretsOf(present) };
+    const options = { workspaceId, allowPrivateNetwork, stored: secretsOf(present) };
     const { endpoints } = await checkConfiguration(present.tool_type, configuration, options);
     change.operations = endpoints && JSON.stringify(endpoints);
   }

@@ -4,8 +4,8 @@ import { toolBody } from './toolBody.ts';
 
 /** Create a tool. Throws HTTP_TOOL_NAME_TAKEN, HTTP_TOOL_LIMIT_REACHED, INVALID_TOOL_TYPE, INVALID_TOOL_CONFIGURATION. */
 export const createTool: Handler<'createTool'> = {
-  async prepare({ body, runtime }) {
-    const prepared = await prepareTool({ runtime }, body);
+  async prepare({ workspaceId, body, runtime }) {
+    const prepared = await prepareTool({ workspaceId, runtime }, body);
     return async (context) => context.reply(201, toolBody(await storeTool(context, prepared)));
   },
 };

@@ -2,6 +2,7 @@ import { type ErrorDetail, fault } from '../../../core/errors.ts';
 import { distinct, faultAt } from '../../../core/faults.ts';
 import { checkForm } from '../../../core/namedSchemas.ts';
 import type { ImportedEndpoint } from '../../../db/stored/importedEndpoint.ts';
+import type { CheckOptions } from '../kinds/kind.ts';
 import { TOOL_KINDS } from '../kinds/kinds.ts';
 import { type Secrets, type SeparatedConfiguration, separateSecrets } from '../secrets/secrets.ts';
 import type { ToolType } from '../tool.ts';
@@ -46,13 +47,12 @@ export function keepSecrets(
 export async function checkConfiguration(
   type: ToolType,
   configuration: Record<string, unknown>,
-  options: { allowPrivateNetwork: boolean; stored?: Secrets },
+  { stored, ...options }: CheckOptions & { stored?: Secrets },
 ): Promise<CheckedConfiguration> {
   const kind = TOOL_KINDS[type];
-  const { visible, secrets, missing } = separateSecrets(kind.secretPaths, configuration, options.stored);
-  const { allowPrivateNetwork } = options;
+  const { visible, secrets, missing } = separateSecrets(kind.secretPaths, configuration, stored);
   const form = checkForm('HttpToolConfiguration', type, configuration, CONFIGURATION);
-  const { faults, endpoints = null } = await kind.check(form, CONFIGURATION, { allowPrivateNetwork });
+  const { faults, endpoints = null } = await kind.check(form, CONFIGURATION, options);
   refuse([...missingSecrets(missing), ...faults]);
   return { visible, secrets, endpoints };
 }

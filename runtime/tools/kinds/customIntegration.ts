@@ -11,7 +11,7 @@ import { serverFault } from '../openapi/servers.ts';
 import { headerNameFault, headerValue, isHeaderValue } from '../request/headers.ts';
 import { callHttp } from '../request/httpCall.ts';
 import { DEFAULT_TIMEOUT_SECONDS, type ToolOutcome } from '../tool.ts';
-import type { ToolKind, ToolRun } from './kind.ts';
+import type { CheckOptions, ToolKind, ToolRun } from './kind.ts';
 
 type CustomIntegrationConfiguration = components['schemas']['CustomIntegrationConfiguration'];
 
@@ -43,7 +43,7 @@ function addressFaults(address: string, path: string): ErrorDetail[] {
 async function checkIntegration(
   { faults: wrong, sound }: CheckedForm<CustomIntegrationConfiguration>,
   path: string,
-  allowPrivateNetwork: boolean,
+  { allowPrivateNetwork }: CheckOptions,
 ): Promise<{ faults: ErrorDetail[]; endpoints: ImportedEndpoint[] }> {
   const faults = [...wrong];
   const { baseUrl, operations: wanted, auth } = sound;
@@ -98,7 +98,7 @@ async function runIntegration(run: ToolRun<CustomIntegrationConfiguration>): Pro
 /** Calls endpoints of an API that an OpenAPI document describes. They are imported when the configuration is stored. */
 export const customIntegration: ToolKind<CustomIntegrationConfiguration> = {
   secretPaths: [['auth', 'secret']],
-  check: (form, path, { allowPrivateNetwork }) => checkIntegration(form, path, allowPrivateNetwork),
+  check: checkIntegration,
   functions: ({ name, endpoints }) =>
     endpoints.map(({ operationId, description, inputSchema, method, path }) => ({
       operationId,

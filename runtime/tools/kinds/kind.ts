@@ -28,6 +28,13 @@ export interface ConfigurationCheck {
   endpoints?: ImportedEndpoint[];
 }
 
+/** What a check of a configuration needs to know. */
+export interface CheckOptions {
+  /** Whose turn it is where workspaces take turns. */
+  workspaceId: string;
+  allowPrivateNetwork: boolean;
+}
+
 /** One run of a tool. */
 export interface ToolRun<Configuration> {
   context: ToolRunContext;
@@ -57,7 +64,7 @@ export interface ToolKind<Configuration = unknown> {
   check(
     form: CheckedForm<Configuration>,
     path: string,
-    options: { allowPrivateNetwork: boolean },
+    options: CheckOptions,
   ): ConfigurationCheck | Promise<ConfigurationCheck>;
   /** What a model can call. */
   functions(tool: FunctionSource<Configuration>): ToolFunction[];

@@ -4,7 +4,11 @@ import { checkConfiguration } from '../../../../runtime/tools/configuration/conf
 import type { ToolType } from '../../../../runtime/tools/tool.ts';
 
 const check = (type: ToolType, configuration: object, stored = {}) =>
-  checkConfiguration(type, configuration as Record<string, unknown>, { allowPrivateNetwork: false, stored });
+  checkConfiguration(type, configuration as Record<string, unknown>, {
+    workspaceId: 'w',
+    allowPrivateNetwork: false,
+    stored,
+  });
 
 /** The JSON Pointers of the faults, below `/body/configuration`. */
 async function faultsOf(type: ToolType, configuration: object, stored = {}): Promise<string[]> {
