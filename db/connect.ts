@@ -1,6 +1,7 @@
 import { Kysely, PostgresDialect, type PostgresPool } from 'kysely';
 import pg from 'pg';
 import type { DB } from '../generated/db.ts';
+import { ConnectionPlaces } from './connectionPlaces.ts';
 import { Listener } from './listen.ts';
 import { Session } from './session.ts';
 
@@ -33,6 +34,8 @@ export type Database = {
   end(): Promise<void>;
 };
 
+/** Milliseconds for a connection that is made or waited for. */
+const CONNECTION_MS = 5_000;
 const INT8 = 20;
 const NUMERIC = 1700;
 const DATE = 1082;
@@ -58,7 +61,8 @@ const types: pg.CustomTypesConfig = {
  */
 export function connectDatabase(url: string, options: ConnectOptions = {}): Database {
   const poolSize = options.poolSize ?? 20;
-  const app = new RolePool(url, 'guildhall_app', poolSize, options);
+  const places = new ConnectionPlaces(poolSize, CONNECTION_MS);
+  const app = new RolePool(url, 'guildhall_app', poolSize, options, places);
   const system = new RolePool(url, 'guildhall_system', Math.max(2, Math.ceil(poolSize / 4)), options);
   const listener = new Listener(clientConfig(url, 'guildhall_system', options));
   const workspaces = new Map<string, Kysely<DB>>();
@@ -76,7 +80,7 @@ export function connectDatabase(url: string, options: ConnectOptions = {}): Data
     },
     listen: (channel, handler, onGap) => listener.listen(channel, handler, onGap),
     ping: async () => void (await system.pool.query('select 1')),
-    usage: () => ({ total: app.pool.totalCount, idle: app.pool.idleCount, waiting: app.pool.waitingCount }),
+    usage: () => ({ total: app.pool.totalCount, idle: app.pool.idleCount, waiting: places.waiting }),
     end: async () => void (await Promise.all([app.pool.end(), system.pool.end(), listener.end()])),
   };
 }
@@ -92,7 +96,13 @@ class RolePool {
   readonly #prepare: boolean;
   readonly #sessions = new WeakMap<pg.PoolClient, Session>();
 
-  constructor(url: string, role: string, size: number, options: ConnectOptions) {
+  readonly #places: ConnectionPlaces | undefined;
+  /** The workspace that each connection which is in use has its place from. */
+  readonly #holders = new WeakMap<pg.PoolClient, string>();
+
+  /** With `places`, workspaces take turns when connections are waited for. */
+  constructor(url: string, role: string, size: number, options: ConnectOptions, places?: ConnectionPlaces) {
+    this.#places = places;
     this.#role = role;
     this.#prepare = options.prepare ?? true;
     this.pool = new pg.Pool({ ...clientConfig(url, role, options), max: size, min: 1, idleTimeoutMillis: 60_000 });
@@ -100,13 +110,31 @@ class RolePool {
     this.pool.on('error', onError);
     // The pool handles errors of idle clients only: without this, a backend that dies during a request ends the process.
     this.pool.on('connect', (client) => void client.on('error', onError));
+    this.pool.on('release', (_error, client) => {
+      const holder = this.#holders.get(client);
+      this.#holders.delete(client);
+      if (holder !== undefined) places?.leave(holder);
+    });
+  }
+
+  async #clientFor(workspaceId: string): Promise<pg.PoolClient> {
+    const turn = this.#places?.take(workspaceId);
+    if (turn) await turn;
+    try {
+      const client = await this.pool.connect();
+      this.#holders.set(client, workspaceId);
+      return client;
+    } catch (error) {
+      this.#places?.leave(workspaceId);
+      throw error;
+    }
   }
 
   /** The pool as one workspace's Kysely sees it. */
   facade(workspaceId: string): PostgresPool {
     return {
       connect: async () => {
-        const client = await this.pool.connect();
+        const client = await this.#clientFor(workspaceId);
         let session = this.#sessions.get(client);
         if (!session) {
           session = new Session(client, this.#role, this.#prepare);
@@ -133,7 +161,7 @@ function clientConfig(url: string, role: string, options: ConnectOptions): pg.Cl
   return {
     connectionString: address.href,
     application_name: options.applicationName ?? 'guildhall',
-    connectionTimeoutMillis: 5000,
+    connectionTimeoutMillis: CONNECTION_MS,
     statement_timeout: options.statementTimeoutMs ?? 30_000,
     idle_in_transaction_session_timeout: 60_000,
     keepAlive: true,
