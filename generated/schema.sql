@@ -816,8 +816,8 @@ create table turns (
   constraint turns_transcript_check CHECK (jsonb_typeof(transcript) = ANY (ARRAY['array'::text, 'object'::text])),
   constraint turns_waiting_is_paused CHECK ((status = 'waiting'::text) = (paused IS NOT NULL))
 );
-CREATE INDEX turns_of_conversation ON public.turns USING btree (workspace_id, conversation_id, started_at);
-CREATE INDEX turns_of_month ON public.turns USING btree (workspace_id, started_at);
+CREATE INDEX turns_of_conversation ON public.turns USING btree (workspace_id, conversation_id, started_at) WHERE (conversation_id IS NOT NULL);
+CREATE INDEX turns_of_month ON public.turns USING btree (workspace_id, started_at) WHERE (started_at IS NOT NULL);
 CREATE INDEX turns_waiting ON public.turns USING btree (workspace_id, conversation_id) WHERE (paused IS NOT NULL);
 alter table turns enable and force row level security;
 create policy every_workspace on turns as permissive for all to guildhall_system

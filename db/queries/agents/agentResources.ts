@@ -8,6 +8,7 @@ import type {
   NativeConnections,
   Skills,
 } from '../../../generated/db.ts';
+import { notDeletedByKey } from '../shared/byKey.ts';
 
 /** What a published version is linked to, by id. */
 export interface ResourceIds {
@@ -88,7 +89,7 @@ export async function readAgentResources(
   ids: ResourceIds,
 ): Promise<{ rows: ResourceRows; characters: number }> {
   const among = (wanted: readonly string[]) =>
-    sql`workspace_id = ${workspaceId} and id = any (${wanted}::uuid[]) and deleted_at is null`;
+    sql`workspace_id = ${workspaceId} and id = any (${wanted}::uuid[]) and ${notDeletedByKey()}`;
   const { rows } = await sql<{ found: string }>`
     select json_build_object(
       'httpTools', (select coalesce(json_agg(json_build_object('id', id, 'name', name, 'description', description,

@@ -9,6 +9,7 @@ import {
 } from 'kysely';
 import type { Agents, DB } from '../../../generated/db.ts';
 import { compileOnce } from '../../compiled.ts';
+import { notDeletedByKey } from '../shared/byKey.ts';
 import { likeContains } from '../shared/like.ts';
 import type { Page } from '../shared/page.ts';
 import { newestFirst } from '../shared/page.ts';
@@ -36,7 +37,7 @@ const agentById = compileOnce((db, args: { workspaceId: string; id: string }) =>
     )
     .where('a.workspace_id', '=', args.workspaceId)
     .where('a.id', '=', args.id)
-    .where('a.deleted_at', 'is', null)
+    .where(notDeletedByKey('a.deleted_at'))
     .selectAll('a')
     .select('m.name as custom_model_name'),
 );

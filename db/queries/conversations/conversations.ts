@@ -1,5 +1,6 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { Conversations, DB } from '../../../generated/db.ts';
+import { notDeletedByKey } from '../shared/byKey.ts';
 import { type Page, type PageOf, selectPage } from '../shared/page.ts';
 import { softDelete } from '../shared/softDelete.ts';
 
@@ -29,7 +30,7 @@ export function findConversation(
     .selectAll()
     .where('workspace_id', '=', workspaceId)
     .where('id', '=', id)
-    .where('deleted_at', 'is', null)
+    .where(notDeletedByKey())
     .executeTakeFirst();
 }
 

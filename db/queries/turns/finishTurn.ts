@@ -4,6 +4,7 @@ import type { PausedRunFormat2 } from '../../stored/pausedRun.ts';
 import type { TranscriptFormat2 } from '../../stored/transcript.ts';
 import type { ConversationRow } from '../conversations/conversations.ts';
 import type { MessageRow } from '../conversations/messages.ts';
+import { notDeletedByKey } from '../shared/byKey.ts';
 import { type KeyClaim, releasingClaim } from '../workspaces/idempotencyKeys.ts';
 import { type ApprovalRequest, insertingApprovals } from './approvals.ts';
 import { insertingSteps, type StepRow } from './turnSteps.ts';
@@ -81,7 +82,7 @@ export async function finishTurn(
         input_tokens = input_tokens + ${usage.inputTokens}, output_tokens = output_tokens + ${usage.outputTokens},
         cost_usd = cost_usd + ${usage.costUsd}, follow_up_at = ${end.followUpAt},
         follow_ups_sent = follow_ups_sent + ${end.isFollowUp ? 1 : 0}::int
-      where workspace_id = ${workspaceId} and id = ${conversationId} and turn_id = ${turnId} and deleted_at is null
+      where workspace_id = ${workspaceId} and id = ${conversationId} and turn_id = ${turnId} and ${notDeletedByKey()}
       returning *
     ), turn as (
       update turns set status = ${paused ? 'waiting' : 'done'}, ended_at = greatest(started_at, ${now}),

@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { DB } from '../../../generated/db.ts';
 import { memoryFactsSql } from '../conversations/memories.ts';
+import { notDeletedByKey } from '../shared/byKey.ts';
 
 /** The rows that a turn depends on: the agent, its workspace, and the conversation if one is continued. */
 export interface TurnSubject {
@@ -50,7 +51,7 @@ export async function findTurnSubject(
     join workspaces w on w.id = a.workspace_id
     left join workspace_revisions r on r.workspace_id = a.workspace_id
     left join conversations c on c.workspace_id = a.workspace_id and c.id = ${conversationId}::uuid and c.agent_id = a.id
-      and c.deleted_at is null
-    where a.workspace_id = ${workspaceId} and a.id = ${agentId} and a.deleted_at is null`.execute(db);
+      and ${notDeletedByKey('c.deleted_at')}
+    where a.workspace_id = ${workspaceId} and a.id = ${agentId} and ${notDeletedByKey('a.deleted_at')}`.execute(db);
   return rows[0];
 }

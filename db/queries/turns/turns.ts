@@ -4,6 +4,7 @@ import type { StoredAttachment } from '../../stored/attachment.ts';
 import type { StoredPausedRun } from '../../stored/pausedRun.ts';
 import type { ConversationRow } from '../conversations/conversations.ts';
 import { type HistoryRow, historyJson } from '../conversations/history.ts';
+import { notDeletedByKey } from '../shared/byKey.ts';
 import { ClaimLost, holdingClaim, holdsClaim, type KeyClaim, notingBegun } from '../workspaces/idempotencyKeys.ts';
 import { quotaTaken } from '../workspaces/quota.ts';
 import { claimHeld, companions, guards, mayBegin } from './turnStart.ts';
@@ -160,7 +161,7 @@ export async function claimConversation(
       where workspace_id = ${workspaceId} and id = ${conversationId}
     ), free as (
       select id, turn_id, message_count from conversations
-      where workspace_id = ${workspaceId} and id = ${conversationId} and agent_id = ${agentId} and deleted_at is null
+      where workspace_id = ${workspaceId} and id = ${conversationId} and agent_id = ${agentId} and ${notDeletedByKey()}
         and not is_paused and not is_ended and (turn_id is null or turn_expires_at < now())
         ${condition(start)}
       for update
@@ -206,7 +207,7 @@ export async function storeUnanswered(
     with ${claim ? sql`keyed as (${holdingClaim(claim)}), ` : sql``}conversation as (
       update conversations set message_count = message_count + 1, last_message_at = greatest(last_message_at, ${now}),
         last_message_snippet = ${message.snippet}, follow_up_at = null
-      where workspace_id = ${workspaceId} and id = ${conversationId} and deleted_at is null ${claim ? sql`and ${claimHeld}` : sql``}
+      where workspace_id = ${workspaceId} and id = ${conversationId} and ${notDeletedByKey()} ${claim ? sql`and ${claimHeld}` : sql``}
       returning *
     )${claim ? sql`, begun as (${notingBegun(claim, { conversationId, messageId: message.id, turnId })} and exists (select from conversation))` : sql``}
     insert into messages (workspace_id, id, conversation_id, turn_id, role, content, model_text, attachments, cost_ops, sent_at)
