@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
 import type { Logger } from 'pino';
 import { isUuid } from '../core/ids.ts';
@@ -73,6 +74,26 @@ export const apiKeyAdded = defineEvent<AddedApiKey>('guildhall_api_key_added', {
   write: ({ apiKeyId }) => apiKeyId,
   read: (text) => ({ apiKeyId: uuid(text, 'the whole text') }),
 });
+
+/** A queue of background jobs in which one may be due. */
+export interface QueuedJob {
+  queue: string;
+}
+
+/**
+ * A job was queued, or given back by a process that stops. pg-boss sends it within the statement that queues the job, on the channel that
+ * it derives from the name of its schema.
+ */
+export const jobQueued = defineEvent<QueuedJob>(
+  `pgboss_${createHash('sha224').update('pgboss').digest('hex').slice(0, 24)}`,
+  {
+    write: ({ queue }) => queue,
+    read(text) {
+      if (!/^[\w.-]{1,100}$/.test(text)) throw new Error('The payload is no name of a queue.');
+      return { queue: text };
+    },
+  },
+);
 
 /** What a subscriber does with an event. */
 export interface EventHandlers<Payload> {

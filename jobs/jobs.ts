@@ -63,6 +63,11 @@ export interface Job<Name extends JobName> {
   /** Finds work in the stored state, at the start and every `sweepMs`, since its job may never have been queued. */
   sweep(context: JobContext): Promise<JobData[Name][]>;
   /**
+   * When the next work will be due that `sweep` did not find yet, if that is before `horizon`. For work that is due by the clock and is
+   * stored longer ahead than `sweepMs`: then each sweep knows when the next one is needed. Absent for work that is due when it is stored.
+   */
+  nextDue?(context: Pick<JobContext, 'database'>, horizon: Date): Promise<Date | undefined>;
+  /**
    * Since when the oldest work that is due has been waiting, by the stored state of all workspaces; undefined when none is due. The
    * database gives up after `timeoutMs`. Absent for work that is due at no particular time.
    */

@@ -1,5 +1,7 @@
 import type { PgBoss } from 'pg-boss';
+import { jobQueued } from '../db/events.ts';
 import type { Job, JobContext, JobData, JobName, Jobs, PoolName } from './jobs.ts';
+import { type QueueWatch, startQueueWatch } from './queueWatch.ts';
 import { type Sweeps, startSweeps } from './sweeps.ts';
 import type { Upkeep } from './upkeep.ts';
 import { type ClaimedJob, startWorkerPool, type WorkerPool } from './workerPool.ts';
@@ -38,6 +40,8 @@ function identityOf(job: AnyJob, data: JobData[JobName]) {
 export interface Queue extends Jobs {
   /** Looks at once for work that was never queued, if this process runs jobs. */
   sweep(name: JobName): void;
+  /** Looks at once for queued jobs, of one kind or of every kind, if this process runs jobs. */
+  wake(name?: string): void;
   /** Stops the queue. Running jobs have `graceMs` to finish; those that do not are run again, by this process or another. */
   stop(graceMs: number): Promise<void>;
 }
@@ -52,6 +56,9 @@ export function startQueue({ url, jobs, upkeep = [], work, places, context }: Qu
   const jobContext: JobContext = { ...context, signal: ending.signal };
   const pools = new Map<PoolName, WorkerPool>();
   let sweeps: Sweeps | undefined;
+  let watch: QueueWatch | undefined;
+  /** Kinds of job that were given back while the queue stopped. */
+  const givenBack = new Set<JobName>();
   let restarting: NodeJS.Timeout | undefined;
   let starting: Promise<PgBoss> | undefined;
   let stopping: Promise<void> | undefined;
@@ -82,10 +89,9 @@ export function startQueue({ url, jobs, upkeep = [], work, places, context }: Qu
       schema: SCHEMA,
       application_name: 'guildhall-jobs',
       max: 4,
-      // The sweeps decide what is due by the clock. Processes that run jobs also maintain the queue's tables.
+      // The sweeps decide what is due by the clock. Processes that run jobs also maintain the queue's tables: the watch does it when needed.
       schedule: false,
-      supervise: work,
-      superviseIntervalSeconds: HEARTBEAT_SECONDS,
+      supervise: false,
       monitorIntervalSeconds: HEARTBEAT_SECONDS,
     });
     boss.on('error', (error) => logger.warn({ err: error }, 'job queue'));
@@ -102,7 +108,9 @@ export function startQueue({ url, jobs, upkeep = [], work, places, context }: Qu
     await boss.start();
     for (const job of jobs) {
       const { retryLimit, retryDelay, retryBackoff, expireInSeconds } = job.options;
-      const options = { retryLimit, retryDelay, retryBackoff, expireInSeconds, heartbeatSeconds: HEARTBEAT_SECONDS };
+      const heartbeatSeconds = HEARTBEAT_SECONDS;
+      // With `notify`, the statement that queues a job announces it to all processes (jobQueued).
+      const options = { retryLimit, retryDelay, retryBackoff, expireInSeconds, heartbeatSeconds, notify: true };
       // With a singletonKey, one job per key waits or runs (`exclusive`), or one waits (`short`). createQueue does not change an existing queue.
       await boss.createQueue(job.name, { policy: job.options.again ? 'short' : 'exclusive', ...options });
       await boss.updateQueue(job.name, options);
@@ -115,16 +123,25 @@ export function startQueue({ url, jobs, upkeep = [], work, places, context }: Qu
         places: places[pool],
         heartbeatMs: (HEARTBEAT_SECONDS / 3) * 1000,
         run,
+        failed: ({ name }: AnyJob) => {
+          if (stopping) givenBack.add(name);
+          else watch?.look();
+        },
         logger,
       };
       pools.set(pool, startWorkerPool(options));
     }
+    watch = startQueueWatch({ boss, schema: SCHEMA, names: jobs.map(({ name }) => name), due: wakePoolOf, logger });
     const targets = jobs.map((job) => ({
       name: job.name,
       intervalMs: job.options.sweepMs,
       sweep: () => sweep(boss, job),
     }));
-    const chores = upkeep.map(({ name, intervalMs, run }) => ({ name, intervalMs, sweep: () => run(context) }));
+    const chores = upkeep.map(({ name, intervalMs, run }) => ({
+      name,
+      intervalMs,
+      sweep: () => run(context).then(() => undefined),
+    }));
     sweeps = startSweeps([...targets, ...chores], logger);
   }
 
@@ -143,14 +160,23 @@ export function startQueue({ url, jobs, upkeep = [], work, places, context }: Qu
     }
   }
 
-  async function sweep(boss: PgBoss, job: AnyJob): Promise<void> {
+  async function sweep(boss: PgBoss, job: AnyJob): Promise<number | undefined> {
     const found = await job.sweep(jobContext);
-    if (found.length === 0) return;
-    await boss.insert(
-      job.name,
-      found.map((data) => ({ data, ...identityOf(job, data) })),
-    );
-    pools.get(job.options.pool)?.wake();
+    if (found.length > 0) {
+      await boss.insert(
+        job.name,
+        found.map((data) => ({ data, ...identityOf(job, data) })),
+      );
+      wakePoolOf(job.name);
+    }
+    const now = context.clock.now().getTime();
+    const next = await job.nextDue?.(jobContext, new Date(now + job.options.sweepMs));
+    return next && next.getTime() - now;
+  }
+
+  function wakePoolOf(name: string): void {
+    const pool = jobs.find((job) => job.name === name)?.options.pool;
+    if (pool) pools.get(pool)?.wake();
   }
 
   async function stop(graceMs: number): Promise<void> {
@@ -158,8 +184,10 @@ export function startQueue({ url, jobs, upkeep = [], work, places, context }: Qu
     const cut = setTimeout(() => ending.abort(new Error('The service is stopping.')), graceMs);
     const boss = await starting?.catch(() => undefined);
     sweeps?.stop();
-    await Promise.all([...pools.values()].map((pool) => pool.stop(ending.signal)));
+    await Promise.all([watch?.stop(), ...[...pools.values()].map((pool) => pool.stop(ending.signal))]);
     clearTimeout(cut);
+    // Other processes sleep until somebody tells them.
+    for (const queue of givenBack) await jobQueued.notify(context.database.system, { queue }).catch(() => {});
     await boss?.stop({ graceful: false });
     ending.abort(new Error('The service is stopping.'));
   }
@@ -172,12 +200,16 @@ export function startQueue({ url, jobs, upkeep = [], work, places, context }: Qu
         if (!job) throw new Error(`There is no job ${name}.`);
         const boss = await started();
         await boss.send(name, data, identityOf(job, data));
-        pools.get(job.options.pool)?.wake();
+        wakePoolOf(name);
       } catch (error) {
         logger.warn({ job: name, err: error }, 'a job was not queued; the next sweep finds it');
       }
     },
     sweep: (name) => sweeps?.sweepNow(name),
+    wake(name) {
+      for (const each of name ? [name] : jobs.map((job) => job.name)) wakePoolOf(each);
+      watch?.look();
+    },
     stop(graceMs) {
       stopping ??= stop(graceMs);
       return stopping;

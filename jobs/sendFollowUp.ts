@@ -1,4 +1,9 @@
-import { findDueFollowUp, findDueFollowUps, findOldestFollowUpTime } from '../db/queries/conversations/followUps.ts';
+import {
+  findDueFollowUp,
+  findDueFollowUps,
+  findNextFollowUpTime,
+  findOldestFollowUpTime,
+} from '../db/queries/conversations/followUps.ts';
 import { FOLLOW_UP_RETRY_MINUTES, postponeFollowUp } from '../db/queries/turns/turns.ts';
 import { withStatementTimeout } from '../db/transaction.ts';
 import { runFollowUp } from '../runtime/turn/followUp.ts';
@@ -22,7 +27,8 @@ export const sendFollowUp: Job<'send-follow-up'> = {
     // Longer than a turn may take.
     expireInSeconds: 330,
     pool: 'turns',
-    sweepMs: 1_000,
+    // Follow-ups are stored at least a minute ahead, so each is seen before it is due.
+    sweepMs: 30_000,
   },
   key: ({ conversationId }) => conversationId,
   async run({ workspaceId, conversationId }, { database, runtime, clock }) {
@@ -45,6 +51,7 @@ export const sendFollowUp: Job<'send-follow-up'> = {
     }
   },
   sweep: ({ database, clock }) => findDueFollowUps(database.system, clock.now(), MAX_SWEPT),
+  nextDue: ({ database }, horizon) => findNextFollowUpTime(database.system, horizon),
   oldestDue: ({ database, clock }, timeoutMs) =>
     withStatementTimeout(database.system, timeoutMs, (system) => findOldestFollowUpTime(system, clock.now())),
 };

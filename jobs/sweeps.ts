@@ -5,9 +5,15 @@ export interface SweepTarget {
   name: string;
   /** Milliseconds from the end of one sweep to the start of the next; longer after a slow sweep. */
   intervalMs: number;
-  /** Finds unfinished work and queues it. A rejection is logged; the next sweep comes after the interval. */
-  sweep(): Promise<void>;
+  /**
+   * Finds unfinished work and queues it. A rejection is logged; the next sweep comes after the interval.
+   * @returns in how many milliseconds more will be due, if that is known: then the next sweep comes no later
+   */
+  sweep(): Promise<number | undefined>;
 }
+
+/** A sweep of what is due comes no sooner than so long after the one before it: what is due may be waiting for a place. */
+const MIN_PAUSE_MS = 1_000;
 
 /**
  * A pause is at least this many times as long as the sweep before it. A backlog of one workspace makes sweeps slow, and must not keep the
@@ -31,13 +37,15 @@ export function startSweeps(targets: readonly SweepTarget[], logger: Logger): Sw
 
   async function run({ name, intervalMs, sweep }: SweepTarget): Promise<void> {
     const startedAt = performance.now();
+    let dueMs: number | undefined;
     try {
-      await sweep();
+      dueMs = await sweep();
     } catch (error) {
       if (!stopped) logger.warn({ job: name, err: error }, 'the sweep for lost jobs failed');
     }
     running.delete(name);
-    const pauseMs = Math.max(intervalMs, PAUSE_PER_SWEEP * (performance.now() - startedAt));
+    const wantedMs = dueMs === undefined ? intervalMs : Math.min(intervalMs, Math.max(dueMs, MIN_PAUSE_MS));
+    const pauseMs = Math.max(wantedMs, PAUSE_PER_SWEEP * (performance.now() - startedAt));
     if (!stopped) timers.set(name, setTimeout(begin, pauseMs, name).unref());
   }
 

@@ -4,8 +4,8 @@ import type { Logger } from 'pino';
 import type { Job, JobData, JobName } from './jobs.ts';
 import { WorkspaceTurns } from './workspaceTurns.ts';
 
-/** How often an idle pool looks for jobs that another process has queued. */
-const POLL_MS = 500;
+/** Jobs that could not be claimed are asked for again after this time. */
+const RETRY_MS = 500;
 /** Jobs that ignore the end of the service have this long to settle after it. */
 const LAST_MS = 1_000;
 
@@ -23,12 +23,14 @@ export interface WorkerPoolOptions {
   heartbeatMs: number;
   /** Runs a job; a rejection means that it is to be tried again. The signal aborts when the job has run for too long. */
   run(job: Job<JobName>, claimed: ClaimedJob, signal: AbortSignal): Promise<void>;
+  /** Called when the failure of a job was stored: it may be due again later. */
+  failed?(job: Job<JobName>): void;
   logger: Logger;
 }
 
 /** Workers that share a number of places. */
 export interface WorkerPool {
-  /** Looks for jobs at once: for whoever has just queued one. */
+  /** Looks for jobs at once: for whoever knows that one is due. */
   wake(): void;
   /** Claims no further jobs, and settles when those that run have ended, at the latest soon after `ending` aborts. */
   stop(ending: AbortSignal): Promise<void>;
@@ -36,15 +38,17 @@ export interface WorkerPool {
 
 /**
  * Claims jobs and runs them, as many at a time as there are places, and as workspaces take turns. While jobs wait, a place that gets
- * free is filled at once; an idle pool asks twice a second with one statement for each kind of job, however many places it has.
+ * free is filled at once; an idle pool asks nothing until it is wakened.
  */
-export function startWorkerPool({ boss, jobs, places, heartbeatMs, run, logger }: WorkerPoolOptions): WorkerPool {
+export function startWorkerPool(options: WorkerPoolOptions): WorkerPool {
+  const { boss, jobs, places, heartbeatMs, run, failed = () => {}, logger } = options;
   const turns = new WorkspaceTurns(places);
   const running = new Map<ClaimedJob, { job: Job<JobName>; ended: Promise<void> }>();
   let filling: Promise<void> | undefined;
   let wakened = false;
   let stopped = false;
   let nextJob = 0;
+  let retrying: NodeJS.Timeout | undefined;
 
   function wake(): void {
     wakened = true;
@@ -66,7 +70,10 @@ export function startWorkerPool({ boss, jobs, places, heartbeatMs, run, logger }
         }
       }
     } catch (error) {
+      if (stopped) return;
       logger.warn({ jobs: jobs.map(({ name }) => name), err: error }, 'jobs could not be claimed');
+      clearTimeout(retrying);
+      retrying = setTimeout(wake, RETRY_MS).unref();
     }
   }
 
@@ -110,6 +117,7 @@ export function startWorkerPool({ boss, jobs, places, heartbeatMs, run, logger }
       await runWithin(job, claimed);
     } catch (error) {
       await boss.fail(job.name, claimed, error as object);
+      failed(job);
       return;
     }
     await boss.complete(job.name, claimed);
@@ -143,7 +151,6 @@ export function startWorkerPool({ boss, jobs, places, heartbeatMs, run, logger }
     }
   }
 
-  const polling = setInterval(wake, POLL_MS).unref();
   const beating = setInterval(touch, heartbeatMs).unref();
   wake();
 
@@ -151,13 +158,17 @@ export function startWorkerPool({ boss, jobs, places, heartbeatMs, run, logger }
     wake,
     async stop(ending) {
       stopped = true;
-      clearInterval(polling);
+      clearTimeout(retrying);
       await filling;
       const all = Promise.all([...running.values()].map(({ ended }) => ended));
       await Promise.race([all, afterAbort(ending)]);
       clearInterval(beating);
       for (const [claimed, { job }] of running) {
-        await boss.fail(job.name, claimed, new Error('The service stopped.')).catch(() => {});
+        const error = new Error('The service stopped.');
+        await boss.fail(job.name, claimed, error).then(
+          () => failed(job),
+          () => {},
+        );
       }
     },
   };

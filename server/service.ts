@@ -5,7 +5,7 @@ import type { Clock } from '../core/clock.ts';
 import { SecretBox } from '../core/secrets.ts';
 import { removeLeftovers } from '../core/temporary.ts';
 import type { Database } from '../db/connect.ts';
-import { apiKeyAdded, apiKeyRevoked, approvalDecided, subscribe } from '../db/events.ts';
+import { apiKeyAdded, apiKeyRevoked, approvalDecided, jobQueued, subscribe } from '../db/events.ts';
 import { draftsOf, folderStore } from '../integrations/storage/folder.ts';
 import { s3Store } from '../integrations/storage/s3.ts';
 import { Toolkits } from '../integrations/toolkits/toolkits.ts';
@@ -121,6 +121,11 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     missed: () => queue.sweep('continue-conversation'),
     logger,
   });
+  const unsubscribeJobs = await subscribe(database, jobQueued, {
+    received: ({ queue: name }) => queue.wake(name),
+    missed: () => queue.wake(),
+    logger,
+  });
   return {
     app,
     runtime,
@@ -133,6 +138,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       unsubscribeKeys();
       unsubscribeNewKeys();
       unsubscribeApprovals();
+      unsubscribeJobs();
       await queue.stop(0);
       await runtime.close();
     },

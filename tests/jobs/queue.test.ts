@@ -1,6 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { systemClock } from '../../core/clock.ts';
 import { newId } from '../../core/ids.ts';
+import { jobQueued, subscribe } from '../../db/events.ts';
 import { poolPlaces } from '../../jobs/everyJob.ts';
 import type { Job, JobContext, JobData, JobName } from '../../jobs/jobs.ts';
 import { type Queue, startQueue } from '../../jobs/queue.ts';
@@ -232,4 +234,70 @@ test('a job that is sent after the stop starts nothing', async () => {
   await api.send('process-knowledge-source', data());
   const sessions = 'select datname from pg_stat_activity where datname = current_database()';
   expect(await adminQuery(`${sessions} and application_name = 'guildhall-jobs'`, scratch.name)).toEqual([]);
+});
+
+test('an idle worker takes up at once what another process queues, and a retry when it is due', async () => {
+  const ran: [string, number][] = [];
+  const sent = data();
+  const options = { ...jobWith({}).options, retryDelay: 2 };
+  const run = async ({ sourceId }: Data) => {
+    ran.push([sourceId, performance.now()]);
+    if (ran.length === 1) throw new Error('The first run fails.');
+  };
+  const worker = queueOf(jobWith({ options, run }), true);
+  const end = await subscribe(scratch.database, jobQueued, {
+    received: ({ queue }) => worker.wake(queue),
+    missed: () => worker.wake(),
+    logger,
+  });
+  const marker = data();
+  await worker.send('process-knowledge-source', marker);
+  await until(() => ran.length === 2, 20_000);
+  const api = queueOf(jobWith({ options }), false);
+  await api.send('process-knowledge-source', sent);
+  const queuedAt = performance.now();
+  await until(() => ran.length === 3, 20_000);
+  end();
+  const [first, retried, other] = ran.map(([, at]) => at);
+  // Far less than the ten seconds after which the worker looks by itself; and a retry comes no sooner than it is due.
+  expect((other ?? 0) - queuedAt).toBeLessThan(5_000);
+  expect((retried ?? 0) - (first ?? 0)).toBeGreaterThan(1_000);
+  expect((retried ?? 0) - (first ?? 0)).toBeLessThan(7_000);
+});
+
+test('a job whose notification was lost is found by the next look', async () => {
+  const ran: Data[] = [];
+  queueOf(jobWith({ run: async (each) => void ran.push(each) }), true);
+  await sleep(1_500);
+  const sent = data();
+  await queueOf(jobWith({}), false).send('process-knowledge-source', sent);
+  await until(() => ran.length > 0, 25_000);
+  expect(ran).toEqual([sent]);
+}, 30_000);
+
+test('a job that is given back by a worker that stops is announced to the others', async () => {
+  const began: string[] = [];
+  const announced: string[] = [];
+  const stopping = queueOf(
+    jobWith({
+      options: { ...jobWith({}).options, retryDelay: 1 },
+      run: (_data, { signal }) =>
+        new Promise((_resolve, reject) => {
+          began.push('first');
+          signal.addEventListener('abort', () => reject(signal.reason));
+        }),
+    }),
+    true,
+  );
+  await stopping.send('process-knowledge-source', data());
+  await until(() => began.length > 0, 20_000);
+  const end = await subscribe(scratch.database, jobQueued, {
+    received: ({ queue }) => void announced.push(queue),
+    missed: () => {},
+    logger,
+  });
+  await stopping.stop(0);
+  await until(() => announced.length > 0, 20_000);
+  end();
+  expect(announced).toEqual(['process-knowledge-source']);
 });

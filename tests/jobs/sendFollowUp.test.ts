@@ -1,4 +1,6 @@
+import { sql } from 'kysely';
 import { softDeleteConversation } from '../../db/queries/conversations/conversations.ts';
+import { sendFollowUp } from '../../jobs/sendFollowUp.ts';
 import { begun, draftAgent, publishedAgent, said, send, transcript } from '../http/messages/turns.ts';
 import { publish, setStatus } from '../support/agents/agents.ts';
 import { startTestApp } from '../support/http/app.ts';
@@ -55,6 +57,22 @@ describe('the agent writes again', () => {
     await send(here.app, agentId, { conversationId: id, content: 'Still not.' }).expect(200);
     expect(await planOf(here.app, id)).toEqual({ at: null, sent: 3 });
     expect(here.server.requests).toHaveLength(6);
+  });
+
+  test('at a time that the sweep before it knows', async () => {
+    const id = await quiet();
+    const { database, clock } = { database: here.app.database.database, clock: here.clock };
+    const nextWithin = (ms: number) =>
+      sendFollowUp.nextDue?.({ database }, new Date(clock.now().getTime() + ms)) ?? Promise.resolve(undefined);
+    expect(await nextWithin(2 * HOUR_MS)).toBeUndefined();
+    expect(await nextWithin(2 * HOUR_MS + 1)).toEqual((await planOf(here.app, id)).at);
+    // A turn that died holds the conversation until its lease ends.
+    const lease = new Date(clock.now().getTime() + 3 * HOUR_MS);
+    await sql`update conversations set turn_id = id, turn_expires_at = ${lease} where id = ${id}`.execute(
+      here.app.workspace.db,
+    );
+    expect(await nextWithin(2 * HOUR_MS + 1)).toBeUndefined();
+    expect(await nextWithin(4 * HOUR_MS)).toEqual(lease);
   });
 
   test('through the queue, once, though two replicas look for what is due', async () => {

@@ -7,14 +7,14 @@ const logger = pino({ level: 'warn' }, { write: (line) => void logged.push(line)
 beforeEach(() => void logged.splice(0));
 
 /** A sweep that counts its calls, and settles `calls(n)` when it was called so often. */
-function countingSweep(work: () => Promise<void> = async () => {}) {
+function countingSweep(work: () => Promise<unknown> = async () => {}) {
   const reached = new Map<number, () => void>();
   let count = 0;
   return {
     async sweep() {
       count += 1;
       reached.get(count)?.();
-      await work();
+      return Number(await work()) || undefined;
     },
     count: () => count,
     calls: (wanted: number) => new Promise<void>((resolve) => void reached.set(wanted, resolve)),
@@ -77,6 +77,7 @@ test('a slow sweep is followed by a pause of nine times its length, however shor
     started.push(performance.now());
     if (started.length === 2) second.resolve();
     await sleep(40);
+    return undefined;
   };
   const sweeps = startSweeps([{ name: 'slow', intervalMs: 1, sweep }], logger);
   await second.promise;
@@ -84,4 +85,21 @@ test('a slow sweep is followed by a pause of nine times its length, however shor
   const [first = 0, next = 0] = started;
   // A timer may fire a millisecond early.
   expect(next - first).toBeGreaterThanOrEqual(10 * 39 - 1);
+});
+
+test('a sweep that knows when more is due is followed by another at that time, but not within a second', async () => {
+  const started: number[] = [];
+  const third = Promise.withResolvers<void>();
+  const sweep = async () => {
+    started.push(performance.now());
+    if (started.length === 3) third.resolve();
+    return started.length === 1 ? 1_500 : 10;
+  };
+  const sweeps = startSweeps([{ name: 'planned', intervalMs: 60_000, sweep }], logger);
+  await third.promise;
+  sweeps.stop();
+  const [first = 0, second = 0, last = 0] = started;
+  // A timer may fire a millisecond early.
+  expect(second - first).toBeGreaterThanOrEqual(1_499);
+  expect(last - second).toBeGreaterThanOrEqual(999);
 });

@@ -89,13 +89,30 @@ test('a backlog is worked off without a pause', async () => {
   await pool.stop(ending.signal);
 });
 
-test('an idle pool asks twice a second, whatever its places', async () => {
+test('an idle pool asks nothing until it is wakened', async () => {
   const queue = new QueueInMemory();
   const pool = poolOf(queue, { places: 64 });
   await sleep(1_250);
+  expect(queue.fetches).toHaveLength(1);
+  queue.add('a');
+  pool.wake();
+  await until(() => queue.outcomes.length === 1, 10_000);
   await pool.stop(ending.signal);
-  expect(queue.fetches.length).toBeGreaterThanOrEqual(2);
-  expect(queue.fetches.length).toBeLessThanOrEqual(4);
+});
+
+test('the queue learns which job has failed, since it may be due again', async () => {
+  const queue = new QueueInMemory();
+  queue.add('a', 2);
+  const failures: string[] = [];
+  const pool = poolOf(queue, {
+    run: async (_job, { id }) => {
+      if (id === '2') throw new Error('No luck.');
+    },
+    failed: ({ name }) => void failures.push(name),
+  });
+  await until(() => queue.outcomes.length === 2, 10_000);
+  expect(failures).toEqual(['send-follow-up']);
+  await pool.stop(ending.signal);
 });
 
 test('one statement sends the heartbeat of all running jobs', async () => {

@@ -30,6 +30,18 @@ export async function findDueFollowUps(
   return rows;
 }
 
+/**
+ * When the next follow-up of all workspaces can be sent, if that is before `horizon`: when it is due, or later when the lease of the turn
+ * that holds its conversation ends.
+ */
+export async function findNextFollowUpTime(system: Kysely<DB>, horizon: Date): Promise<Date | undefined> {
+  const { rows } = await sql<{ next: Date | null }>`
+    select min(greatest(follow_up_at, turn_expires_at)) as next from conversations
+    where follow_up_at < ${horizon} and deleted_at is null`.execute(system);
+  const next = rows[0]?.next;
+  return next && next < horizon ? next : undefined;
+}
+
 /** Since when the follow-up that waits longest is due, of all workspaces; undefined when none is. */
 export async function findOldestFollowUpTime(system: Kysely<DB>, now: Date): Promise<Date | undefined> {
   const { rows } = await sql<{ due: Date }>`
