@@ -1,14 +1,8 @@
 import { pipeline, type Readable, type Transform } from 'node:stream';
 import type { buildConnector, Dispatcher } from 'undici';
-import {
-  bareHost,
-  checkUrl,
-  type Lookup,
-  type ResolvedAddress,
-  resolveChecked,
-  systemLookup,
-} from './outgoing/address.ts';
+import { bareHost, checkUrl, resolveChecked } from './outgoing/address.ts';
 import { asFailure, OutgoingFailed, OutgoingRefused } from './outgoing/failures.ts';
+import { type Lookup, type ResolvedAddress, systemNames } from './outgoing/names.ts';
 import { redirectRefused, redirectTarget } from './outgoing/redirect.ts';
 import { webStream } from './outgoing/webStream.ts';
 import {
@@ -26,14 +20,20 @@ import {
 export { OutgoingFailed, type OutgoingFailure, OutgoingRefused } from './outgoing/failures.ts';
 export { isOwnedByHttp } from './outgoing/wire.ts';
 
+/** For whom a call is made, and where it may go. */
+export interface OutgoingCaller {
+  /** Lets loopback, RFC 1918, carrier grade NAT and unique local addresses pass. Cloud metadata stays refused. */
+  allowPrivateNetwork: boolean;
+  /** The workspace that chose the address: its look-ups of names take turns with those of others. Null where the operator chose it. */
+  workspaceId: string | null;
+}
+
 /** Limits of a call. None has a default, so that each caller chooses them. */
-export interface OutgoingLimits {
+export interface OutgoingLimits extends OutgoingCaller {
   /** Milliseconds for the whole call: look-up, connection, every redirect, the last byte of the body. */
   timeoutMs: number;
   /** Largest body in bytes, after decompression; reading stops there. */
   maxBytes: number;
-  /** Lets loopback, RFC 1918, carrier grade NAT and unique local addresses pass. Cloud metadata stays refused. */
-  allowPrivateNetwork: boolean;
 }
 
 /** One request and the limits of its call. */
@@ -98,12 +98,15 @@ type OpenRequest = Omit<OutgoingRequest, 'accept'> & { redirect?: 'follow' | 'ma
 
 /** Makes a client; the service uses the one below, tests bring a resolver and a dialler of their own. */
 export function createOutgoingClient(seams: OutgoingSeams = {}): OutgoingClient {
-  const lookup = seams.lookup ?? systemLookup;
+  const lookup = seams.lookup ?? systemNames.lookup;
 
   /** Resolves, checks, and connects to what was checked: the socket's own look-up is answered from that list. */
-  function connectChecked(build: typeof buildConnector, limits: OutgoingLimits): buildConnector.connector {
+  function connectChecked(
+    build: typeof buildConnector,
+    limits: OutgoingLimits & { signal: AbortSignal },
+  ): buildConnector.connector {
     return (options, callback) => {
-      resolveChecked(bareHost(options.hostname), limits.allowPrivateNetwork, lookup).then(
+      resolveChecked(bareHost(options.hostname), limits, lookup).then(
         (addresses) => {
           const connect = build({
             timeout: limits.timeoutMs,
@@ -137,18 +140,18 @@ export function createOutgoingClient(seams: OutgoingSeams = {}): OutgoingClient 
 
     // Loaded at the first call: 80 ms and some megabytes that an idle service need not have.
     const undici = await import('undici');
-    // An agent per call: no connection made for one tenant, or with private networks allowed, ever serves another call.
-    const agent = new undici.Agent({
-      connect: connectChecked(undici.buildConnector, request),
-      pipelining: 1,
-      headersTimeout: 0,
-      bodyTimeout: 0,
-    });
     const clock = new AbortController();
     const timer = setTimeout(() => {
       clock.abort(new OutgoingFailed('timeout', `${firstHost} did not answer completely within ${timeoutMs} ms.`));
     }, timeoutMs);
     const signal = request.signal ? AbortSignal.any([clock.signal, request.signal]) : clock.signal;
+    // An agent per call: no connection made for one tenant, or with private networks allowed, ever serves another call.
+    const agent = new undici.Agent({
+      connect: connectChecked(undici.buildConnector, { ...request, signal }),
+      pipelining: 1,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
     const close = () => {
       clearTimeout(timer);
       signal.removeEventListener('abort', close);
@@ -280,8 +283,8 @@ export function createOutgoingClient(seams: OutgoingSeams = {}): OutgoingClient 
 
 const client = createOutgoingClient();
 
-/** {@link OutgoingClient.guardedFetch} with the resolver of the operating system. */
+/** {@link OutgoingClient.guardedFetch} with the resolver of this process. */
 export const guardedFetch: OutgoingClient['guardedFetch'] = client.guardedFetch;
 
-/** {@link OutgoingClient.guardedFetchLike} with the resolver of the operating system. */
+/** {@link OutgoingClient.guardedFetchLike} with the resolver of this process. */
 export const guardedFetchLike: OutgoingClient['guardedFetchLike'] = client.guardedFetchLike;

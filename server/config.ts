@@ -1,3 +1,4 @@
+import { isNameServer } from '../core/outgoing/names.ts';
 import { parseSecretKeys } from '../core/secrets.ts';
 import { readStorageUrl, type S3Settings } from '../integrations/storage/s3.ts';
 import { type ToolkitSettings, toolkitSettingsFromEnv } from '../integrations/toolkits/settings.ts';
@@ -20,6 +21,8 @@ export interface Config {
   /** Requests a minute and key; 0 = no limit. */
   rateLimit: number;
   allowPrivateNetwork: boolean;
+  /** The name servers that are asked for the addresses of names that workspaces choose; empty: those of the machine. */
+  nameServers: readonly string[];
   /** Checks every answer against the document before it is sent; a mismatch is a 500. */
   validateResponses: boolean;
   logLevel: string;
@@ -49,6 +52,15 @@ function flag(env: NodeJS.ProcessEnv, name: string): boolean {
   if (text === '' || text === 'false') return false;
   if (text === 'true') return true;
   throw new Error(`${name} must be true or false, not ${JSON.stringify(text)}.`);
+}
+
+function nameServers(env: NodeJS.ProcessEnv): string[] {
+  const servers = (env.GUILDHALL_NAME_SERVERS ?? '').split(',').map((each) => each.trim());
+  const given = servers.filter((each) => each !== '');
+  if (given.every(isNameServer)) return given;
+  throw new Error(
+    'GUILDHALL_NAME_SERVERS must be IP addresses such as 10.0.0.2 or 10.0.0.2:5353, separated by commas.',
+  );
 }
 
 function publicUrl(env: NodeJS.ProcessEnv): string | undefined {
@@ -106,6 +118,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     backgroundTurns: integer(env, 'GUILDHALL_BACKGROUND_TURNS', 64, 1, 1000),
     rateLimit: integer(env, 'GUILDHALL_RATE_LIMIT', 0, 0, 1_000_000),
     allowPrivateNetwork: flag(env, 'GUILDHALL_ALLOW_PRIVATE_NETWORK'),
+    nameServers: nameServers(env),
     validateResponses: flag(env, 'GUILDHALL_VALIDATE_RESPONSES'),
     logLevel,
     models: modelSettingsFromEnv(env),

@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path';
 import type { Express } from 'express';
 import type { Logger } from 'pino';
 import type { Clock } from '../core/clock.ts';
+import { systemNames } from '../core/outgoing/names.ts';
 import { SecretBox } from '../core/secrets.ts';
 import { removeLeftovers } from '../core/temporary.ts';
 import type { Database } from '../db/connect.ts';
@@ -54,6 +55,7 @@ export interface ServiceOptions {
 export async function createService(options: ServiceOptions): Promise<Service> {
   const { config, contract, database, databaseUrl, clock, logger } = options;
   const { allowPrivateNetwork, dataDir } = config;
+  systemNames.useServers(config.nameServers);
   const temporaryDir = resolve(dataDir, 'tmp');
   const secretKeys = secretKeysFor(config.secretKeys, dataDir);
   const filesDir = join(dataDir, 'files');

@@ -1,19 +1,7 @@
-import dns from 'node:dns';
 import net from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { OutgoingFailed, OutgoingRefused } from './failures.ts';
-
-/** An IP address, and whether it is of version 4 or 6. */
-export interface ResolvedAddress {
-  address: string;
-  family: number;
-}
-
-/** Resolves a host name to all its addresses. */
-export type Lookup = (hostname: string) => Promise<ResolvedAddress[]>;
-
-/** The resolver of the operating system, `/etc/hosts` included. */
-export const systemLookup: Lookup = (hostname) => dns.promises.lookup(hostname, { all: true, verbatim: true });
+import type { Lookup, LookupCall, ResolvedAddress } from './names.ts';
 
 /** What `allowPrivateNetwork` adds to the public internet: the ranges in which a self-hosted network lives. */
 const PRIVATE_RANGES = new Set(['loopback', 'private', 'carrierGradeNat', 'uniqueLocal']);
@@ -97,19 +85,27 @@ export function checkUrl(input: string | URL, allowPrivate: boolean, base?: URL)
   return url;
 }
 
+/** A look-up whose addresses will be connected to. */
+export interface CheckedLookup extends LookupCall {
+  allowPrivateNetwork: boolean;
+}
+
 /**
  * The addresses to connect to for a host, every one of them checked: one forbidden address refuses the host, since which
- * one a connection ends at is not ours to choose. The caller must connect to these and not resolve again.
+ * one a connection ends at is not ours to choose. The caller must connect to these and not resolve again. Throws OutgoingRefused,
+ * OutgoingFailed, or the signal's reason.
  */
-export async function resolveChecked(host: string, allowPrivate: boolean, lookup: Lookup): Promise<ResolvedAddress[]> {
+export async function resolveChecked(host: string, call: CheckedLookup, lookup: Lookup): Promise<ResolvedAddress[]> {
   const family = net.isIP(host);
   let addresses: ResolvedAddress[];
   try {
-    addresses = family === 0 ? await lookup(host) : [{ address: host, family }];
+    addresses = family === 0 ? await lookup(host, call) : [{ address: host, family }];
   } catch (error) {
+    call.signal.throwIfAborted();
+    if (error instanceof OutgoingFailed) throw error;
     throw new OutgoingFailed('dns', `The host name ${host} could not be resolved.`, error);
   }
   if (addresses.length === 0) throw new OutgoingFailed('dns', `The host name ${host} has no address.`);
-  if (!addresses.every(({ address }) => isAllowedAddress(address, allowPrivate))) throw notPublic(host);
+  if (!addresses.every(({ address }) => isAllowedAddress(address, call.allowPrivateNetwork))) throw notPublic(host);
   return addresses;
 }

@@ -23,7 +23,7 @@ export async function attemptDiscovery(runtime: Runtime, row: ExternalMcpRow): P
   const { secrets, allowPrivateNetwork } = runtime;
   try {
     const headers = credentialHeaders(secrets, row);
-    const found = await discoverTools({ url: row.url, headers, allowPrivateNetwork });
+    const found = await discoverTools({ url: row.url, headers, allowPrivateNetwork, workspaceId: row.workspace_id });
     // The API lists these texts and models read them, so a server must not repeat its credential there.
     const shown = hideSecrets(found, credentialValues(openCredential(secrets, row)));
     return shown ?? new McpFailed('It takes too long to hide the credential in what the server says.');

@@ -255,6 +255,7 @@ export class Registry {
         maxBytes: MAX_BYTES,
         // The operator chose the address. A redirect would send the key elsewhere.
         allowPrivateNetwork: true,
+        workspaceId: null,
         maxRedirects: 0,
         ...(signal ? { signal } : {}),
       });

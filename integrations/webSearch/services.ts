@@ -62,6 +62,7 @@ async function callJson(url: string, call: Call, timeoutMs: number, signal: Abor
       maxBytes: MAX_BYTES,
       maxRedirects: 0,
       allowPrivateNetwork: true,
+      workspaceId: null,
       accept: 'application/json',
     });
   } catch (error) {

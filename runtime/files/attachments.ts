@@ -32,6 +32,7 @@ export interface AttachmentContext {
   /** Whether the agent accepts audio, which does not depend on its model. */
   listens?: boolean;
   allowPrivateNetwork: boolean;
+  workspaceId: string;
   signal?: AbortSignal;
   /** Milliseconds for each download; 15 seconds when absent. */
   timeoutMs?: number;
@@ -104,6 +105,7 @@ async function download(url: string, title: string, maxBytes: number, context: A
       timeoutMs: context.timeoutMs ?? 15_000,
       maxBytes,
       allowPrivateNetwork: context.allowPrivateNetwork,
+      workspaceId: context.workspaceId,
       signal: context.signal,
     });
   } catch (error) {

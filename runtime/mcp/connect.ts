@@ -2,16 +2,15 @@ import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import type { jsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/types.js';
 import { untilAborted } from '../../core/deadline.ts';
-import { guardedFetchLike, type OutgoingClient } from '../../core/outgoing.ts';
+import { guardedFetchLike, type OutgoingCaller, type OutgoingClient } from '../../core/outgoing.ts';
 import { asMcpFailed, McpFailed, tooSlow } from './failures.ts';
 import { sessionFetch, type TransportKind } from './sessionFetch.ts';
 
 /** The address of an MCP server and the headers that authenticate the service. */
-export interface McpTarget {
+export interface McpTarget extends OutgoingCaller {
   url: string;
   /** Headers of every request, the credential among them. */
   headers: Readonly<Record<string, string>>;
-  allowPrivateNetwork: boolean;
 }
 
 /** A server to connect to, and the limits of the connection. */
@@ -107,7 +106,7 @@ function failureOf(error: unknown, signal: AbortSignal | undefined): unknown {
 
 async function openSession(
   kind: TransportKind,
-  { url, headers, allowPrivateNetwork, timeoutMs, maxBytes, maxBytesPer, outgoing }: McpConnectOptions,
+  { url, headers, allowPrivateNetwork, workspaceId, timeoutMs, maxBytes, maxBytesPer, outgoing }: McpConnectOptions,
   signal: AbortSignal,
 ): Promise<McpConnection> {
   // Loaded at the first call: an idle service need not have the SDK in memory.
@@ -118,7 +117,8 @@ async function openSession(
     import('@modelcontextprotocol/sdk/types.js'),
   ]);
   const guarded = outgoing?.guardedFetchLike ?? guardedFetchLike;
-  const limits = { timeoutMs, maxBytes, allowPrivateNetwork };
+  const caller = { allowPrivateNetwork, workspaceId };
+  const limits = { timeoutMs, maxBytes, ...caller };
   const ended = new AbortController();
   const budget = { left: maxBytes, of: maxBytesPer === 'session' ? ('session' as const) : ('stream' as const) };
   const client: Client = new Client(CLIENT_INFO, { jsonSchemaValidator: NO_VALIDATION });
@@ -167,7 +167,7 @@ async function openSession(
     lose(new McpFailed('The connection was closed.'));
     if (sessionId === undefined) return;
     try {
-      const send = guarded({ timeoutMs: CLOSE_TIMEOUT_MS, maxBytes: 65_536, allowPrivateNetwork });
+      const send = guarded({ timeoutMs: CLOSE_TIMEOUT_MS, maxBytes: 65_536, ...caller });
       const version = transport instanceof StreamableHTTPClientTransport ? transport.protocolVersion : undefined;
       const session = { 'mcp-session-id': sessionId, ...(version ? { 'mcp-protocol-version': version } : {}) };
       const response = await send(url, { method: 'DELETE', headers: { ...headers, ...session } });

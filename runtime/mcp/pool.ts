@@ -127,7 +127,7 @@ export class McpPool {
     return opening;
   }
 
-  async #openConnection({ url, headers }: McpServer, signal?: AbortSignal): Promise<McpConnection> {
+  async #openConnection({ workspaceId, url, headers }: McpServer, signal?: AbortSignal): Promise<McpConnection> {
     const { allowPrivateNetwork, timeoutMs, outgoing } = this.#options;
     const until = [this.#stopped.signal, AbortSignal.timeout(HANDSHAKE_TIMEOUT_MS), ...(signal ? [signal] : [])];
     const limits = { timeoutMs, maxBytes: MAX_BYTES, maxBytesPer: 'request' as const, signal: AbortSignal.any(until) };
@@ -137,6 +137,7 @@ export class McpPool {
         url,
         headers,
         allowPrivateNetwork,
+        workspaceId,
         ...limits,
         ...(outgoing ? { outgoing } : {}),
       });

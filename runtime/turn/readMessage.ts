@@ -33,6 +33,7 @@ export async function readMessage(
       model: model ?? { name: 'unknown', supportsImage: true, supportsDocument: true },
       listens: snapshot.audioListeningEnabled,
       allowPrivateNetwork: runtime.allowPrivateNetwork,
+      workspaceId: turn.workspaceId,
       signal,
     });
     if (!attachments.some((attachment) => attachment.kind === 'audio')) {

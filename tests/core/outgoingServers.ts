@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import http from 'node:http';
 import net, { type AddressInfo } from 'node:net';
-import type { ResolvedAddress } from '../../core/outgoing/address.ts';
+import type { ResolvedAddress } from '../../core/outgoing/names.ts';
 import { createOutgoingClient } from '../../core/outgoing.ts';
 
-export const LIMITS = { timeoutMs: 5_000, maxBytes: 100_000, allowPrivateNetwork: false };
+export const LIMITS = { timeoutMs: 5_000, maxBytes: 100_000, allowPrivateNetwork: false, workspaceId: null };
 export const PRIVATE = { ...LIMITS, allowPrivateNetwork: true };
 /** A public address that nobody dials in these tests: `clientFor` sends it to the local server. */
 export const PUBLIC = '93.184.216.34';

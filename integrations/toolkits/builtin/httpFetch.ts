@@ -1,5 +1,11 @@
 import { z } from 'zod';
-import { guardedFetch, OutgoingFailed, OutgoingRefused, type OutgoingResponse } from '../../../core/outgoing.ts';
+import {
+  guardedFetch,
+  OutgoingFailed,
+  OutgoingRefused,
+  type OutgoingRequest,
+  type OutgoingResponse,
+} from '../../../core/outgoing.ts';
 import { htmlText } from './htmlText.ts';
 import { type RegisterTools, registerTool, ToolRefusal } from './tool.ts';
 
@@ -21,16 +27,14 @@ function decode({ headers, body }: OutgoingResponse): string {
   }
 }
 
-async function fetchPage(url: string, limits: { allowPrivateNetwork: boolean; signal: AbortSignal | undefined }) {
-  const { signal, allowPrivateNetwork } = limits;
+async function fetchPage(url: string, limits: Pick<OutgoingRequest, 'allowPrivateNetwork' | 'workspaceId' | 'signal'>) {
   try {
     return await guardedFetch(url, {
       accept: 'text/html,application/json;q=0.9,text/*;q=0.8,*/*;q=0.1',
       headers: { 'user-agent': 'guildhall' },
       timeoutMs: TIMEOUT_MS,
       maxBytes: MAX_BYTES,
-      allowPrivateNetwork,
-      ...(signal ? { signal } : {}),
+      ...limits,
     });
   } catch (error) {
     if (error instanceof OutgoingFailed || error instanceof OutgoingRefused) throw new ToolRefusal(error.message);
@@ -63,7 +67,9 @@ export const registerHttpFetch: RegisterTools = (server, host) => {
     },
     async ({ url, startAt, maxCharacters }) => {
       const { allowPrivateNetwork } = host;
-      const response = await fetchPage(url, { allowPrivateNetwork, signal: host.context().signal });
+      const { workspaceId, signal } = host.context();
+      const limits = { allowPrivateNetwork, workspaceId, ...(signal ? { signal } : {}) };
+      const response = await fetchPage(url, limits);
       const type = (response.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
       if (response.body.length > 0 && !TEXT.test(type) && !HTML.test(type)) {
         throw new ToolRefusal(

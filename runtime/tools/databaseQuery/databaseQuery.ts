@@ -22,6 +22,8 @@ export interface DatabaseQueryRun {
   /** Values of the parameters by name; a missing one is null. */
   inputs: Readonly<Record<string, unknown>>;
   allowPrivateNetwork: boolean;
+  /** The workspace that the tool is of. */
+  workspaceId: string;
   signal?: AbortSignal | undefined;
 }
 
@@ -85,8 +87,9 @@ export async function runDatabaseQuery(run: DatabaseQueryRun): Promise<DatabaseQ
   const timer = setTimeout(() => clock.abort(timedOut), timeoutMs);
   const signal = run.signal ? AbortSignal.any([clock.signal, run.signal]) : clock.signal;
   try {
-    const { allowPrivateNetwork } = run;
-    const session = await DatabaseSession.open(target, { allowPrivateNetwork, maxBytes: MAX_RECEIVED_BYTES, signal });
+    const { allowPrivateNetwork, workspaceId } = run;
+    const limits = { allowPrivateNetwork, workspaceId, maxBytes: MAX_RECEIVED_BYTES, signal };
+    const session = await DatabaseSession.open(target, limits);
     try {
       return await untilAborted(readRows(session, query, run, timeoutMs), signal);
     } catch (error) {

@@ -1,6 +1,6 @@
 import pg from 'pg';
-import { untilAborted } from '../../../core/deadline.ts';
-import { resolveChecked, systemLookup } from '../../../core/outgoing/address.ts';
+import { type CheckedLookup, resolveChecked } from '../../../core/outgoing/address.ts';
+import { systemNames } from '../../../core/outgoing/names.ts';
 import { OutgoingRefused } from '../../../core/outgoing.ts';
 import { ToolFailure } from '../failure.ts';
 import type { DatabaseTarget } from './connection.ts';
@@ -39,12 +39,13 @@ export class DatabaseSession {
    */
   static async open(
     target: DatabaseTarget,
-    { allowPrivateNetwork, maxBytes, signal }: { allowPrivateNetwork: boolean; maxBytes: number; signal: AbortSignal },
+    { maxBytes, ...lookup }: CheckedLookup & { maxBytes: number },
   ): Promise<DatabaseSession> {
+    const { signal } = lookup;
     let wire: Wire | undefined;
     const giveUp = () => wire?.destroy();
     try {
-      const addresses = await untilAborted(resolveChecked(target.host, allowPrivateNetwork, systemLookup), signal);
+      const addresses = await resolveChecked(target.host, lookup, systemNames.lookup);
       wire = await openWire(target, addresses, signal);
       signal.addEventListener('abort', giveUp);
       const client = driverClient(target, new DriverStream(wire, maxBytes));

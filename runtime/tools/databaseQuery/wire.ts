@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import net from 'node:net';
 import { Duplex } from 'node:stream';
 import tls from 'node:tls';
-import type { ResolvedAddress } from '../../../core/outgoing/address.ts';
+import type { ResolvedAddress } from '../../../core/outgoing/names.ts';
 import { ToolFailure } from '../failure.ts';
 import type { DatabaseTarget } from './connection.ts';
 

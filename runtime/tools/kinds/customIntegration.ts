@@ -43,7 +43,7 @@ function addressFaults(address: string, path: string): ErrorDetail[] {
 async function checkIntegration(
   { faults: wrong, sound }: CheckedForm<CustomIntegrationConfiguration>,
   path: string,
-  { allowPrivateNetwork }: CheckOptions,
+  options: CheckOptions,
 ): Promise<{ faults: ErrorDetail[]; endpoints: ImportedEndpoint[] }> {
   const faults = [...wrong];
   const { baseUrl, operations: wanted, auth } = sound;
@@ -56,7 +56,7 @@ async function checkIntegration(
   // A document is fetched only for a configuration that could work.
   if (faults.length > 0 || openapi === undefined || wanted === undefined) return { faults, endpoints: [] };
   const authHeader = auth?.type === 'header' ? auth.headerName : undefined;
-  const imported = await importDocument({ openapi, baseUrl, wanted, authHeader, allowPrivateNetwork });
+  const imported = await importDocument({ openapi, baseUrl, wanted, authHeader, ...options });
   return {
     faults: imported.faults.map(({ field, steps, message }) => {
       // A document behind an address has no place in the request: the message names the place in the document.
@@ -91,6 +91,7 @@ async function runIntegration(run: ToolRun<CustomIntegrationConfiguration>): Pro
     headers,
     timeoutSeconds: DEFAULT_TIMEOUT_SECONDS,
     allowPrivateNetwork: run.context.runtime.allowPrivateNetwork,
+    workspaceId: run.context.workspaceId,
     signal: run.signal,
   });
 }

@@ -38,6 +38,7 @@ async function runQuery(run: ToolRun<DatabaseQueryConfiguration>): Promise<ToolO
     timeoutSeconds: timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS,
     inputs: fitInputs(inputSchema, run.inputs),
     allowPrivateNetwork: run.context.runtime.allowPrivateNetwork,
+    workspaceId: run.context.workspaceId,
     signal: run.signal,
   });
   return { statusCode: null, responseData: { rows, ...(truncated ? { truncated } : {}) }, errorMessage: null };

@@ -97,6 +97,7 @@ async function runRequest({
     url: address,
     timeoutSeconds: configuration.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS,
     allowPrivateNetwork: context.runtime.allowPrivateNetwork,
+    workspaceId: context.workspaceId,
     // The guarded client drops secret headers when a redirect leads to another host, but a 307 sends the body there.
     ...(carriesSecret(body) ? { maxRedirects: 0 } : {}),
     signal,

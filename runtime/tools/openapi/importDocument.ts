@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { guardedFetch, OutgoingFailed, OutgoingRefused } from '../../../core/outgoing.ts';
+import { guardedFetch, type OutgoingCaller, OutgoingFailed, OutgoingRefused } from '../../../core/outgoing.ts';
 import type { ImportRequest, ImportResult } from './importRequest.ts';
 
 const FETCH_LIMITS = { timeoutMs: 20_000, maxBytes: 5 * 1024 * 1024 };
@@ -55,15 +55,14 @@ function inThread(request: ImportRequest): Promise<ImportResult> {
 }
 
 /** The request to import endpoints from a document that may still have to be fetched. */
-export type DocumentRequest = Omit<ImportRequest, 'source'> & {
-  openapi: string | Record<string, unknown>;
-  allowPrivateNetwork: boolean;
-};
+export type DocumentRequest = Omit<ImportRequest, 'source'> &
+  OutgoingCaller & { openapi: string | Record<string, unknown> };
 
 /** Imports endpoints of an OpenAPI document, fetched through the guarded client when it is an address. Faults are in the result. */
 export async function importDocument({
   openapi,
   allowPrivateNetwork,
+  workspaceId,
   ...request
 }: DocumentRequest): Promise<ImportResult> {
   if (typeof openapi !== 'string') return inTurn(() => inThread({ ...request, source: { document: openapi } }));
@@ -71,6 +70,7 @@ export async function importDocument({
     const { status, body, url } = await guardedFetch(openapi, {
       ...FETCH_LIMITS,
       allowPrivateNetwork,
+      workspaceId,
       accept: 'application/json, application/yaml;q=0.9, */*;q=0.5',
     });
     if (status !== 200) return refused(`must lead to a document: the server answered ${status}`);

@@ -17,7 +17,7 @@ export const PDF = Buffer.from('%PDF-1.4\n1 0 obj<<>>endobj\ntrailer<<>>\n%%EOF\
 export const TEXT = Buffer.from('Grüße, name\n1, 2\n');
 
 export const MODEL = { name: 'test-model', supportsImage: true, supportsDocument: true };
-export const CONTEXT: AttachmentContext = { model: MODEL, allowPrivateNetwork: true };
+export const CONTEXT: AttachmentContext = { model: MODEL, allowPrivateNetwork: true, workspaceId: 'workspace' };
 export const inline = (bytes: Buffer, more: AttachmentInput = {}): AttachmentInput => ({
   base64: bytes.toString('base64'),
   ...more,

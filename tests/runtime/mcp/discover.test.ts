@@ -19,7 +19,13 @@ afterEach(async () => {
 });
 
 const discover = (url: string, headers: Record<string, string> = {}, timeoutMs?: number) =>
-  discoverTools({ url, headers, allowPrivateNetwork: true, ...(timeoutMs === undefined ? {} : { timeoutMs }) });
+  discoverTools({
+    url,
+    headers,
+    allowPrivateNetwork: true,
+    workspaceId: null,
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+  });
 
 /** The failure of the discovery of a raw server. Checks that no connection stays open. */
 async function failure(answer: Answer, timeoutMs?: number): Promise<string> {

@@ -47,7 +47,7 @@ const messageOf = (promise: Promise<unknown>) =>
     (error: Error) => error.message,
   );
 
-const target = { headers: { 'X-Api-Key': 'sk-secret' }, allowPrivateNetwork: false };
+const target = { headers: { 'X-Api-Key': 'sk-secret' }, allowPrivateNetwork: false, workspaceId: null };
 
 test('a public server is found', async () => {
   const { url, outgoing } = await publicServer(() => false);

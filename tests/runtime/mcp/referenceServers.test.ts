@@ -35,7 +35,8 @@ const filesystem = () => start({ package: '@modelcontextprotocol/server-filesyst
 const memory = () =>
   start({ package: '@modelcontextprotocol/server-memory', env: { MEMORY_FILE_PATH: join(folder, 'memory.jsonl') } });
 
-const discover = ({ url }: BridgedServer) => discoverTools({ url, headers: {}, allowPrivateNetwork: true });
+const discover = ({ url }: BridgedServer) =>
+  discoverTools({ url, headers: {}, allowPrivateNetwork: true, workspaceId: null });
 
 function call({ url }: BridgedServer, tool: string, args: Record<string, unknown>, instanceMode?: 'DYNAMIC') {
   const target = { workspaceId: 'w', id: 's', configVersion: 1, url, headers: {} };

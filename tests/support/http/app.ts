@@ -40,6 +40,8 @@ export interface TestAppOptions {
   allowPrivateNetwork?: boolean;
   toolkits?: ToolkitSettings;
   webSearch?: WebSearchSettings;
+  /** `address:port` of the name servers; those of the machine when absent. */
+  nameServers?: readonly string[];
   handlers?: Handlers;
   /** Gets what the service logs; nobody does without it. */
   logger?: Logger;
@@ -84,6 +86,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
       role: options.jobs ? 'all' : 'api',
       toolkits: options.toolkits ?? {},
       webSearch: options.webSearch ?? {},
+      nameServers: options.nameServers ?? [],
       storage: undefined,
       backgroundTurns: options.backgroundTurns ?? 64,
       rateLimit: options.rateLimit ?? 0,

@@ -21,6 +21,7 @@ export function useQueryDatabase() {
       timeoutSeconds: 20,
       inputs,
       allowPrivateNetwork: true,
+      workspaceId: 'workspace',
       ...options,
     });
   }

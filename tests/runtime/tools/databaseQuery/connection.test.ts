@@ -92,6 +92,7 @@ function run(
     timeoutSeconds: 10,
     inputs: {},
     allowPrivateNetwork: true,
+    workspaceId: 'workspace',
     ...options,
   });
 }

@@ -24,7 +24,8 @@ async function serve(serveOne: (socket: Socket) => void): Promise<number> {
 /** The message of a call's failure. */
 async function messageOf(connection: string, timeoutSeconds = 10): Promise<string> {
   const query = { query: 'select 1', inputs: {}, maxRows: 10 };
-  const error = await runDatabaseQuery({ ...query, connection, timeoutSeconds, allowPrivateNetwork: true }).then(
+  const limits = { timeoutSeconds, allowPrivateNetwork: true, workspaceId: 'workspace' };
+  const error = await runDatabaseQuery({ ...query, connection, ...limits }).then(
     (value) => new Error(`no failure but ${JSON.stringify(value)}`),
     (reason: Error) => reason,
   );

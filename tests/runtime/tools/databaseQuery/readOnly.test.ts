@@ -69,7 +69,8 @@ afterEach(async () => {
 afterAll(() => database.drop());
 
 function run(connection: string, query: string, inputs: Record<string, unknown> = {}) {
-  return runDatabaseQuery({ connection, query, inputs, maxRows: 100, timeoutSeconds: 10, allowPrivateNetwork: true });
+  const limits = { maxRows: 100, timeoutSeconds: 10, allowPrivateNetwork: true, workspaceId: 'workspace' };
+  return runDatabaseQuery({ connection, query, inputs, ...limits });
 }
 
 function errorOf(work: Promise<unknown>): Promise<unknown> {
@@ -189,7 +190,7 @@ describe('the second lock, for a query that passes the check of its text', () =>
   async function session(): Promise<DatabaseSession> {
     const target = readConnection(superuserUrl) as DatabaseTarget;
     const signal = AbortSignal.timeout(10_000);
-    return DatabaseSession.open(target, { allowPrivateNetwork: true, maxBytes: 1_000_000, signal });
+    return DatabaseSession.open(target, { allowPrivateNetwork: true, workspaceId: null, maxBytes: 1_000_000, signal });
   }
 
   test.each([

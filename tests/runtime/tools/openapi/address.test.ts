@@ -21,6 +21,7 @@ const importFrom = (path: string, allowPrivateNetwork = true): Promise<ImportRes
     baseUrl: undefined,
     authHeader: undefined,
     allowPrivateNetwork,
+    workspaceId: null,
   });
 const DOCUMENT = { openapi: '3.1.0', paths: { '/ping': { get: { operationId: 'ping' } } } };
 const messagesOf = ({ faults }: ImportResult) =>

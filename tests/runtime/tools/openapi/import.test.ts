@@ -175,7 +175,13 @@ describe('faults of a document', () => {
 });
 
 describe('a hostile document', () => {
-  const order = { wanted: ['op'], baseUrl: undefined, authHeader: undefined, allowPrivateNetwork: false };
+  const order = {
+    wanted: ['op'],
+    baseUrl: undefined,
+    authHeader: undefined,
+    allowPrivateNetwork: false,
+    workspaceId: null,
+  };
 
   test('cannot reach into prototypes', async () => {
     const openapi = JSON.parse(
