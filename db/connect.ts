@@ -3,7 +3,7 @@ import pg from 'pg';
 import type { DB } from '../generated/db.ts';
 import { ConnectionPlaces } from './connectionPlaces.ts';
 import { Listener } from './listen.ts';
-import { Session } from './session.ts';
+import { Session, type SessionSettings, WorkspaceSettings } from './session.ts';
 
 /** How the database is reached. */
 export type ConnectOptions = {
@@ -57,14 +57,14 @@ const types: pg.CustomTypesConfig = {
 
 /**
  * Opens the pools. Nothing is sent before the first query. The login of `url` must be allowed to become guildhall_app and
- * guildhall_system (the first migration sees to it); every connection switches to one of them as it starts, without a round trip.
+ * guildhall_system (the first migration sees to it); every transaction switches to one of them as it begins, without a round trip.
  */
 export function connectDatabase(url: string, options: ConnectOptions = {}): Database {
   const poolSize = options.poolSize ?? 20;
   const places = new ConnectionPlaces(poolSize, CONNECTION_MS);
   const app = new RolePool(url, 'guildhall_app', poolSize, options, places);
   const system = new RolePool(url, 'guildhall_system', Math.max(2, Math.ceil(poolSize / 4)), options);
-  const listener = new Listener(clientConfig(url, 'guildhall_system', options));
+  const listener = new Listener(clientConfig(url, options));
   const workspaces = new Map<string, Kysely<DB>>();
   const everything = handleOn(system.facade(''));
   return {
@@ -89,23 +89,21 @@ function handleOn(pool: PostgresPool): Kysely<DB> {
   return new Kysely<DB>({ dialect: new PostgresDialect({ pool }) });
 }
 
-/** A pool whose connections run as one role. */
+/** A pool whose statements run as one role. */
 class RolePool {
   readonly pool: pg.Pool;
-  readonly #role: string;
-  readonly #prepare: boolean;
+  readonly #settings: SessionSettings;
   readonly #sessions = new WeakMap<pg.PoolClient, Session>();
-
   readonly #places: ConnectionPlaces | undefined;
   /** The workspace that each connection which is in use has its place from. */
   readonly #holders = new WeakMap<pg.PoolClient, string>();
 
   /** With `places`, workspaces take turns when connections are waited for. */
   constructor(url: string, role: string, size: number, options: ConnectOptions, places?: ConnectionPlaces) {
+    const { prepare = true, statementTimeoutMs = 30_000 } = options;
     this.#places = places;
-    this.#role = role;
-    this.#prepare = options.prepare ?? true;
-    this.pool = new pg.Pool({ ...clientConfig(url, role, options), max: size, min: 1, idleTimeoutMillis: 60_000 });
+    this.#settings = { role, prepare, statementTimeoutMs };
+    this.pool = new pg.Pool({ ...clientConfig(url, options), max: size, min: 1, idleTimeoutMillis: 60_000 });
     const onError = options.onConnectionError ?? (() => {});
     this.pool.on('error', onError);
     // The pool handles errors of idle clients only: without this, a backend that dies during a request ends the process.
@@ -132,16 +130,17 @@ class RolePool {
 
   /** The pool as one workspace's Kysely sees it. */
   facade(workspaceId: string): PostgresPool {
+    const workspace = new WorkspaceSettings(this.#settings, workspaceId);
     return {
       connect: async () => {
         const client = await this.#clientFor(workspaceId);
         let session = this.#sessions.get(client);
         if (!session) {
-          session = new Session(client, this.#role, this.#prepare);
+          session = new Session(client, this.#settings);
           this.#sessions.set(client, session);
         }
         try {
-          await session.serve(workspaceId);
+          await session.serve(workspace);
         } catch (error) {
           session.release(true);
           throw error;
@@ -154,18 +153,13 @@ class RolePool {
   }
 }
 
-function clientConfig(url: string, role: string, options: ConnectOptions): pg.ClientConfig {
-  const address = new URL(url);
-  const given = address.searchParams.get('options');
-  address.searchParams.delete('options'); // the driver would prefer it to ours
+/** Nothing that a pooler would refuse: of the start-up parameters, poolers know the name of the application only. */
+function clientConfig(url: string, options: ConnectOptions): pg.ClientConfig {
   return {
-    connectionString: address.href,
+    connectionString: url,
     application_name: options.applicationName ?? 'guildhall',
     connectionTimeoutMillis: CONNECTION_MS,
-    statement_timeout: options.statementTimeoutMs ?? 30_000,
-    idle_in_transaction_session_timeout: 60_000,
     keepAlive: true,
-    options: `${given ? `${given} ` : ''}-c role=${role}`,
     types,
   };
 }

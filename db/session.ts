@@ -1,25 +1,28 @@
+import { createHash } from 'node:crypto';
 import type { PostgresPoolClient, PostgresQueryResult } from 'kysely';
 import type pg from 'pg';
+import { Statement, type StatementResult, type Step } from './statement.ts';
 
-/** SQLSTATE of a prepared statement whose result changed under it (after a migration), and of one that is gone. */
-const STALE_STATEMENT = new Set(['0A000', '26000']);
+/** SQLSTATE of a prepared statement whose result changed under it (after a migration), of one that is gone, and of one that is there already. */
+const STALE_STATEMENT = new Set(['0A000', '26000', '42P05']);
+/** Of these the last two mean that something between this process and the server hands prepared statements around. */
+const LOST_STATEMENT = new Set(['26000', '42P05']);
 const PREPARABLE = /^\s*(select|insert|update|delete|with)\b/i;
 const MAX_REMEMBERED = 2000;
 const MAX_PREPARED_PER_CLIENT = 250;
 
 /**
- * Names of the statements that are prepared: those that this process sends a second time. All pools of a process share them.
- * A statement that was not sent for long is forgotten, and its name is never used again.
+ * Names of the statements that are prepared: those that this process sends a second time. All pools of a process share them. A name
+ * is computed from the text: behind a pooler several processes share a connection, and one name must never stand for two texts.
  */
 class StatementNames {
   readonly #names = new Map<string, string>();
-  #next = 1;
 
   of(text: string): string | undefined {
     const known = this.#names.get(text);
     if (known !== undefined) {
       if (known !== '') return known;
-      const name = `g${this.#next++}`;
+      const name = nameOf(text);
       this.#names.set(text, name);
       return name;
     }
@@ -35,64 +38,148 @@ class StatementNames {
   }
 }
 
+function nameOf(text: string): string {
+  return `g${createHash('sha256').update(text).digest('base64url').slice(0, 20)}`;
+}
+
 const statementNames = new StatementNames();
 
+const SETTINGS =
+  "select set_config('role', $1, true), set_config('app.workspace_id', $2, true), set_config('statement_timeout', $3, true)";
+const SETTINGS_NAME = nameOf(SETTINGS);
+const BEGIN = /^(begin|start transaction)\b/;
+const IDLE_LIMIT: Step = { text: 'set local idle_in_transaction_session_timeout = 60000', values: [] };
+
+/** What all sessions of a pool have in common. */
+export interface SessionSettings {
+  /** The role as which every statement runs. */
+  role: string;
+  /** Milliseconds after which the server cancels a statement. */
+  statementTimeoutMs: number;
+  /** Whether repeated statements are prepared on the server. Turned off when it shows that prepared statements get lost. */
+  prepare: boolean;
+  /** Called once when that happens. */
+  onPreparedLost?: () => void;
+}
+
+/** The settings of one workspace's transactions ('' = no workspace). Sessions share it: its messages are written once. */
+export class WorkspaceSettings {
+  readonly #settings: SessionSettings;
+  readonly #unnamed: Step;
+  readonly #named: Step;
+
+  constructor(settings: SessionSettings, workspaceId: string) {
+    const returns = [settings.role, workspaceId];
+    this.#settings = settings;
+    this.#unnamed = { text: SETTINGS, values: [...returns, String(settings.statementTimeoutMs)], returns };
+    this.#named = { ...this.#unnamed, name: SETTINGS_NAME };
+  }
+
+  /** The statement that makes them hold until the end of the transaction. */
+  step(): Step {
+    return this.#settings.prepare ? this.#named : this.#unnamed;
+  }
+}
+
 /**
- * One connection as Kysely sees it. It remembers which workspace the connection serves, so that a connection which served the
- * same one before costs no extra round trip, and prepares repeated statements on the server.
+ * One connection as Kysely sees it. Role, workspace and time limit are set within each transaction, in the same round trip as its
+ * first statement, and end with it. So nothing depends on what a connection was used for before, or on which server connection a
+ * pooler takes for the transaction. `begin` waits for the first statement, too.
  */
 export class Session implements PostgresPoolClient {
   readonly #client: pg.PoolClient;
-  readonly #role: string;
-  readonly #prepare: boolean;
+  readonly #settings: SessionSettings;
   readonly #prepared = new Set<string>();
-  #workspaceId: string | undefined;
+  #workspace: WorkspaceSettings | undefined;
+  /** Text of a `begin` that is not sent yet; '' = it is sent. */
+  #begin: string | undefined;
   #discard = false;
 
-  constructor(client: pg.PoolClient, role: string, prepare: boolean) {
+  constructor(client: pg.PoolClient, settings: SessionSettings) {
     this.#client = client;
-    this.#role = role;
-    this.#prepare = prepare;
+    this.#settings = settings;
   }
 
   get processID(): number {
     return (this.#client as unknown as { processID: number }).processID;
   }
 
-  /**
-   * Sets `app.workspace_id` of the connection to this workspace ('' = none). The first time it also checks that the connection
-   * runs as the right role: a pooler may drop the start-up option that sets it, and the owner sees every row.
-   */
-  async serve(workspaceId: string): Promise<void> {
-    if (this.#workspaceId === workspaceId) return;
-    const first = this.#workspaceId === undefined;
-    this.#workspaceId = undefined;
-    const text = "select set_config('app.workspace_id', $1, false), current_user as role";
-    const { rows } = await this.#client.query<{ role: string }>(text, [workspaceId]);
-    if (first && rows[0]?.role !== this.#role) {
-      this.#discard = true;
-      throw new Error(
-        `The connection runs as ${rows[0]?.role} and not as ${this.#role}: connect without a pooler that drops "options"`,
-      );
+  /** Makes the next transactions those of `workspace`. On a new connection it prepares the statement that sets it. */
+  async serve(workspace: WorkspaceSettings): Promise<void> {
+    this.#begin = undefined;
+    if (this.#settings.prepare && !this.#prepared.has(SETTINGS_NAME)) {
+      const { text, values } = workspace.step();
+      try {
+        await this.#client.query({ name: SETTINGS_NAME, text, values });
+        this.#prepared.add(SETTINGS_NAME);
+      } catch (error) {
+        if (!isLostStatement(error)) throw error;
+        this.#preparedLost();
+      }
     }
-    this.#workspaceId = workspaceId;
+    this.#workspace = workspace;
   }
 
   query<R>(sql: string, parameters: ReadonlyArray<unknown>): Promise<PostgresQueryResult<R>>;
   query(cursor: never): never;
-  async query<R>(sql: string, parameters?: ReadonlyArray<unknown>): Promise<PostgresQueryResult<R>> {
-    const values = parameters as unknown[];
-    const name = this.#prepare ? this.#nameOf(sql) : undefined;
+  async query<R>(sql: string, parameters: ReadonlyArray<unknown> = []): Promise<PostgresQueryResult<R>> {
+    return (await (this.#control(sql) ?? this.#run(sql, parameters as unknown[]))) as unknown as PostgresQueryResult<R>;
+  }
+
+  /** The result of a statement that begins a transaction, or ends one of which nothing was sent: these wait, or are not needed. */
+  #control(sql: string): StatementResult | undefined {
+    if (this.#begin === undefined && BEGIN.test(sql)) {
+      this.#begin = sql;
+      return { command: 'BEGIN', rowCount: null, rows: [] };
+    }
+    if (sql !== 'commit' && sql !== 'rollback') return undefined;
+    const unsent = this.#begin;
+    if (!unsent) return undefined;
+    this.#begin = undefined;
+    return { command: sql.toUpperCase(), rowCount: null, rows: [] };
+  }
+
+  async #run(sql: string, values: unknown[]): Promise<StatementResult> {
+    const name = this.#settings.prepare ? this.#nameOf(sql) : undefined;
+    const inBlock = this.#begin !== undefined;
     try {
-      const query = name === undefined ? { text: sql, values } : { name, text: sql, values };
-      return (await this.#client.query(query)) as unknown as PostgresQueryResult<R>;
+      return await this.#send({ text: sql, values, ...(name !== undefined && { name }) });
     } catch (error) {
       if (isLastWord(error)) this.#discard = true;
       if (!isStaleStatement(error)) throw error;
       this.#discard = true;
-      if (this.#client.getTransactionStatus() !== 'I') throw error;
-      return (await this.#client.query(sql, values)) as unknown as PostgresQueryResult<R>;
+      if (isLostStatement(error)) this.#preparedLost();
+      if (inBlock) throw error;
+      return await this.#send({ text: sql, values });
+    } finally {
+      if (sql === 'commit' || sql === 'rollback') this.#begin = undefined;
     }
+  }
+
+  #send(query: pg.QueryConfig): Promise<StatementResult> {
+    const { promise, resolve, reject } = Promise.withResolvers<StatementResult>();
+    const statement = new Statement(query, this.#takeAhead(), (error, result) =>
+      error ? reject(error) : resolve(result),
+    );
+    this.#client.query(statement);
+    return promise;
+  }
+
+  /** What must be sent ahead of the next statement: nothing within a transaction that has begun. */
+  #takeAhead(): readonly Step[] {
+    if (this.#begin === '') return [];
+    if (!this.#workspace) throw new Error('The connection serves no workspace yet');
+    const settings = this.#workspace.step();
+    if (this.#begin === undefined) return [settings];
+    const text = this.#begin;
+    this.#begin = '';
+    return [{ text, values: [] }, settings, IDLE_LIMIT];
+  }
+
+  #preparedLost(): void {
+    if (!this.#settings.prepare) return;
+    this.#settings.prepare = false;
+    this.#settings.onPreparedLost?.();
   }
 
   /** Hands the connection back; one that is broken, stale or still inside a transaction is closed instead. */
@@ -127,4 +214,8 @@ export function isStaleStatement(error: unknown): boolean {
     STALE_STATEMENT.has(code) &&
     (code !== '0A000' || /cached plan/.test((error as Error).message))
   );
+}
+
+function isLostStatement(error: unknown): boolean {
+  return LOST_STATEMENT.has((error as { code?: string } | null)?.code ?? '');
 }

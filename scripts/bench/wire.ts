@@ -6,6 +6,9 @@ export interface Statement {
   values: (string | null)[];
 }
 
+/** The statement that sets role and workspace travels ahead of others, and asks for nothing. */
+const SETTINGS = /^select set_config\('role'/;
+
 /** A proxy in front of PostgreSQL that records statements. */
 export interface Wiretap {
   /** The database URL through the proxy. */
@@ -47,7 +50,8 @@ export async function tapDatabase(url: string): Promise<Wiretap> {
       }
       if (type === 'B') {
         const [name, at] = textAt(body, textAt(body, 0)[1]);
-        statements.push({ text: prepared.get(name) ?? '', values: boundValues(body, at) });
+        const text = prepared.get(name) ?? '';
+        if (!SETTINGS.test(text)) statements.push({ text, values: boundValues(body, at) });
       }
     });
     const received = reader(false, (type) => {

@@ -4,6 +4,7 @@ import { newId } from '../../core/ids.ts';
 import { connectDatabase, type Database } from '../../db/connect.ts';
 import { databaseFault } from '../../db/errors.ts';
 import { inTransaction } from '../../db/transaction.ts';
+import { tapDatabase } from '../../scripts/bench/wire.ts';
 import {
   adminQuery,
   createTestDatabase,
@@ -73,33 +74,41 @@ describe('handles of workspaces', () => {
     ]);
   });
 
-  test('send no set_config to a connection that served the same workspace before', async () => {
-    const db = open({ poolSize: 1, applicationName: 'steady' }).forWorkspace(ours.workspaceId);
-    await db.selectFrom('agents').selectAll().execute();
-    await db.selectFrom('agents').selectAll().execute();
-    const [session] = await adminQuery<{ query: string }>(
-      "select query from pg_stat_activity where application_name = 'steady' and usename = 'guildhall'",
-    );
-    expect(session?.query).toBe('select * from "agents"');
-  });
-
-  test('refuse a connection with the wrong role', async () => {
-    const { Session } = await import('../../db/session.ts');
-    let destroyed: boolean | undefined;
-    const client = {
-      query: async () => ({ rows: [{ role: 'guildhall' }] }),
-      getTransactionStatus: () => 'I',
-      release: (destroy: boolean) => {
-        destroyed = destroy;
-      },
+  test('ask in one round trip, whichever workspace the connection served before', async () => {
+    const tap = await tapDatabase(setting.url);
+    const database = connectDatabase(tap.url, { poolSize: 1 });
+    opened.push(database);
+    const ask = async (workspace: SeededWorkspace) => {
+      const db = database.forWorkspace(workspace.workspaceId);
+      return await tap.during(async () => void (await db.selectFrom('agents').selectAll().execute()));
     };
-    const session = new Session(client as never, 'guildhall_app', true);
-    await expect(session.serve(ours.workspaceId)).rejects.toThrow('runs as guildhall and not as guildhall_app');
-    session.release();
-    expect(destroyed).toBe(true);
+    await ask(ours);
+    for (const next of [theirs, ours, ours]) {
+      expect(await ask(next)).toEqual({ statements: [{ text: 'select * from "agents"', values: [] }], roundTrips: 1 });
+    }
+    const { roundTrips } = await tap.during(async () => {
+      await database
+        .forWorkspace(theirs.workspaceId)
+        .transaction()
+        .execute((transaction) => transaction.selectFrom('agents').selectAll().execute());
+    });
+    expect(roundTrips).toBe(2);
+    await tap.close();
   });
 
-  test('set the role with the connection options, also when the URL has options of its own', async () => {
+  test('set role, workspace and time limit in each transaction', async () => {
+    const db = open({ poolSize: 1 }).forWorkspace(ours.workspaceId);
+    const asked = sql<{ role: string; workspace: string; timeout: string }>`select current_user as role,
+      current_setting('app.workspace_id') as workspace, current_setting('statement_timeout') as timeout`;
+    const inside = { role: 'guildhall_app', workspace: ours.workspaceId, timeout: '30s' };
+    expect((await asked.execute(db)).rows).toEqual([inside]);
+    await db.transaction().execute(async (transaction) => {
+      expect((await asked.execute(transaction)).rows).toEqual([inside]);
+      expect((await asked.execute(transaction)).rows).toEqual([inside]);
+    });
+  });
+
+  test('leave the options of the URL as they are', async () => {
     const address = new URL(setting.url);
     address.searchParams.set('options', '-c work_mem=5MB');
     const database = connectDatabase(address.href);

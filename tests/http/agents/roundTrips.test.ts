@@ -32,15 +32,15 @@ async function counted(request: (run: number) => Promise<unknown>): Promise<numb
 
 const create = (name: string) => app.api('post', '/agents').send({ name }).expect(201);
 
-test('createAgent waits for the database four times: begin, limit, agent, commit', async () => {
-  expect(await counted((run) => create(`Created ${run}`))).toBe(4);
+test('createAgent waits for the database three times: limit, agent, commit', async () => {
+  expect(await counted((run) => create(`Created ${run}`))).toBe(3);
 });
 
-test('createAgent in a workspace with a limit: five times, one more to count the agents', async () => {
+test('createAgent in a workspace with a limit: four times, one more to count the agents', async () => {
   const { system } = base.database;
   const workspace = system.updateTable('workspaces').where('id', '=', app.workspace.workspaceId);
   await workspace.set({ agent_limit: 1000 }).execute();
-  expect(await counted((run) => create(`Limited ${run}`))).toBe(5);
+  expect(await counted((run) => create(`Limited ${run}`))).toBe(4);
   await workspace.set({ agent_limit: null }).execute();
 });
 
@@ -61,8 +61,8 @@ describe('updateAgent', () => {
     ).toBe(1);
   });
 
-  test('of the draft waits six times: begin, lock, change, read, digest, commit', async () => {
+  test('of the draft waits five times: lock, change, read, digest, commit', async () => {
     const change = { aiModelPublicId: BUILTIN_MODEL.publicId, systemPrompt: 'Be brief.' };
-    expect(await counted(() => app.api('patch', path).send(change).expect(200))).toBe(6);
+    expect(await counted(() => app.api('patch', path).send(change).expect(200))).toBe(5);
   });
 });
