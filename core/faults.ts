@@ -3,7 +3,7 @@ import type { ErrorDetail } from './errors.ts';
 import { pointerStep } from './jsonPointer.ts';
 
 /** Faults that one error response lists. */
-export const MAX_FAULTS = 50;
+export const MAX_FAULTS = 20;
 
 /** The JSON Pointer (RFC 6901) of a place below `path`. */
 export function below(path: string, ...steps: (string | number)[]): string {

@@ -3019,7 +3019,7 @@ export interface components {
              * @example 0192f0c1-8e2a-7c44-9f0e-6b1f3f1d2a77
              */
             requestId: string;
-            /** @description What exactly is wrong with the request, one entry for each error; empty unless the request failed validation. */
+            /** @description What exactly is wrong with the request, one entry for each error, of which the first 20 are listed; empty unless the request failed validation. */
             details: components["schemas"]["ErrorDetail"][];
         };
         /**

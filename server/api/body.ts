@@ -1,12 +1,16 @@
 import type { IncomingMessage } from 'node:http';
 import { parse } from 'node:querystring';
+import { setImmediate } from 'node:timers/promises';
 import { fault, invalid } from '../../core/errors.ts';
+import { hasMoreValues } from '../../core/json.ts';
 import type { DocumentedOperation } from './contract/document.ts';
-import { checkStorable } from './storable.ts';
+import { checkStorable, MAX_JSON_VALUES, tooManyValues } from './storable.ts';
 import { type Form, readForm } from './upload.ts';
 
 /** Largest JSON body, in bytes. */
 const JSON_LIMIT = 2 * 1024 * 1024;
+/** Bytes of a JSON body that takes some milliseconds to read, to check and to validate. */
+const LARGE_JSON = 65_536;
 
 /** The parameters of a query string. Throws VALIDATION_ERROR when its encoding is broken or a value cannot be stored. */
 export function readQuery(search: string): Record<string, unknown> {
@@ -64,6 +68,11 @@ function readAll(request: IncomingMessage, limit: number): Promise<Buffer> {
   });
 }
 
+/** Lets others have their turn after a part of the work on a large body. */
+async function turnOfLoop(body: Buffer): Promise<void> {
+  if (body.length > LARGE_JSON) await setImmediate();
+}
+
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** The body of a request: JSON, a form, or neither. */
@@ -106,12 +115,16 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
   }
   const bytes = await readAll(request, JSON_LIMIT);
   if (bytes.length === 0) return undefined;
+  // Parsing takes far longer than counting, and there is a bound for it.
+  if (hasMoreValues(bytes, MAX_JSON_VALUES)) throw tooManyValues('/body');
   let value: unknown;
   try {
     value = JSON.parse(utf8.decode(bytes));
   } catch (error) {
     throw invalid('/body', Error.isError(error) ? error.message : 'must be JSON', 'parse');
   }
+  await turnOfLoop(bytes);
   checkStorable(value, '/body');
+  await turnOfLoop(bytes);
   return value;
 }

@@ -1,4 +1,4 @@
-import { isDeeperThan, isStorableJson, toStorableJson } from '../../core/json.ts';
+import { canonicalJson, hasMoreValues, isDeeperThan, isStorableJson, toStorableJson } from '../../core/json.ts';
 
 test('depth counts objects and arrays, empty ones too', () => {
   expect(isDeeperThan('text', 0)).toBe(false);
@@ -28,4 +28,25 @@ test.each([
   ['😀', true],
 ])('JSON of %j is storable: %p', (text, storable) => {
   expect(isStorableJson(JSON.stringify(text))).toBe(storable);
+});
+
+test.each<[unknown, number]>([
+  [1, 1],
+  ['[{,"\\', 1],
+  [[], 1],
+  [[[], {}, [1]], 5],
+  [{ a: 1, '"]': { b: [2, 'x,y', null] } }, 7],
+])('%j has %i values', (value, count) => {
+  for (const json of [JSON.stringify(value), JSON.stringify(value, null, 2)]) {
+    expect(hasMoreValues(Buffer.from(json), count - 1)).toBe(true);
+    expect(hasMoreValues(Buffer.from(json), count)).toBe(false);
+  }
+});
+
+test('canonical JSON does not depend on the order of properties', () => {
+  const text = (value: unknown) => [...canonicalJson(value)].join('');
+  expect(text({ b: 1, a: [{ d: null, c: undefined, '10': 1, '9': [] }], '': {} })).toBe(
+    '{"":{},"a":[{"9":[],"10":1,"d":null}],"b":1}',
+  );
+  expect(text([undefined, 'x"'])).toBe('[null,"x\\""]');
 });

@@ -1,4 +1,5 @@
 import type { ErrorDetail } from '../../../core/errors.ts';
+import { MAX_FAULTS } from '../../../core/faults.ts';
 import { pointerStep } from '../../../core/jsonPointer.ts';
 
 /** An error of Ajv (`verbose`), as openapi-backend returns it: the first step of `instancePath` is a part of the request. */
@@ -15,15 +16,14 @@ export interface ValidationError {
 
 /** The parts of a request: openapi-backend's names, and those in the details of an error. */
 const PARTS: Record<string, string> = { requestBody: 'body', query: 'query', path: 'path', header: 'header' };
-const MAX_DETAILS = 50;
 
-/** The details of a VALIDATION_ERROR: at most 50, each with the JSON Pointer of the value. */
+/** The details of a VALIDATION_ERROR: at most MAX_FAULTS, each with the JSON Pointer of the value. */
 export function toDetails(errors: readonly ValidationError[]): ErrorDetail[] {
   // `if` only says that `then` or `else` failed; what failed in it is in the list as well.
   const conditions = errors.filter(({ keyword }) => keyword === 'if');
   return errors
     .filter(({ keyword }) => keyword !== 'if')
-    .slice(0, MAX_DETAILS)
+    .slice(0, MAX_FAULTS)
     .map((error) => {
       const { path, message, keyword } = detailOf(error);
       return { path, message: message + conditionOf(error, conditions), keyword };

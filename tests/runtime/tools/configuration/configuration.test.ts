@@ -167,9 +167,9 @@ describe('HTTP_REQUEST', () => {
     );
   });
 
-  test('at most 50 faults are listed', async () => {
+  test('at most 20 faults are listed', async () => {
     const headers = Object.fromEntries(Array.from({ length: 80 }, (_, index) => [`a ${index}`, 'x']));
-    expect(await faultsOf('HTTP_REQUEST', { url, headers })).toHaveLength(50);
+    expect(await faultsOf('HTTP_REQUEST', { url, headers })).toHaveLength(20);
   });
 
   test.each([
