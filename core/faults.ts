@@ -40,6 +40,12 @@ function toFault({ keyword, message = 'is not valid', params, propertyName }: Er
   const extra: unknown = params.additionalProperty ?? params.unevaluatedProperty;
   if (extra !== undefined) return faultAt(below(here, String(extra)), 'is not a known field', keyword);
   if (keyword === 'required') return faultAt(below(here, String(params.missingProperty)), 'is required', keyword);
-  const allowed: unknown = params.allowedValues;
-  return faultAt(here, Array.isArray(allowed) ? `must be one of ${allowed.join(', ')}` : message, keyword);
+  return faultAt(here, allowedBy(params) ?? message, keyword);
+}
+
+/** What the value must be, in words, for the parameters of a failed `enum` or `const`; undefined for those of other keywords. */
+export function allowedBy(params: Record<string, unknown> = {}): string | undefined {
+  const { allowedValues, allowedValue } = params;
+  if (Array.isArray(allowedValues)) return `must be one of ${allowedValues.join(', ')}`;
+  return allowedValue === undefined ? undefined : `must be ${JSON.stringify(allowedValue)}`;
 }

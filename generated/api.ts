@@ -261,7 +261,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a variable
-         * @description With `mode=remove_from_prompt` every `{{name}}` is taken out of the editable system prompt and the variable itself stays. With `mode=purge` the variable is removed together with the values that conversations have stored for it; this cannot be undone and needs `confirmation=DELETE`, else 422 `CONFIRMATION_REQUIRED`. Purging leaves the prompt text and the published versions as they are.
+         * @description With `mode=remove_from_prompt` every `{{name}}` is taken out of the editable system prompt and the variable itself stays. With `mode=purge` the variable is removed together with the values that conversations have stored for it; this cannot be undone and needs `confirmation=DELETE`, in the query or in the body, else 422 `CONFIRMATION_REQUIRED`. Purging leaves the prompt text and the published versions as they are.
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`, `VARIABLE_NOT_FOUND`; 422 `CONFIRMATION_REQUIRED`.
          */
@@ -2462,7 +2462,7 @@ export interface components {
             description?: string | null;
             /** @description Picture of the agent, an http or https address. */
             avatarUrl?: string | null;
-            /** @description Free-form tags to find the agent by; absent or `null` for none. */
+            /** @description Free-form tags to find the agent by; absent or `null` for none. Equal tags are stored once. */
             categories?: string[] | null;
         };
         /**
@@ -2624,7 +2624,7 @@ export interface components {
             description?: string | null;
             /** @description Picture of the agent, an http or https address. */
             avatarUrl?: string | null;
-            /** @description Free-form tags to find the agent by. The list replaces the present one; `null` takes all away, as `[]` does. */
+            /** @description Free-form tags to find the agent by. The list replaces the present one; `null` takes all away, as `[]` does. Equal tags are stored once. */
             categories?: string[] | null;
             /** @description Instructions that open every conversation. `{{name}}` is replaced by a variable when `dynamicPromptEnabled` is on. */
             systemPrompt?: string | null;
@@ -2689,12 +2689,12 @@ export interface components {
              */
             followUpMaxAttempts?: number | null;
             /**
-             * @description Time of day from which follow-ups may be sent, in the time zone of the workspace. Comes as a pair with the end, and before it.
+             * @description Time of day (`HH:MM:SS` or `HH:MM`) from which follow-ups may be sent, in the time zone of the workspace. Comes as a pair with the end, and before it.
              * @example 09:00:00
              */
             followUpBusinessHoursStart?: string | null;
             /**
-             * @description Time of day until which follow-ups may be sent. What comes due later waits for the next start.
+             * @description Time of day (`HH:MM:SS` or `HH:MM`) until which follow-ups may be sent. What comes due later waits for the next start.
              * @example 18:00:00
              */
             followUpBusinessHoursEnd?: string | null;
@@ -2769,6 +2769,11 @@ export interface components {
              * @description Position among the variables of the agent, absent for 0; variables with equal positions are in the order of their creation.
              */
             sortOrder?: number;
+        };
+        /** @description Confirms that a variable is removed for good. */
+        AgentVariableDelete: {
+            /** @description Must be `DELETE` when `mode` is `purge`; ignored otherwise. */
+            confirmation?: string | null;
         };
         /** @description The fields to change. An absent field stays as it is, `null` clears it. */
         AgentVariableUpdate: {
@@ -4248,7 +4253,7 @@ export interface components {
             /** @description Address of the server's streamable HTTP endpoint, or of its SSE endpoint when it knows the older transport only. */
             url: string;
             authType: components["schemas"]["ExternalMcpAuthType"];
-            /** @description Name of the header that carries the credential, when `authType` is `CUSTOM_HEADER` and it was set by `authHeaderName`; else `null`. */
+            /** @description Name of the header that carries the credential, when `authType` is `CUSTOM_HEADER` and it was set by `authHeaderName`; else `null`, also when an API key has a header of its own. */
             authHeaderName: string | null;
             status: components["schemas"]["ExternalMcpStatus"];
             /** @description Why the last discovery failed, without any secret; `null` unless the status is `ERROR`. */
@@ -4300,7 +4305,7 @@ export interface components {
             /** @description The headers to send. Required when `authType` is `CUSTOM_HEADER`, unless `authHeaderName` and `authValue` name one header the old way; absent, `null` or `[]` for none. Each name once, in upper or lower case; names that HTTP or MCP sets itself, such as `Host` or `Mcp-Session-Id`, are refused. */
             authHeaders?: components["schemas"]["ExternalMcpAuthHeader"][] | null;
             /**
-             * @description The old way to name one header for `CUSTOM_HEADER`, with its value in `authValue`. Prefer `authHeaders`.
+             * @description The old way to name one header for `CUSTOM_HEADER`, with its value in `authValue`. Prefer `authHeaders`. With `API_KEY`: the header that carries the key, `X-Api-Key` when absent.
              * @example X-Api-Key
              */
             authHeaderName?: string | null;
@@ -4381,7 +4386,7 @@ export interface components {
             /** @description New headers for `CUSTOM_HEADER`. The list replaces all stored headers at once. They cannot be cleared: `null` and `[]` leave them as they are. Each name once, in upper or lower case; names that HTTP or MCP sets itself, such as `Host` or `Mcp-Session-Id`, are refused. */
             authHeaders?: components["schemas"]["ExternalMcpAuthHeader"][] | null;
             /**
-             * @description The old way to name one header for `CUSTOM_HEADER`, with its value in `authValue`. Prefer `authHeaders`. `null` takes the one header away: `authHeaders` or another `authType` must come in its place.
+             * @description The old way to name one header for `CUSTOM_HEADER`, with its value in `authValue`. Prefer `authHeaders`. `null` takes the one header away: `authHeaders` or another `authType` must come in its place. With `API_KEY`: the header that carries the key; `null` for `X-Api-Key`.
              * @example X-Api-Key
              */
             authHeaderName?: string | null;
@@ -4415,12 +4420,12 @@ export interface components {
              */
             maxAttempts?: number | null;
             /**
-             * @description Time of day from which follow-ups may be sent, in the time zone of the workspace. Comes as a pair with the end, and before it.
+             * @description Time of day (`HH:MM:SS` or `HH:MM`) from which follow-ups may be sent, in the time zone of the workspace. Comes as a pair with the end, and before it.
              * @example 09:00:00
              */
             businessHoursStart?: string | null;
             /**
-             * @description Time of day until which follow-ups may be sent, to the end of the second. What comes due later waits for the next start.
+             * @description Time of day (`HH:MM:SS` or `HH:MM`) until which follow-ups may be sent, to the end of the second. What comes due later waits for the next start.
              * @example 18:00:00
              */
             businessHoursEnd?: string | null;
@@ -4900,10 +4905,10 @@ export interface components {
             /** @description What the source is about. */
             description?: string | null;
             /**
-             * @description The only kind of source that comes as JSON; may be left out.
-             * @constant
+             * @description The only kind of source that comes as JSON; may be left out. `TEXT_INPUT`, as responses have it, is the same.
+             * @enum {string}
              */
-            sourceType?: "text_input";
+            sourceType?: "text_input" | "TEXT_INPUT";
             /** @description The text to draw on, plain or Markdown. The whole body may have 2 MiB. */
             textContent: string;
         };
@@ -7826,15 +7831,15 @@ export interface components {
     parameters: {
         /** @description Only models that can be used now. `false` also lists those whose provider is not configured. */
         ActiveOnly: boolean;
-        /** @description Only agents with this category tag. Repeat the parameter to accept any of several. */
+        /** @description Only agents with this category tag. Repeat the parameter to accept any of several; equal values count once. */
         AgentCategoriesFilter: string[];
         /** @description The feature's key, as `listFeatures` gives it. */
         AgentFeatureKey: string;
         /** @description The agent's id. */
         AgentPublicId: string;
-        /** @description Only agents whose name or description contains this text, in upper or lower case. */
+        /** @description Only agents whose name or description contains this text, in upper or lower case. An empty text is no filter. */
         AgentSearch: string;
-        /** @description Only agents with this status. Repeat the parameter to ask for several. */
+        /** @description Only agents with this status. Repeat the parameter to ask for several; equal values count once. */
         AgentStatusFilter: components["schemas"]["AgentStatus"][];
         /** @description Only models of this provider, by its key such as `openai`. An unknown key gives an empty list. */
         AiModelProviderFilter: string;
@@ -7850,7 +7855,7 @@ export interface components {
         ChannelTypeName: string;
         /** @description The client's id. */
         ClientPublicId: string;
-        /** @description Only clients whose workspace name, or a user of theirs whose name or email, contains this text, in upper or lower case. */
+        /** @description Only clients whose workspace name, or a user of theirs whose name or email, contains this text, in upper or lower case. An empty text is no filter. */
         ClientSearch: string;
         /** @description Only clients with this subscription status. */
         ClientStatusFilter: components["schemas"]["SubscriptionStatus"];
@@ -7872,11 +7877,11 @@ export interface components {
         CouponPublicId: string;
         /** @description The credit package's id. */
         CreditPackagePublicId: string;
-        /** @description Must be `DELETE` when `mode` is `purge`; ignored otherwise. */
+        /** @description Must be `DELETE` when `mode` is `purge`, unless the body confirms; ignored otherwise. */
         DeleteConfirmation: string;
         /** @description The external MCP server's id. */
         ExternalMcpPublicId: string;
-        /** @description Only servers whose name contains this text, in upper or lower case. */
+        /** @description Only servers whose name contains this text, in upper or lower case. An empty text is no filter. */
         ExternalMcpSearch: string;
         /** @description Only servers with this status. */
         ExternalMcpStatusFilter: components["schemas"]["ExternalMcpStatus"];
@@ -7884,7 +7889,7 @@ export interface components {
         ExternalUserIdFilter: string;
         /** @description The tool's id. */
         HttpToolPublicId: string;
-        /** @description Only tools whose name contains this text, in upper or lower case. */
+        /** @description Only tools whose name contains this text, in upper or lower case. An empty text is no filter. */
         HttpToolSearch: string;
         /** @description Which logo. */
         HubLogo: components["schemas"]["HubLogoType"];
@@ -7902,7 +7907,7 @@ export interface components {
         IsTestFilter: boolean;
         /** @description The knowledge source's id. */
         KnowledgeSourcePublicId: string;
-        /** @description Only knowledge sources whose name contains this text, in upper or lower case. */
+        /** @description Only knowledge sources whose name contains this text, in upper or lower case. An empty text is no filter. */
         KnowledgeSourceSearch: string;
         /** @description Only knowledge sources with this processing status. */
         KnowledgeSourceStatusFilter: components["schemas"]["ProcessingStatus"];
@@ -7928,7 +7933,7 @@ export interface components {
         PlanStatusFilter: components["schemas"]["PlanStatus"];
         /** @description The skill's id. */
         SkillPublicId: string;
-        /** @description Only skills whose name contains this text, in upper or lower case. */
+        /** @description Only skills whose name contains this text, in upper or lower case. An empty text is no filter. */
         SkillSearch: string;
         /** @description The id of the agent that is linked as a sub-agent. */
         SubAgentPublicId: string;
@@ -8047,11 +8052,11 @@ export interface operations {
                 page?: components["parameters"]["Page"];
                 /** @description Number of items on a page, at most 100. */
                 limit?: components["parameters"]["Limit"];
-                /** @description Only agents with this status. Repeat the parameter to ask for several. */
+                /** @description Only agents with this status. Repeat the parameter to ask for several; equal values count once. */
                 status?: components["parameters"]["AgentStatusFilter"];
-                /** @description Only agents whose name or description contains this text, in upper or lower case. */
+                /** @description Only agents whose name or description contains this text, in upper or lower case. An empty text is no filter. */
                 search?: components["parameters"]["AgentSearch"];
-                /** @description Only agents with this category tag. Repeat the parameter to accept any of several. */
+                /** @description Only agents with this category tag. Repeat the parameter to accept any of several; equal values count once. */
                 categories?: components["parameters"]["AgentCategoriesFilter"];
                 /** @description Also list archived agents. */
                 includeArchived?: components["parameters"]["IncludeArchived"];
@@ -8564,7 +8569,7 @@ export interface operations {
             query?: {
                 /** @description `remove_from_prompt` takes the variable out of the system prompt and keeps it; `purge` removes it for good, with its stored values. */
                 mode?: components["parameters"]["VariableDeleteMode"];
-                /** @description Must be `DELETE` when `mode` is `purge`; ignored otherwise. */
+                /** @description Must be `DELETE` when `mode` is `purge`, unless the body confirms; ignored otherwise. */
                 confirmation?: components["parameters"]["DeleteConfirmation"];
             };
             header?: never;
@@ -8576,7 +8581,12 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        /** @description The confirmation of a purge, where it is not in the query. JSON `null` is no body. */
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["AgentVariableDelete"];
+            };
+        };
         responses: {
             /** @description The references or the variable are removed. */
             204: {
@@ -8588,9 +8598,11 @@ export interface operations {
                 };
                 content?: never;
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["ValidationErrorInBody"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["AgentNotFoundOrVariableNotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ConfirmationRequired"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
@@ -9193,7 +9205,7 @@ export interface operations {
                 page?: components["parameters"]["Page"];
                 /** @description Number of items on a page, at most 100. */
                 limit?: components["parameters"]["Limit"];
-                /** @description Only skills whose name contains this text, in upper or lower case. */
+                /** @description Only skills whose name contains this text, in upper or lower case. An empty text is no filter. */
                 search?: components["parameters"]["SkillSearch"];
             };
             header?: never;
@@ -9515,7 +9527,7 @@ export interface operations {
                 limit?: components["parameters"]["Limit"];
                 /** @description Only knowledge sources with this processing status. */
                 status?: components["parameters"]["KnowledgeSourceStatusFilter"];
-                /** @description Only knowledge sources whose name contains this text, in upper or lower case. */
+                /** @description Only knowledge sources whose name contains this text, in upper or lower case. An empty text is no filter. */
                 search?: components["parameters"]["KnowledgeSourceSearch"];
             };
             header?: never;
@@ -9767,7 +9779,7 @@ export interface operations {
             query?: {
                 /** @description Only tools of this type. */
                 toolType?: components["parameters"]["ToolTypeFilter"];
-                /** @description Only tools whose name contains this text, in upper or lower case. */
+                /** @description Only tools whose name contains this text, in upper or lower case. An empty text is no filter. */
                 search?: components["parameters"]["HttpToolSearch"];
             };
             header?: never;
@@ -9884,7 +9896,7 @@ export interface operations {
                 limit?: components["parameters"]["Limit"];
                 /** @description Only tools of this type. */
                 toolType?: components["parameters"]["ToolTypeFilter"];
-                /** @description Only tools whose name contains this text, in upper or lower case. */
+                /** @description Only tools whose name contains this text, in upper or lower case. An empty text is no filter. */
                 search?: components["parameters"]["HttpToolSearch"];
             };
             header?: never;
@@ -10288,7 +10300,7 @@ export interface operations {
                 limit?: components["parameters"]["Limit"];
                 /** @description Only servers with this status. */
                 status?: components["parameters"]["ExternalMcpStatusFilter"];
-                /** @description Only servers whose name contains this text, in upper or lower case. */
+                /** @description Only servers whose name contains this text, in upper or lower case. An empty text is no filter. */
                 search?: components["parameters"]["ExternalMcpSearch"];
             };
             header?: never;
@@ -11692,7 +11704,7 @@ export interface operations {
                 limit?: components["parameters"]["Limit"];
                 /** @description Only clients with this subscription status. */
                 status?: components["parameters"]["ClientStatusFilter"];
-                /** @description Only clients whose workspace name, or a user of theirs whose name or email, contains this text, in upper or lower case. */
+                /** @description Only clients whose workspace name, or a user of theirs whose name or email, contains this text, in upper or lower case. An empty text is no filter. */
                 q?: components["parameters"]["ClientSearch"];
             };
             header?: never;

@@ -257,7 +257,7 @@ export interface Conversations {
 
 export interface ExternalMcps {
   /**
-   * Set when CUSTOM_HEADER was given as one name and one value; null when as a list of headers
+   * The header of the one value. CUSTOM_HEADER: null when given as a list of headers. API_KEY: null for X-Api-Key
    */
   auth_header_name: string | null;
   auth_type: "NONE" | "API_KEY" | "BEARER_TOKEN" | "CUSTOM_HEADER";

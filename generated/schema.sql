@@ -371,7 +371,7 @@ create table external_mcps (
   constraint external_mcps_error CHECK ((status = 'ERROR'::text) = (error_message IS NOT NULL)),
   constraint external_mcps_input_schemas_check CHECK (jsonb_typeof(input_schemas) = 'object'::text),
   constraint external_mcps_name_check CHECK (char_length(name) >= 1 AND char_length(name) <= 255),
-  constraint external_mcps_one_header CHECK (auth_header_name IS NULL OR auth_type = 'CUSTOM_HEADER'::text),
+  constraint external_mcps_one_header CHECK (auth_header_name IS NULL OR (auth_type = ANY (ARRAY['CUSTOM_HEADER'::text, 'API_KEY'::text]))),
   constraint external_mcps_status_check CHECK (status = ANY (ARRAY['PENDING'::text, 'CONNECTED'::text, 'ERROR'::text, 'PENDING_AUTHORIZATION'::text, 'EXPIRED'::text])),
   constraint external_mcps_tools_check CHECK (jsonb_typeof(tools) = 'array'::text),
   constraint external_mcps_url_check CHECK (char_length(url) >= 1 AND char_length(url) <= 2048)

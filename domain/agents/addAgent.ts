@@ -2,6 +2,7 @@ import { fault } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import { type AgentRow, insertAgent, reserveAgentPlace } from '../../db/queries/agents/agents.ts';
 import { inTransaction } from '../../db/transaction.ts';
+import { distinctCategories } from './config/changeConfig.ts';
 import type { DraftContext } from './draft/draft.ts';
 
 /** What a new agent is called; absent and null = empty. */
@@ -28,7 +29,7 @@ export async function addAgent(
     name,
     description,
     avatar_url: avatarUrl,
-    categories: categories ?? [],
+    categories: distinctCategories(categories),
     created_at: now,
     updated_at: now,
   };

@@ -11,7 +11,7 @@ type Fields = Pick<
 /** How the service authenticates to a server. */
 export interface ServerAuth {
   authType: McpAuthType;
-  /** Set when CUSTOM_HEADER is one name and one value. */
+  /** Set when CUSTOM_HEADER is one name and one value, and when API_KEY names its header. */
   headerName: string | null;
   credential: McpCredential | null;
 }
@@ -97,17 +97,26 @@ export function decideAuth(fields: Fields, present?: PresentAuth): ServerAuth {
     case 'NONE':
       rejectUnused(fields, authType, ['authValue', 'authHeaders', 'authHeaderName']);
       return { authType, headerName: null, credential: null };
-    case 'API_KEY':
-    case 'BEARER_TOKEN': {
-      rejectUnused(fields, authType, ['authHeaders', 'authHeaderName']);
-      const value = fields.authValue ?? storedValueOf(present);
-      if (value === undefined) throw invalid('/body/authValue', `${authType} needs a credential.`, 'required');
-      checkValue(value, '/body/authValue');
-      return { authType, headerName: null, credential: { value } };
+    case 'API_KEY': {
+      rejectUnused(fields, authType, ['authHeaders']);
+      const kept = present?.authType === 'API_KEY' ? present.headerName : null;
+      const headerName = fields.authHeaderName === undefined ? kept : fields.authHeaderName;
+      if (headerName !== null) checkHeaderName(headerName, '/body/authHeaderName');
+      return { authType, headerName, credential: oneValue(fields, authType, present) };
     }
+    case 'BEARER_TOKEN':
+      rejectUnused(fields, authType, ['authHeaders', 'authHeaderName']);
+      return { authType, headerName: null, credential: oneValue(fields, authType, present) };
     case 'CUSTOM_HEADER':
       return customHeaders(fields, present, storedValueOf(present));
   }
+}
+
+function oneValue(fields: Fields, authType: string, present: PresentAuth | undefined): McpCredential {
+  const value = fields.authValue ?? storedValueOf(present);
+  if (value === undefined) throw invalid('/body/authValue', `${authType} needs a credential.`, 'required');
+  checkValue(value, '/body/authValue');
+  return { value };
 }
 
 function storedValueOf(present: PresentAuth | undefined): string | undefined {

@@ -2,10 +2,11 @@ import { detachVariable, purgeVariable } from '../../domain/agents/variables/var
 import type { Handler } from '../handler.ts';
 
 export const deleteVariable: Handler<'deleteVariable'> = async (context) => {
-  const { path, query, reply } = context;
+  const { path, query, body, reply } = context;
   const { agentPublicId, variablePublicId } = path;
   if (query.mode === 'purge') {
-    await purgeVariable(context, agentPublicId, variablePublicId, { confirmed: query.confirmation === 'DELETE' });
+    const confirmed = [query.confirmation, body?.confirmation].includes('DELETE');
+    await purgeVariable(context, agentPublicId, variablePublicId, { confirmed });
   } else await detachVariable(context, agentPublicId, variablePublicId);
   return reply(204);
 };

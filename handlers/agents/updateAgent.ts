@@ -1,4 +1,4 @@
-import { type AgentMetadata, changeConfig } from '../../domain/agents/config/changeConfig.ts';
+import { type AgentMetadata, changeConfig, distinctCategories } from '../../domain/agents/config/changeConfig.ts';
 import type { Handler } from '../handler.ts';
 import { agentBody } from './agentBody.ts';
 
@@ -9,7 +9,7 @@ export const updateAgent: Handler<'updateAgent'> = async (context) => {
   if (name !== undefined) metadata.name = name;
   if (description !== undefined) metadata.description = description;
   if (avatarUrl !== undefined) metadata.avatar_url = avatarUrl;
-  if (categories !== undefined) metadata.categories = categories ?? [];
+  if (categories !== undefined) metadata.categories = distinctCategories(categories);
   const agent = await changeConfig(context, path.agentPublicId, config, { metadata });
   return reply(200, agentBody(agent, runtime));
 };

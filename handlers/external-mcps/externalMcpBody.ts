@@ -10,7 +10,8 @@ export function externalMcpBody(row: ShownExternalMcp): ExternalMcp {
     name: row.name,
     url: row.url,
     authType: row.auth_type,
-    authHeaderName: row.auth_header_name,
+    // By the contract an API key shows no header.
+    authHeaderName: row.auth_type === 'CUSTOM_HEADER' ? row.auth_header_name : null,
     status: row.status,
     errorMessage: row.error_message,
     lastDiscoveredAt: row.last_discovered_at?.toISOString() ?? null,

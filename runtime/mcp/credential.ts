@@ -47,7 +47,7 @@ export function credentialHeaders(secrets: SecretBox, server: McpServerRow): Rec
   const { value } = credential;
   switch (server.auth_type) {
     case 'API_KEY':
-      return { 'X-Api-Key': value };
+      return { [server.auth_header_name ?? 'X-Api-Key']: value };
     case 'BEARER_TOKEN':
       return { Authorization: `Bearer ${value}` };
     case 'CUSTOM_HEADER':

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Kysely } from 'kysely';
 import { LRUCache } from 'lru-cache';
-import { hashApiKey, isApiKeyShape } from '../../core/apiKey.ts';
+import { hasApiKeyChecksum, hashApiKey, isApiKeyFormat } from '../../core/apiKey.ts';
 import type { Clock } from '../../core/clock.ts';
 import { fault } from '../../core/errors.ts';
 import { findApiKeysByHash, touchApiKey } from '../../db/queries/workspaces/apiKeys.ts';
@@ -63,8 +63,8 @@ export class Authenticator {
   }
 
   /**
-   * The owner of the request's key. Throws MISSING_API_KEY, INVALID_API_KEY_FORMAT (decided without the database) or
-   * INVALID_API_KEY (unknown, revoked, or its workspace is deleted).
+   * The owner of the request's key. Throws MISSING_API_KEY, INVALID_API_KEY_FORMAT (prefix or length) or INVALID_API_KEY (unknown,
+   * revoked, its workspace is deleted, or its checksum is wrong, which is decided without the database).
    */
   async authenticate(headers: IncomingHttpHeaders): Promise<Principal> {
     const key = keyOf(headers);
@@ -73,8 +73,8 @@ export class Authenticator {
     const id = hash.toString('base64');
     const known = this.#trusted.get(id);
     if (known) return known;
-    if (!isApiKeyShape(key)) throw fault('INVALID_API_KEY_FORMAT', undefined, { headers: CHALLENGE });
-    if (this.#unknown.has(id)) throw unknownKey();
+    if (!isApiKeyFormat(key)) throw fault('INVALID_API_KEY_FORMAT', undefined, { headers: CHALLENGE });
+    if (!hasApiKeyChecksum(key) || this.#unknown.has(id)) throw unknownKey();
     const [forgotten, added] = [this.#forgotten, this.#added];
     const lookup = this.#proven.has(id) ? this.#provenLookup : this.#lookup;
     const row = await lookup.ownerOf(hash, id);

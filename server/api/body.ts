@@ -24,6 +24,12 @@ export function readQuery(search: string): Record<string, unknown> {
   }
   // maxKeys 0 means no limit. By default the pairs after the thousandth would be ignored, and so not be validated.
   const query = { ...parse(search, undefined, undefined, { maxKeys: 0 }) };
+  // Equal values of a parameter that is given more than once count once.
+  for (const [name, value] of Object.entries(query)) {
+    if (!Array.isArray(value)) continue;
+    const distinct = [...new Set(value)];
+    query[name] = distinct.length === 1 ? distinct[0] : distinct;
+  }
   checkStorable(query, '/query');
   return query;
 }

@@ -97,13 +97,17 @@ describe('401', () => {
     ['another scheme', { Authorization: 'Basic Z3NrXw==' }, 'MISSING_API_KEY'],
     ['no token', { Authorization: 'Bearer' }, 'MISSING_API_KEY'],
     ['an empty key', { 'X-Api-Key': '' }, 'MISSING_API_KEY'],
-    ['a key with one character changed', { 'X-Api-Key': 'changed' }, 'INVALID_API_KEY_FORMAT'],
+    ['a key with one character changed', { 'X-Api-Key': 'changed' }, 'INVALID_API_KEY'],
+    ['a key with a character that keys do not have', { 'X-Api-Key': 'dashed' }, 'INVALID_API_KEY'],
+    ['a key with another prefix', { 'X-Api-Key': 'prefix' }, 'INVALID_API_KEY_FORMAT'],
     ['a key cut short', { 'X-Api-Key': 'short' }, 'INVALID_API_KEY_FORMAT'],
     ['a key in the query only', {}, 'MISSING_API_KEY'],
   ])('%s is no key', async (what, headers, code) => {
     const key = app.workspace.apiKey;
     const wrong: Record<string, string> = {
       changed: `${key.slice(0, 10)}${key[10] === 'a' ? 'b' : 'a'}${key.slice(11)}`,
+      dashed: `${key.slice(0, 10)}-${key.slice(11)}`,
+      prefix: `key_${key.slice(4)}`,
       short: key.slice(0, -1),
     };
     const request = app.raw.get(`${API_PREFIX}/health${what.includes('query') ? `?apiKey=${key}` : ''}`);

@@ -1,4 +1,4 @@
-import { hashApiKey, isApiKeyShape } from '../../core/apiKey.ts';
+import { hasApiKeyChecksum, hashApiKey, isApiKeyFormat } from '../../core/apiKey.ts';
 import { newId } from '../../core/ids.ts';
 import { findApiKeysByHash } from '../../db/queries/workspaces/apiKeys.ts';
 import { takeFromQuota } from '../../db/queries/workspaces/quota.ts';
@@ -33,7 +33,7 @@ describe('create', () => {
     const limits = ['--agent-limit', '3', '--operation-limit', '50', '--tool-limit', '7'];
     const created = await json('create', 'Acme', ...limits, '--time-zone', 'America/Sao_Paulo');
     expect(Object.keys(created)).toEqual(['workspacePublicId', 'apiKeyPublicId', 'apiKey']);
-    expect(isApiKeyShape(created.apiKey)).toBe(true);
+    expect(isApiKeyFormat(created.apiKey) && hasApiKeyChecksum(created.apiKey)).toBe(true);
     expect(await findApiKeysByHash(setting.database.system, [hashApiKey(created.apiKey)])).toMatchObject([
       { id: created.apiKeyPublicId, workspace_id: created.workspacePublicId },
     ]);

@@ -5,7 +5,7 @@ import type { AgentConfig } from '../../../db/stored/agentSnapshot.ts';
 import type { Agents } from '../../../generated/db.ts';
 import type { Runtime } from '../../../runtime/runtime.ts';
 import { changeColumns, changeDraft, type DraftContext } from '../draft/draft.ts';
-import { CONFIG_COLUMNS, CONFIG_FIELDS, configOf } from './config.ts';
+import { CONFIG_COLUMNS, CONFIG_FIELDS, type ConfigField, configOf } from './config.ts';
 import { checkFeatures, checkModelSettings, type FieldPlace } from './rules.ts';
 
 /** What a change of an agent's own fields needs: models are looked up by their ids. */
@@ -29,11 +29,22 @@ function columnsOf(
   for (const field of CONFIG_FIELDS) {
     const given = change[field];
     if (given === undefined) continue;
-    const value = given === null && typeof config[field] === 'boolean' ? false : given;
+    const value = storedValue(field, given === null && typeof config[field] === 'boolean' ? false : given);
     config[field] = value;
     columns[CONFIG_COLUMNS[field]] = value;
   }
   return { columns, config: config as unknown as AgentConfig };
+}
+
+/** The value as it is stored: a time of day has seconds, also when the request leaves them out. */
+function storedValue(field: ConfigField, value: unknown): unknown {
+  const isTime = field === 'followUpBusinessHoursStart' || field === 'followUpBusinessHoursEnd';
+  return isTime && typeof value === 'string' && value.length === 'HH:MM'.length ? `${value}:00` : value;
+}
+
+/** The categories of a request: equal ones count once. */
+export function distinctCategories(categories: readonly string[] | null | undefined): string[] {
+  return [...new Set(categories)];
 }
 
 function hasValues(change: object): boolean {

@@ -1,5 +1,5 @@
 import type { ErrorDetail } from '../../../core/errors.ts';
-import { MAX_FAULTS } from '../../../core/faults.ts';
+import { allowedBy, MAX_FAULTS } from '../../../core/faults.ts';
 import { pointerStep } from '../../../core/jsonPointer.ts';
 
 /** An error of Ajv (`verbose`), as openapi-backend returns it: the first step of `instancePath` is a part of the request. */
@@ -53,10 +53,5 @@ function detailOf({ instancePath, keyword, message, params, schema }: Validation
   if (missing) return { path, message: 'is required', keyword };
   // `not: {}` refuses whatever is there.
   if (keyword === 'not' && JSON.stringify(schema) === '{}') return { path, message: 'must be left out', keyword };
-  const allowed = params?.allowedValues;
-  return {
-    path,
-    message: Array.isArray(allowed) ? `must be one of ${allowed.join(', ')}` : (message ?? 'is not valid'),
-    keyword,
-  };
+  return { path, message: allowedBy(params) ?? message ?? 'is not valid', keyword };
 }

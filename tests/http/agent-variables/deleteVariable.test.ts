@@ -153,6 +153,39 @@ describe('404 VARIABLE_NOT_FOUND', () => {
   });
 });
 
+describe('a confirmation in the body', () => {
+  test.each(['', '&confirmation=', '&confirmation=no'])('purges with mode=purge%s', async (confirmation) => {
+    const agent = await makeAgent(app);
+    const variable = await makeVariable(app, agent.publicId, { name: 'city' });
+    await remove(agent.publicId, variable.publicId, `?mode=purge${confirmation}`)
+      .send({ confirmation: 'DELETE' })
+      .expect(204);
+    expect(await list(agent.publicId)).toEqual([]);
+  });
+
+  test('purges nothing without mode=purge', async () => {
+    const agent = await makeAgent(app);
+    const variable = await makeVariable(app, agent.publicId, { name: 'city' });
+    await remove(agent.publicId, variable.publicId, '').send({ confirmation: 'DELETE' }).expect(204);
+    expect(await list(agent.publicId)).toEqual([variable]);
+  });
+
+  test.each<[object | null, number]>([
+    [{ confirmation: 'delete' }, 422],
+    [{ confirmation: null }, 422],
+    [null, 422],
+    [{}, 422],
+    [{ confirmation: true }, 400],
+    [{ confirmed: 'DELETE' }, 400],
+  ])('%j does not purge', async (body, status) => {
+    const agent = await makeAgent(app);
+    const variable = await makeVariable(app, agent.publicId, { name: 'city' });
+    const request = remove(agent.publicId, variable.publicId, '?mode=purge').set('Content-Type', 'application/json');
+    expect((await request.send(JSON.stringify(body))).status).toBe(status);
+    expect(await list(agent.publicId)).toEqual([variable]);
+  });
+});
+
 describe('422 CONFIRMATION_REQUIRED', () => {
   test.each(['', '&confirmation=', '&confirmation=delete', '&confirmation=yes'])(
     'mode=purge%s removes nothing',

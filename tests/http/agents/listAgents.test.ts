@@ -86,6 +86,11 @@ describe('200', () => {
     ["?search='", []],
     ['?search=nothing+like+it', []],
     ['?search=about+100%25+cotton', ['Sales']],
+    ['?search=', ['Off', 'Live', 'back\\slash', 'Müller', 'Support', 'Sales']],
+    ['?status=active&status=active', ['Live']],
+    ['?status=active&status=archived&status=active&status=archived&status=active', ['Old', 'Live']],
+    ['?includeArchived=false&includeArchived=false&categories=internal', ['back\\slash']],
+    [`?${'categories=shop&'.repeat(12)}`, ['Live', 'Sales']],
     ['?categories=shop', ['Live', 'Sales']],
     ['?categories=Shop', ['Müller']],
     ['?categories=shop&categories=internal', ['Live', 'back\\slash', 'Sales']],
@@ -143,14 +148,7 @@ describe('200', () => {
 });
 
 describe('400', () => {
-  test.each([
-    'status=published',
-    'status=draft&status=draft',
-    'status=',
-    'search=',
-    'categories=',
-    `search=${'a'.repeat(201)}`,
-  ])('%s', async (query) => {
+  test.each(['status=published', 'status=', 'categories=', `search=${'a'.repeat(201)}`])('%s', async (query) => {
     const { status, body } = await app.api('get', `/agents?${query}`);
     expect([status, body.code]).toEqual([400, 'VALIDATION_ERROR']);
   });

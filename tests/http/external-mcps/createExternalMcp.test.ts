@@ -84,6 +84,12 @@ describe('201', () => {
       null,
       (h) => h['x-api-key'] === SECRET,
     ],
+    [
+      'API_KEY with a header of its own',
+      { authType: 'API_KEY', authValue: SECRET, authHeaderName: 'X-Team-Key' },
+      null,
+      (h) => h['x-team-key'] === SECRET && !h['x-api-key'],
+    ],
   ])(
     '%s: the credential goes with every request, is stored encrypted and never returned',
     async (name, auth, headerName, authorize) => {
@@ -212,8 +218,13 @@ describe('400 VALIDATION_ERROR', () => {
     ['headers that NONE does not use', { ...one('X-K'), authType: 'NONE' }, '/body/authHeaders'],
     ['headers that API_KEY does not use', { ...one('X-K'), authType: 'API_KEY', authValue: 'v' }, '/body/authHeaders'],
     [
-      'a name that API_KEY does not use',
-      { authType: 'API_KEY', authValue: 'v', authHeaderName: 'X-K' },
+      'a name that BEARER_TOKEN does not use',
+      { authType: 'BEARER_TOKEN', authValue: 'v', authHeaderName: 'X-K' },
+      '/body/authHeaderName',
+    ],
+    [
+      'a reserved name for the API key',
+      { authType: 'API_KEY', authValue: 'v', authHeaderName: 'Host' },
       '/body/authHeaderName',
     ],
     ['a blank value', { authType: 'API_KEY', authValue: ' \t' }, '/body/authValue'],

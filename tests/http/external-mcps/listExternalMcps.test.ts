@@ -82,11 +82,8 @@ describe('200', () => {
 });
 
 describe('400', () => {
-  test.each(['status=connected', 'status=', 'search=', `search=${'a'.repeat(256)}`, 'limit=101'])(
-    '%s',
-    async (query) => {
-      const { status, body } = await list(`?${query}`);
-      expect([status, body.code]).toEqual([400, 'VALIDATION_ERROR']);
-    },
-  );
+  test.each(['status=connected', 'status=', `search=${'a'.repeat(256)}`, 'limit=101'])('%s', async (query) => {
+    const { status, body } = await list(`?${query}`);
+    expect([status, body.code]).toEqual([400, 'VALIDATION_ERROR']);
+  });
 });

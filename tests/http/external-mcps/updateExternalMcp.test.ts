@@ -36,6 +36,10 @@ const storedOf = async (publicId: string) => (await storedMcps(app.workspace)).f
 const ways: Record<string, { fields: object; sees: (headers: IncomingHttpHeaders) => boolean }> = {
   none: { fields: { authType: 'NONE' }, sees: (h) => !('x-api-key' in h || 'authorization' in h || 'x-own' in h) },
   key: { fields: { authType: 'API_KEY', authValue: 'sk-old' }, sees: (h) => h['x-api-key'] === 'sk-old' },
+  ownKey: {
+    fields: { authType: 'API_KEY', authHeaderName: 'X-Own', authValue: 'sk-old' },
+    sees: (h) => h['x-own'] === 'sk-old',
+  },
   bearer: {
     fields: { authType: 'BEARER_TOKEN', authValue: 'sk-old' },
     sees: (h) => h.authorization === 'Bearer sk-old',
@@ -165,6 +169,27 @@ describe('200', () => {
       'none',
       { authType: 'API_KEY', authValue: 'n' },
       (h) => h['x-api-key'] === 'n',
+      null,
+    ],
+    [
+      'another header of the API key',
+      'key',
+      { authHeaderName: 'X-Mine' },
+      (h) => h['x-mine'] === 'sk-old' && !h['x-api-key'],
+      null,
+    ],
+    [
+      'the usual header of the API key',
+      'ownKey',
+      { authHeaderName: null },
+      (h) => h['x-api-key'] === 'sk-old' && !h['x-own'],
+      null,
+    ],
+    [
+      'a new API key in its own header',
+      'ownKey',
+      { authValue: 'sk-new' },
+      (h) => h['x-own'] === 'sk-new' && !h['x-api-key'],
       null,
     ],
     ['no credential any more', 'bearer', { authType: 'NONE' }, (h) => !h.authorization, null],

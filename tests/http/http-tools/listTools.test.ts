@@ -72,7 +72,7 @@ describe('200', () => {
 });
 
 describe('400 VALIDATION_ERROR', () => {
-  test.each([{ toolType: 'SHELL' }, { search: '' }, { page: 0 }, { limit: 1000 }])('refuses %j', async (query) => {
+  test.each([{ toolType: 'SHELL' }, { page: 0 }, { limit: 1000 }])('refuses %j', async (query) => {
     const { list } = await workspaceWith();
     const { status, body } = await list(query);
     expect([status, body.code]).toEqual([400, 'VALIDATION_ERROR']);

@@ -59,8 +59,10 @@ describe('201', () => {
 
   test('description and sourceType may be left out, and a description may be null', async () => {
     expect((await create({ name: 'A', textContent: 'a' })).body.description).toBeNull();
-    const named = await create({ name: 'A', description: null, sourceType: 'text_input', textContent: 'a' });
-    expect([named.status, named.body.description]).toEqual([201, null]);
+    for (const sourceType of ['text_input', 'TEXT_INPUT']) {
+      const { status, body } = await create({ name: 'A', description: null, sourceType, textContent: 'a' });
+      expect([status, body.description, body.sourceType]).toEqual([201, null, 'TEXT_INPUT']);
+    }
   });
 
   test('names need not be unique', async () => {

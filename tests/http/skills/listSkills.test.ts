@@ -57,7 +57,7 @@ describe('200', () => {
 });
 
 describe('400 VALIDATION_ERROR', () => {
-  test.each(['?limit=101', '?page=0', '?search=', '?status=active'])('refuses %s', async (query) => {
+  test.each(['?limit=101', '?page=0', '?status=active'])('refuses %s', async (query) => {
     const { status, body } = await list(query);
     expect([status, body.code]).toEqual([400, 'VALIDATION_ERROR']);
   });

@@ -21,9 +21,17 @@ describe('inputs', () => {
     [{ a: 1, b: 2 }, 'b is not a known field'],
     [{ a: 1, c: { d: 'x' } }, 'c/d must match format "email"'],
     [{ a: 1, e: 'z' }, 'e must be one of x, y'],
+    [{ a: 1, f: 'z' }, 'f must be "on"'],
+    [{ a: 1, g: 0 }, 'g must be null'],
   ])('%j is refused with the reason', (inputs, why) => {
     const schema = object(
-      { a: { type: 'integer' }, c: { properties: { d: { format: 'email' } } }, e: { enum: ['x', 'y'] } },
+      {
+        a: { type: 'integer' },
+        c: { properties: { d: { format: 'email' } } },
+        e: { enum: ['x', 'y'] },
+        f: { const: 'on' },
+        g: { const: null },
+      },
       { required: ['a'], additionalProperties: false },
     );
     expect(checkInputs(schema, inputs)).toEqual({ problem: `The inputs do not fit the tool: ${why}.` });
