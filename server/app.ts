@@ -8,10 +8,12 @@ import type { DocumentedOperation } from './api/contract/document.ts';
 import { errorBody, sendError, toApiError } from './api/errors.ts';
 import { checkHead } from './api/headCheck.ts';
 import { keyOf } from './api/idempotency/key.ts';
+import { identify } from './api/identify.ts';
 import type { RateLimiter } from './api/rateLimit.ts';
-import { requestIdOf } from './api/requestId.ts';
 import { type ResponderParts, respond } from './api/respond.ts';
 import { checkStorable } from './api/storable.ts';
+import { docsPage } from './routes/docsPage.ts';
+import { documentRoutes } from './routes/document/routes.ts';
 import { publicFiles } from './routes/files.ts';
 import { operationalRoutes } from './routes/operational.ts';
 import type { Telemetry } from './telemetry.ts';
@@ -26,8 +28,10 @@ export interface AppParts extends ResponderParts {
   uploadDir: string;
   /** False in a process that does background work only: it has the operational paths and no API. */
   servesApi: boolean;
-  /** Whether new work is taken; false while the server starts or drains. */
+  /** Whether load balancers shall send requests here; false while the service starts and from the moment that it shall stop. */
   ready(): boolean;
+  /** Whether requests are served; those that come while the service is on its way out, too. */
+  serving(): boolean;
   /** Whether the database answers. */
   ping(): Promise<boolean>;
   /** Called for every response. The tests record with it which documented statuses they have met. */
@@ -68,7 +72,7 @@ export function createApp(parts: AppParts): Express {
       const [path = '', search = ''] = splitUrl(request.url);
       const match = contract.match(request.method, path);
       operation = match.operation;
-      if (!parts.ready()) throw fault('UNAVAILABLE');
+      if (!parts.serving()) throw fault('UNAVAILABLE');
       principal = await parts.authenticator.authenticate(request.headers);
       await parts.rateLimiter.take(principal.apiKeyId, request, response);
       checkStorable(match.params, '/path');
@@ -110,6 +114,7 @@ export function createApp(parts: AppParts): Express {
   if (parts.servesApi) {
     app.use(API_PREFIX, serve);
     app.use('/files', publicFiles(parts.runtime));
+    app.use(documentRoutes(parts), docsPage());
   }
   app.use(operationalRoutes({ ...parts, registry: telemetry.registry }));
   app.use((request: Request, response: Response) => {
@@ -122,13 +127,6 @@ export function createApp(parts: AppParts): Express {
     sendError(response, toApiError(error), requestId);
   });
   return app;
-}
-
-/** Sets the `X-Request-Id` of the response and returns it. */
-function identify(request: Request, response: Response): string {
-  const requestId = requestIdOf(request.headers['x-request-id']);
-  response.setHeader('X-Request-Id', requestId);
-  return requestId;
 }
 
 function splitUrl(url: string): [string, string] {

@@ -14,6 +14,10 @@ export interface Config {
   /** Absent: the embedded PostgreSQL in `dataDir`. */
   databaseUrl: string | undefined;
   dataDir: string;
+  /** How long a start waits for the database of `databaseUrl`. */
+  databaseWaitSeconds: number;
+  /** How long requests are still served after SIGTERM, while load balancers see that the service is not ready. */
+  drainSeconds: number;
   /** Connections a pool may open. */
   poolSize: number;
   /** Background turns (follow-ups, continued conversations) at a time in this process. */
@@ -114,6 +118,8 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     publicUrl: publicUrl(env),
     databaseUrl: databaseUrlOf(env),
     dataDir: env.GUILDHALL_DATA_DIR || './data',
+    databaseWaitSeconds: integer(env, 'GUILDHALL_DATABASE_WAIT_SECONDS', 60, 0, 3600),
+    drainSeconds: integer(env, 'GUILDHALL_DRAIN_SECONDS', 5, 0, 300),
     poolSize: integer(env, 'GUILDHALL_POOL_SIZE', 16, 2, 500),
     backgroundTurns: integer(env, 'GUILDHALL_BACKGROUND_TURNS', 64, 1, 1000),
     rateLimit: integer(env, 'GUILDHALL_RATE_LIMIT', 0, 0, 1_000_000),

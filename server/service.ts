@@ -35,13 +35,18 @@ export interface Service {
   queue: Queue;
   /** While false, operations answer 503 and `/readyz` says so. */
   setReady(ready: boolean): void;
+  /** From now on `/readyz` says no, and requests are served all the same: load balancers need a moment to see it. */
+  drain(): void;
   /** Closes everything that the service holds open. Aborts background work that still runs: call `queue.stop` first to let it finish. */
   close(): Promise<void>;
 }
 
 /** The parts of a service; the optional ones are for tests. */
 export interface ServiceOptions {
-  config: Omit<Config, 'host' | 'port' | 'databaseUrl' | 'poolSize' | 'logLevel'>;
+  config: Omit<
+    Config,
+    'host' | 'port' | 'databaseUrl' | 'databaseWaitSeconds' | 'drainSeconds' | 'poolSize' | 'logLevel'
+  >;
   contract: Contract;
   database: Database;
   /** Where the database is, for the login that owns its tables. */
@@ -84,6 +89,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   });
   const authenticator = new Authenticator(database.system, clock);
   let ready = false;
+  let serving = false;
   const app = createApp({
     contract,
     authenticator,
@@ -100,6 +106,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     logger,
     telemetry: createTelemetry(logger, createLatenessReader({ jobs: everyJob, context: { database, clock, logger } })),
     ready: () => ready,
+    serving: () => serving,
     ping: () =>
       database.ping().then(
         () => true,
@@ -134,6 +141,10 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     queue,
     setReady: (value) => {
       ready = value;
+      serving = value;
+    },
+    drain() {
+      ready = false;
     },
     async close() {
       clearInterval(tidying);

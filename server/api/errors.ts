@@ -1,4 +1,4 @@
-import type { Response } from 'express';
+import type { ServerResponse } from 'node:http';
 import { ApiError, fault } from '../../core/errors.ts';
 import { databaseFault } from '../../db/errors.ts';
 import { StorageError } from '../../integrations/storage/storage.ts';
@@ -17,7 +17,7 @@ export function errorBody(error: ApiError, requestId: string) {
 }
 
 /** The one renderer: writes the error as the answer, if none has begun. */
-export function sendError(response: Response, error: ApiError, requestId: string): void {
+export function sendError(response: ServerResponse, error: ApiError, requestId: string): void {
   if (response.headersSent) {
     response.destroy();
     return;

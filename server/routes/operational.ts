@@ -1,18 +1,21 @@
 import express, { type Router } from 'express';
 import type { Registry } from 'prom-client';
-import { docsPage } from './docsPage.ts';
-import { type DocumentParts, documentRoutes } from './document/routes.ts';
+import { protect } from '../api/identify.ts';
 
 /** The parts of the service that the operational routes read. */
-export interface OperationalParts extends DocumentParts {
+export interface OperationalParts {
   registry: Registry;
   ready(): boolean;
   ping(): Promise<boolean>;
 }
 
-/** Routes beside the contract, without a key: health, metrics, the document, and the API reference. */
+/** Routes of every process, without a key: health and metrics. */
 export function operationalRoutes(parts: OperationalParts): Router {
   const router = express.Router();
+  router.use(['/livez', '/readyz', '/metrics'], (_request, response, next) => {
+    protect(response);
+    next();
+  });
   router.get('/livez', (_request, response) => {
     response.json({ status: 'ok' });
   });
@@ -23,6 +26,5 @@ export function operationalRoutes(parts: OperationalParts): Router {
   router.get('/metrics', async (_request, response) => {
     response.type(parts.registry.contentType).send(await parts.registry.metrics());
   });
-  router.use(documentRoutes(parts), docsPage());
   return router;
 }

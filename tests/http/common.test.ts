@@ -48,6 +48,7 @@ function expectError(answer: Answer, status: number, code: string): void {
   expect(Object.keys(answer.body).sort()).toEqual(['code', 'details', 'message', 'requestId', 'status']);
   expect(answer.body).toMatchObject({ status, details: expect.any(Array), message: expect.stringMatching(/\S\.$/) });
   expect(answer.headers['x-request-id']).toBe(answer.body.requestId);
+  expect([answer.headers['cache-control'], answer.headers['x-content-type-options']]).toEqual(['no-store', 'nosniff']);
 }
 
 /** Sends the operation's example request with `key`. */
@@ -259,20 +260,19 @@ describe('405', () => {
 
   test.each([...paths.keys()])('%s says which methods it takes', async (path) => {
     const ids = paths.get(path) ?? [];
-    const allowed = ids.map((id) => operations[id].method as string).sort();
+    const methods = ids.map((id) => operations[id].method as string);
+    const allowed = (methods.includes('GET') ? [...methods, 'HEAD'] : methods).sort();
     const example = exampleRequest(ids[0] as OperationId).path;
-    for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
+    for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
       if (allowed.includes(method)) continue;
       const answer = await fetch(app.origin + API_PREFIX + example, {
         method,
         headers: { 'X-Api-Key': app.workspace.apiKey },
       });
-      const body = (await answer.json()) as Record<string, unknown>;
-      expectError(
-        { status: answer.status, headers: Object.fromEntries(answer.headers), body },
-        405,
-        'METHOD_NOT_ALLOWED',
-      );
+      const headers = Object.fromEntries(answer.headers);
+      const text = await answer.text();
+      if (method === 'HEAD') expect([answer.status, text]).toEqual([405, '']);
+      else expectError({ status: answer.status, headers, body: JSON.parse(text) }, 405, 'METHOD_NOT_ALLOWED');
       expect(answer.headers.get('allow')?.split(', ').sort()).toEqual(allowed);
     }
   });

@@ -22,7 +22,7 @@ function emptyNode<Operation>(): Node<Operation> {
  * Builds the path matcher once: a tree by segment, literal before parameter, as OpenAPI orders concrete paths before
  * templated ones. (The matcher of openapi-backend compiles a regular expression per operation and request.)
  *
- * The returned function throws NOT_FOUND, METHOD_NOT_ALLOWED (with `Allow`) or, for an encoding that is not UTF-8
+ * HEAD finds the operation of GET. The returned function throws NOT_FOUND, METHOD_NOT_ALLOWED (with `Allow`) or, for an encoding that is not UTF-8
  * percent-encoding, VALIDATION_ERROR.
  */
 export function createMatcher<Operation extends { path: string; method: string }>(
@@ -63,9 +63,11 @@ export function createMatcher<Operation extends { path: string; method: string }
     const values: string[] = [];
     const node = find(root, path.split('/').slice(1), 0, values);
     if (!node) throw fault('NOT_FOUND');
-    const match = node.operations.get(method);
+    const match = node.operations.get(method === 'HEAD' ? 'GET' : method);
     if (!match) {
-      throw fault('METHOD_NOT_ALLOWED', undefined, { headers: { Allow: [...node.operations.keys()].join(', ') } });
+      const methods = [...node.operations.keys()];
+      const allowed = methods.includes('GET') ? [...methods, 'HEAD'] : methods;
+      throw fault('METHOD_NOT_ALLOWED', undefined, { headers: { Allow: allowed.join(', ') } });
     }
     const params: Record<string, string> = {};
     match.names.forEach((name, i) => {

@@ -15,7 +15,7 @@ export interface ResponseCheck {
 }
 
 /** Headers of HTTP itself and of content, which OpenAPI leaves to them. */
-const UNLISTED = new Set(['cache-control', 'connection', 'content-length', 'content-type', 'x-accel-buffering']);
+const UNLISTED = new Set(['connection', 'content-length', 'content-type', 'x-accel-buffering']);
 
 /** To clients these lists are open. This service knows all their values: it sends no others. */
 const extensibleEnum: FuncKeywordDefinition = {

@@ -55,17 +55,25 @@ describe('an answer that the document does not have', () => {
 });
 
 describe('headers that the document does not have', () => {
-  const id = 'x-request-id';
+  const safe = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
+  const own = { 'x-request-id': 'a', ...safe };
   const limit = { RateLimit: '"key"; r=0; t=60', 'RateLimit-Policy': '"key"; q=1; w=60; pk=:YWI2ZGRjNDQ1NjY0:' };
 
   test.each<[string, number, Record<string, string>, RegExp | undefined]>([
-    ['are none when all fit', 200, { [id]: 'a', ...limit, 'content-type': 'text/plain' }, undefined],
-    ['lack one that is required', 200, {}, /200 lacks X-Request-Id/],
-    ['lack the challenge of 401', 401, { [id]: 'a' }, /401 lacks WWW-Authenticate/],
-    ['have one too many', 200, { [id]: 'a', 'x-powered-by': 'us' }, /200 has x-powered-by, which the document/],
-    ['count the requests of no key', 401, { [id]: 'a', 'www-authenticate': 'Bearer', ...limit }, /401 has ratelimit/],
-    ['have another form', 200, { [id]: 'a b' }, /200 has X-Request-Id: a b/],
-    ['have a time that is no number', 503, { [id]: 'a', 'retry-after': 'soon' }, /503 has Retry-After: soon/],
+    ['are none when all fit', 200, { ...own, ...limit, 'content-type': 'text/plain' }, undefined],
+    ['lack one that is required', 200, safe, /200 lacks X-Request-Id/],
+    ['may be kept by caches', 200, { ...own, 'cache-control': 'private' }, /200 has Cache-Control: private/],
+    [
+      'may be taken for another type',
+      200,
+      { 'x-request-id': 'a', 'cache-control': 'no-store' },
+      /200 lacks X-Content-Type/,
+    ],
+    ['lack the challenge of 401', 401, own, /401 lacks WWW-Authenticate/],
+    ['have one too many', 200, { ...own, 'x-powered-by': 'us' }, /200 has x-powered-by, which the document/],
+    ['count the requests of no key', 401, { ...own, 'www-authenticate': 'Bearer', ...limit }, /401 has ratelimit/],
+    ['have another form', 200, { ...own, 'x-request-id': 'a b' }, /200 has X-Request-Id: a b/],
+    ['have a time that is no number', 503, { ...own, 'retry-after': 'soon' }, /503 has Retry-After: soon/],
   ])('%s', async (_case, status, headers, reason) => {
     const { operations, checkHeaders } = await createContract({});
     const health = operations.find(({ operationId }) => operationId === 'getHealth');

@@ -130,7 +130,7 @@ describe('404 NOT_FOUND, as for any other path', () => {
     const types = [answer.headers['content-type'], answer.headers['cache-control']];
     return [answer.status, code, ...types];
   };
-  const NOT_FOUND = [404, 'NOT_FOUND', 'application/json; charset=utf-8', undefined];
+  const NOT_FOUND = [404, 'NOT_FOUND', 'application/json; charset=utf-8', 'no-store'];
 
   test('what is not there, and what is deleted', async () => {
     expect(await notFound(`/files/${speechKey(app.workspace.workspaceId, random(), 'mp3')}`)).toEqual(NOT_FOUND);
@@ -200,7 +200,7 @@ describe('no cache keeps an answer that is none', () => {
     files.fetch = broken;
     try {
       const { headers, ...answer } = await ask(`/files/${key}`);
-      expect([answer.status, headers['cache-control'], headers.etag]).toEqual([status, undefined, undefined]);
+      expect([answer.status, headers['cache-control'], headers.etag]).toEqual([status, 'no-store', undefined]);
       expect(JSON.parse(answer.body.toString())).toMatchObject({ code });
     } finally {
       files.fetch = fetchFile;

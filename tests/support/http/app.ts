@@ -1,7 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Logger, pino } from 'pino';
@@ -13,8 +11,8 @@ import type { Handlers } from '../../../handlers/handler.ts';
 import type { ToolkitSettings } from '../../../integrations/toolkits/settings.ts';
 import type { WebSearchSettings } from '../../../integrations/webSearch/settings.ts';
 import type { ModelSettings } from '../../../runtime/models/settings.ts';
-import { answerClientError } from '../../../server/api/clientError.ts';
 import { createContract } from '../../../server/api/contract/contract.ts';
+import { createHttpServer } from '../../../server/httpServer.ts';
 import { createService, type Service } from '../../../server/service.ts';
 import { createTestDatabase, type SeededWorkspace, type TestDatabase } from '../db/database.ts';
 import { record } from '../run/coverage.ts';
@@ -102,11 +100,9 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     observe: record,
   });
   service.setReady(true);
-  const server = await new Promise<Server>((resolve) => {
-    const listening = service.app.listen(0, '127.0.0.1', () => resolve(listening));
-  });
-  server.on('clientError', answerClientError);
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const http = createHttpServer();
+  http.handle(service.app);
+  const origin = `http://127.0.0.1:${await http.listen(0, '127.0.0.1')}`;
   service.runtime.publicUrl = origin;
   const raw = supertest(origin);
   const workspace = await database.seedWorkspace();
@@ -122,10 +118,9 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     raw,
     api: (method, path, key = workspace.apiKey) => raw[method](API_PREFIX + path).set('X-Api-Key', key),
     async close() {
-      await new Promise((resolve) => {
-        server.close(resolve);
-        server.closeAllConnections();
-      });
+      const closed = http.close();
+      http.cut();
+      await closed;
       await service.close();
       await rm(dataDir, { recursive: true });
       if (!options.database) await database.drop();
