@@ -35,11 +35,12 @@ const SOCKET_FAILURE = new Set([
   'ENOTFOUND',
   'EAI_AGAIN',
   'EHOSTUNREACH',
+  'ENETUNREACH',
 ]);
 
 /** Messages of pg without a code, for a connection that cannot be made or is lost. */
 const CONNECTION_MESSAGE =
-  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed)/;
+  /^(Connection terminated|timeout expired|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed)/;
 
 /** Unique and foreign keys by name, and the code that a violation has for the API. */
 const CONSTRAINTS: Readonly<Record<string, ErrorCode>> = {

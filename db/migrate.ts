@@ -32,7 +32,7 @@ export async function migrate(url: string, options: MigrateOptions = {}): Promis
   const client = new pg.Client({
     connectionString: url,
     application_name: 'guildhall-migrate',
-    connectionTimeoutMillis: 10_000,
+    connectionTimeoutMillis: 5_000,
   });
   client.on('error', () => {}); // the query in flight reports it
   await client.connect();

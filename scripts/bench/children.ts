@@ -38,7 +38,8 @@ const running = new Set<ChildProcess>();
 
 function baseEnv(): Record<string, string> {
   const kept = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'LC_ALL'].map((name) => [name, process.env[name]]);
-  return Object.fromEntries(kept.filter(([, value]) => value !== undefined));
+  // No load balancer has to see that a service stops.
+  return { ...Object.fromEntries(kept.filter(([, value]) => value !== undefined)), GUILDHALL_DRAIN_SECONDS: '0' };
 }
 
 /** Starts a script with the Node of the benchmark, and waits for its ready line. */

@@ -1,9 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { API_PREFIX } from '../../generated/operations.ts';
+import { until } from '../support/poll.ts';
 import { memoryFolder } from '../support/run/memoryFolder.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -47,7 +49,7 @@ export async function cleanUp(): Promise<void> {
   folders.clear();
 }
 
-/** Runs the service with this environment only; by default its main file, on a free port. */
+/** Runs the service with this environment only; by default its main file, on a free port. No load balancer is waited for when it stops. */
 export function launch(
   env: NodeJS.ProcessEnv,
   command = [process.execPath, 'server/main.ts'],
@@ -56,7 +58,7 @@ export function launch(
   const { PATH, HOME } = process.env;
   const child = spawn(file, args, {
     cwd: ROOT,
-    env: { PATH, HOME, PORT: '0', NODE_COMPILE_CACHE, ...env },
+    env: { PATH, HOME, PORT: '0', GUILDHALL_DRAIN_SECONDS: '0', NODE_COMPILE_CACHE, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   started.add(child);
@@ -90,6 +92,29 @@ export async function expectPromptExit({ ended }: Pick<ServiceProcess, 'ended'>)
   const since = performance.now();
   expect(await ended).toEqual({ code: 0, signal: null });
   expect(performance.now() - since).toBeLessThan(10_000);
+}
+
+/** A port of the loopback address that is free now. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** Waits until nothing listens at `origin` any more. */
+export async function untilPortClosed(origin: string): Promise<void> {
+  const { port, hostname } = new URL(origin);
+  await until(async () => {
+    const socket = connect(Number(port), hostname);
+    const { promise: outcome, resolve } = Promise.withResolvers<string | undefined>();
+    socket.once('connect', () => resolve('connected')).on('error', ({ code }: NodeJS.ErrnoException) => resolve(code));
+    const found = await outcome;
+    socket.destroy();
+    return found === 'ECONNREFUSED';
+  }, 20_000);
 }
 
 /** Reads the agent and the key of the demo from the output of the first start. */

@@ -1,11 +1,14 @@
+import { once } from 'node:events';
 import { access, mkdir, readdir, utimes, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { jest } from '@jest/globals';
 import { makeTemporaryFolder } from '../../core/temporary.ts';
-import { createEmptyDatabase } from '../support/db/database.ts';
-import { cleanUp, demoOf, expectPromptExit, freshFolder, launch, startService } from './service.ts';
+import { adminQuery, createEmptyDatabase, createTestDatabase } from '../support/db/database.ts';
+import { startDatabaseProxy } from '../support/db/databaseProxy.ts';
+import { until } from '../support/poll.ts';
+import { cleanUp, demoOf, expectPromptExit, freePort, freshFolder, launch, startService } from './service.ts';
 
 jest.setTimeout(60_000); // each test starts processes, some with a PostgreSQL
 
@@ -24,6 +27,7 @@ describe('a setting that cannot be used ends the start with one line that names 
     ['PORT', '65536'],
     ['GUILDHALL_RATE_LIMIT', '-1'],
     ['GUILDHALL_POOL_SIZE', '1'],
+    ['GUILDHALL_DATABASE_WAIT_SECONDS', '-1'],
     ['GUILDHALL_BACKGROUND_TURNS', '0'],
     ['GUILDHALL_ALLOW_PRIVATE_NETWORK', 'yes'],
     ['GUILDHALL_NAME_SERVERS', 'dns.example.com'],
@@ -73,16 +77,121 @@ describe('DATABASE_URL', () => {
     await database.drop();
   });
 
-  test('where nothing answers ends the start, without its password in the output', async () => {
-    const closed = createServer();
-    await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve));
-    const { port } = closed.address() as AddressInfo;
-    await new Promise((resolve) => closed.close(resolve));
-    const { code, stdout, stderr } = await refused({ DATABASE_URL: `postgres://me:s3cret-word@127.0.0.1:${port}/x` });
+  test('where nothing answers ends the start after the time that is set, with a line every five seconds', async () => {
+    const port = await freePort();
+    const url = `postgres://me:s3cret-word@127.0.0.1:${port}/x`;
+    const since = performance.now();
+    const { code, stdout, stderr } = await refused({ DATABASE_URL: url, GUILDHALL_DATABASE_WAIT_SECONDS: '11' });
+    expect(performance.now() - since).toBeGreaterThan(11_000);
     expect(code).toBe(1);
-    expect(stderr).toMatch(/^[^\n]+\n$/);
-    expect(stderr).toContain(`127.0.0.1:${port}`);
+    expect(stderr).toMatch(
+      new RegExp(`^DATABASE_URL 127.0.0.1:${port}/x cannot be used: connect ECONNREFUSED [^\n]+\n$`),
+    );
+    const waiting = stdout.match(
+      /DATABASE_URL 127\.0\.0\.1:\d+\/x does not answer, and is waited for: connect ECONNREFUSED/g,
+    );
+    expect(waiting?.length).toBeGreaterThanOrEqual(2);
     expect(stdout + stderr).not.toContain('s3cret-word');
+  });
+
+  test('that takes no connections yet is waited for: the service is alive, not ready, and starts by itself', async () => {
+    const database = await createTestDatabase();
+    const { apiKey } = await database.seedWorkspace();
+    const proxy = await startDatabaseProxy(database.url);
+    await proxy.cut();
+    const port = await freePort();
+    const env = { DATABASE_URL: proxy.url, GUILDHALL_DATA_DIR: await freshFolder(), PORT: String(port) };
+    const starting = startService(env);
+    const origin = `http://127.0.0.1:${port}`;
+    const get = (path: string) => fetch(origin + path, { headers: { 'X-Api-Key': apiKey } });
+    await until(
+      () =>
+        get('/livez').then(
+          ({ status }) => status === 200,
+          () => false,
+        ),
+      20_000,
+    );
+    expect((await get('/readyz')).status).toBe(503);
+    const early = await get('/public/api/v1/health');
+    expect([early.status, await early.json()]).toMatchObject([503, { code: 'UNAVAILABLE' }]);
+    await proxy.mend();
+    expect((await starting).origin).toBe(origin);
+    expect((await get('/readyz')).status).toBe(200);
+    expect((await get('/public/api/v1/health')).status).toBe(200);
+    await cleanUp();
+    await proxy.cut();
+    await database.drop();
+  });
+
+  test('is not waited for after SIGTERM', async () => {
+    const url = `postgres://me@127.0.0.1:${await freePort()}/x`;
+    const port = await freePort();
+    const service = launch({ DATABASE_URL: url, PORT: String(port) });
+    await until(
+      () =>
+        fetch(`http://127.0.0.1:${port}/livez`).then(
+          ({ ok }) => ok,
+          () => false,
+        ),
+      20_000,
+    );
+    service.child.kill('SIGTERM');
+    await expectPromptExit(service);
+    expect(service.output().stderr).toBe('');
+  });
+
+  test.each([
+    ['another password', (url: URL) => (url.password = 'wrong-word'), /password authentication failed/],
+    ['a database that is not there', (url: URL) => (url.pathname = '/nowhere'), /database "nowhere" does not exist/],
+  ])('with %s ends the start at once: no wait mends it', async (_what, change, reason) => {
+    const database = await createEmptyDatabase();
+    const url = new URL(database.url);
+    change(url);
+    const { code, stdout, stderr } = await refused({ DATABASE_URL: url.href });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^DATABASE_URL [\d.:]+\/\w+ cannot be used: [^\n]+\n$/);
+    expect(stderr).toMatch(reason);
+    expect(stdout + stderr).not.toContain('wrong-word');
+    await database.drop();
+  });
+
+  test('of a newer version is named', async () => {
+    const database = await createTestDatabase();
+    await adminQuery("insert into schema_migrations (name, checksum) values ('9999_later.sql', 'x')", database.name);
+    const { code, stderr } = await refused({ DATABASE_URL: database.url });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^DATABASE_URL [^\n]+ cannot be used: The database has migration 9999_later.sql, [^\n]+\n$/);
+    await database.drop();
+  });
+});
+
+describe('a port that cannot be listened on', () => {
+  test('ends the start before the database is touched and before a data folder is made', async () => {
+    const database = await createEmptyDatabase();
+    const occupant = createServer().listen(0, '127.0.0.1');
+    await once(occupant, 'listening');
+    const PORT = String((occupant.address() as AddressInfo).port);
+    const dataDir = await freshFolder();
+    for (const more of [{ DATABASE_URL: database.url }, {}]) {
+      const { code, stderr } = await refused({ PORT, GUILDHALL_DATA_DIR: dataDir, ...more });
+      expect([code, stderr]).toEqual([
+        1,
+        `PORT ${PORT} cannot be used: listen EADDRINUSE: address already in use 127.0.0.1:${PORT}\n`,
+      ]);
+    }
+    occupant.close();
+    const schemas = "select schema_name from information_schema.schemata where schema_name = 'pgboss'";
+    const tables = "select table_name from information_schema.tables where table_schema = 'public'";
+    expect(await adminQuery(`${schemas} union ${tables}`, database.name)).toEqual([]);
+    await expect(access(dataDir)).rejects.toThrow('ENOENT');
+    await database.drop();
+  });
+
+  test.each(['192.0.2.1', 'no-such-host.invalid'])('HOST=%s is named', async (HOST) => {
+    const { code, stderr } = await refused({ HOST });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(new RegExp(`^HOST ${HOST} cannot be used: [^\n]+\n$`));
   });
 });
 
