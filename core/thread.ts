@@ -19,6 +19,8 @@ export interface ThreadOptions {
   limits: ResourceLimits;
   /** Milliseconds that the thread stays after its last answer, so that it need not load again. */
   keptMs: number;
+  /** Whether requests go before the work of the thread (threadPriority.ts). */
+  isBackground?: boolean;
 }
 
 const START_MS = 30_000;
@@ -56,6 +58,8 @@ export class Thread {
       // A thread that was ready wins over an abort of the same moment.
       signal?.throwIfAborted();
       const answered = nextMessage(worker, limitMs, signal);
+      // A question that cannot be cloned throws below, and then nobody waits for the answer.
+      answered.catch(() => undefined);
       worker.postMessage(question);
       const answer = await answered;
       this.#leaving = setTimeout(() => this.end(), this.#options.keptMs).unref();
@@ -74,8 +78,8 @@ export class Thread {
   }
 
   #start(): { worker: Worker; ready: Promise<unknown> } {
-    const { script, limits } = this.#options;
-    const worker = new Worker(script, { resourceLimits: limits, execArgv: [], env: {} });
+    const { script, limits, isBackground = false } = this.#options;
+    const worker = new Worker(script, { resourceLimits: limits, execArgv: [], env: {}, workerData: { isBackground } });
     worker.unref();
     // An error of an idle thread must not end the process.
     worker.on('error', () => undefined);

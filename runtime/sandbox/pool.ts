@@ -1,16 +1,21 @@
 import { availableParallelism } from 'node:os';
-import { ThreadPool, type ThreadPoolOptions } from '../../core/threadPool.ts';
+import { ThreadLanes, type ThreadLanesOptions } from '../../core/threadLanes.ts';
 import { SANDBOX_LIMITS, type SandboxResult } from './limits.ts';
 
+// Where there are several cores, one is left for requests.
+const CORES = Math.min(4, Math.max(1, availableParallelism() - 1));
+
 /** Settings of the service's pool; tests use fewer threads. */
-export const SANDBOX: ThreadPoolOptions<SandboxResult> = {
+export const SANDBOX: ThreadLanesOptions<SandboxResult> = {
   script: new URL('./worker.ts', import.meta.url),
   // Megabytes of the thread's own heap; the memory of WebAssembly comes on top.
   limits: { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 16, stackSizeMb: 8 },
   // Loading a thread takes 0.1 s.
   keptMs: 60_000,
-  // Where there are several cores, one is left for requests.
-  threads: Math.min(4, Math.max(1, availableParallelism() - 1)),
+  threads: CORES,
+  // Code that a model writes takes a few milliseconds.
+  firstMs: 500,
+  slowThreads: Math.ceil(CORES / 2),
   waitingOfOne: 16,
   waitingOfAll: 128,
   // For a thread that does not stop at its own limit.
@@ -19,4 +24,4 @@ export const SANDBOX: ThreadPoolOptions<SandboxResult> = {
 };
 
 /** The pool of this process. */
-export const sandbox = new ThreadPool<string, SandboxResult>(SANDBOX);
+export const sandbox = new ThreadLanes<string, SandboxResult>(SANDBOX);

@@ -8,6 +8,7 @@ import {
   type QuickJSRuntime,
   RELEASE_SYNC,
 } from 'quickjs-emscripten';
+import { adoptThreadPriority } from '../../core/threadPriority.ts';
 import { SANDBOX_LIMITS, type SandboxResult } from './limits.ts';
 
 /*
@@ -169,6 +170,7 @@ async function run(code: string): Promise<SandboxResult> {
   return { logs, result: answer.result, error: answer.error, spent };
 }
 
+adoptThreadPriority();
 parentPort?.on('message', (code: string) => {
   void run(code).then((answer) => parentPort?.postMessage(answer));
 });

@@ -37,6 +37,12 @@ test('a question that is given up in the moment it is asked is not waited for', 
   expect(thread.isStarted).toBe(false);
 });
 
+test('a question that cannot be copied fails, and nothing else does', async () => {
+  await thread.ask('first', { limitMs: 10_000 });
+  await expect(thread.ask(() => undefined, { limitMs: 10_000 })).rejects.toThrow('could not be cloned');
+  expect(await thread.ask('again', { limitMs: 10_000 })).toBe('again');
+});
+
 test('a thread that ended by itself between two questions is started again', async () => {
   expect(await thread.ask('last', { limitMs: 10_000 })).toBe('last');
   await until(() => !thread.isStarted, 10_000);

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ThreadStopped } from '../../../core/thread.ts';
-import { PoolBusy, ThreadPool } from '../../../core/threadPool.ts';
+import { ThreadLanes } from '../../../core/threadLanes.ts';
+import { PoolBusy } from '../../../core/threadPool.ts';
 import { type RegisterTools, registerTool, ToolRefusal } from './tool.ts';
 
 /** Whose call it is, and the signal that ends it. */
@@ -14,6 +15,8 @@ export type Calculate = (expression: string, caller: Caller) => Promise<string>;
 
 const MAX_CHARACTERS = 1000;
 const LIMITS = { maxOldGenerationSizeMb: 96, maxYoungGenerationSizeMb: 16, stackSizeMb: 2 };
+/** Milliseconds of the first attempt: most calculations take less than one. */
+const FIRST_MS = 250;
 /** The thread is kept this long after the last calculation, because the library takes a while to load. */
 const IDLE_MS = 60_000;
 
@@ -25,16 +28,19 @@ interface Options {
 }
 
 /**
- * Calculates in one thread, one expression after the other; workspaces take turns. A thread that takes longer than its time, or
- * more memory than is allowed, is terminated; the next calculation starts another one.
+ * Calculates in one thread, one expression after the other; workspaces take turns. A calculation that is not short goes on in a second
+ * thread, which has turns of its own. A thread that takes longer than its time, or more memory than is allowed, is terminated; the next
+ * calculation starts another one.
  */
 export function createCalculator({ timeLimitMs, script }: Options): Calculate {
-  const pool = new ThreadPool<string, { result: string } | { error: string }>({
+  const pool = new ThreadLanes<string, { result: string } | { error: string }>({
     script,
     limits: LIMITS,
     keptMs: IDLE_MS,
     limitMs: timeLimitMs,
+    firstMs: FIRST_MS,
     threads: 1,
+    slowThreads: 1,
     waitingOfOne: 16,
     waitingOfAll: 128,
   });

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { parentPort } from 'node:worker_threads';
 import type { ConfigOptions, MathJsInstance, MathNode } from 'mathjs';
+import { adoptThreadPriority } from '../../../core/threadPriority.ts';
 
 /*
  * Evaluates expressions in a thread of its own, so that one that never ends can be stopped. What an expression may contain is
@@ -77,6 +78,7 @@ function calculate(expression: string): string {
   return math.format(value, { precision: math.isInteger(value) ? 60 : 30, lowerExp: -20, upperExp: 60 });
 }
 
+adoptThreadPriority();
 parentPort?.on('message', (expression: string) => {
   try {
     parentPort?.postMessage({ result: calculate(expression) });

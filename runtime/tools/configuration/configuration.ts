@@ -42,7 +42,7 @@ export function keepSecrets(
 /**
  * Checks a configuration against its schema and the rules of its kind, imports the document of a CUSTOM_INTEGRATION, and separates the secrets; `********`
  * keeps the value in `stored`. May call an address that the tenant chose, so it must not run in a transaction. Throws
- * INVALID_TOOL_CONFIGURATION, which lists every fault.
+ * INVALID_TOOL_CONFIGURATION, which lists every fault, and RATE_LIMITED when too many documents wait.
  */
 export async function checkConfiguration(
   type: ToolType,

@@ -5,12 +5,14 @@ import type { JsonSchema } from '../tool.ts';
 import { BadDocument, type Fields, isFields, type Located, objectAt } from './document.ts';
 import type { DocumentFault, ImportRequest, ImportResult } from './importRequest.ts';
 import { type DocumentParameter, MAX_DESCRIPTION, readParameters } from './parameters.ts';
-import { SchemaCollector } from './schemas.ts';
+import { SchemaCollector, TooMuchSchema } from './schemas.ts';
 import { serverOf } from './servers.ts';
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete', 'head', 'options'] as const;
 /** Characters of JSON of the schema of an endpoint's inputs. A larger one is too much for a model, and takes over 100 ms to compile. */
 const MAX_SCHEMA_CHARS = 32_768;
+/** Characters that are converted at most. A part of them is left out of the schema. */
+const MAX_CONVERTED_CHARS = 8 * MAX_SCHEMA_CHARS;
 /** How deep references are followed: the next value is tried while the schema of the inputs is too large. */
 const DEPTHS = [Number.POSITIVE_INFINITY, 4, 2, 1, 0];
 
@@ -36,7 +38,9 @@ function candidatesOf(document: Fields): Map<string, Candidate[]> {
       const operation = item.value[method];
       if (!isFields(operation) || typeof operation.operationId !== 'string') continue;
       const candidate = { method, path, item, operation: { value: operation, steps: [...item.steps, method] } };
-      found.set(operation.operationId, [...(found.get(operation.operationId) ?? []), candidate]);
+      const same = found.get(operation.operationId);
+      if (same) same.push(candidate);
+      else found.set(operation.operationId, [candidate]);
     }
   }
   return found;
@@ -69,10 +73,16 @@ function describe({ summary, description }: Fields): string {
 /** A name for each input, of characters that models may use: the parameter's own unless another input has it. */
 function nameInputs(found: readonly DocumentParameter[], hasBody: boolean): (DocumentParameter & { input: string })[] {
   const taken = new Set(['operationId', ...(hasBody ? ['body'] : [])]);
+  const counts = new Map<string, number>();
   return found.map((each) => {
     const plain = each.name.replace(/[^A-Za-z0-9_.-]+/g, '_').slice(0, 50);
-    let input = taken.has(plain) ? `${each.in}_${plain}` : plain;
-    for (let count = 2; taken.has(input); count += 1) input = `${each.in}_${plain}_${count}`;
+    const second = `${each.in}_${plain}`;
+    let input = taken.has(plain) ? second : plain;
+    while (taken.has(input)) {
+      const count = counts.get(second) ?? 2;
+      counts.set(second, count + 1);
+      input = `${second}_${count}`;
+    }
     taken.add(input);
     return { ...each, input };
   });
@@ -118,7 +128,22 @@ function inputsOf(
   body: ReturnType<typeof jsonContent>,
 ): JsonSchema {
   for (const depth of DEPTHS) {
-    const collector = new SchemaCollector(document, depth);
+    const schema = schemaOfInputs(new SchemaCollector(document, depth, MAX_CONVERTED_CHARS), parameters, body);
+    if (schema === undefined || JSON.stringify(schema).length > MAX_SCHEMA_CHARS) continue;
+    const [fault] = inputSchemaFaults(schema, '');
+    if (fault === undefined) return schema;
+    throw new BadDocument(`takes inputs that make no JSON Schema: ${fault.path} ${fault.message}`, operation.steps);
+  }
+  throw new BadDocument('takes inputs that are too large to describe', operation.steps);
+}
+
+/** The schema of all inputs; undefined when it is larger than the collector converts. */
+function schemaOfInputs(
+  collector: SchemaCollector,
+  parameters: readonly (DocumentParameter & { input: string })[],
+  body: ReturnType<typeof jsonContent>,
+): JsonSchema | undefined {
+  try {
     const properties = parameters.map(({ input, schema, description }): [string, JsonSchema] => [
       input,
       { ...collector.convert(schema.value, schema.steps), ...(description === '' ? {} : { description }) },
@@ -129,19 +154,17 @@ function inputsOf(
       ...(body?.required ? ['body'] : []),
     ];
     const definitions = collector.definitions();
-    const schema: JsonSchema = {
+    return {
       type: 'object',
       properties: Object.fromEntries(properties),
       ...(required.length > 0 ? { required } : {}),
       additionalProperties: false,
       ...(Object.keys(definitions).length > 0 ? { $defs: definitions } : {}),
     };
-    if (JSON.stringify(schema).length > MAX_SCHEMA_CHARS) continue;
-    const [fault] = inputSchemaFaults(schema, '');
-    if (fault === undefined) return schema;
-    throw new BadDocument(`takes inputs that make no JSON Schema: ${fault.path} ${fault.message}`, operation.steps);
+  } catch (error) {
+    if (error instanceof TooMuchSchema) return undefined;
+    throw error;
   }
-  throw new BadDocument('takes inputs that are too large to describe', operation.steps);
 }
 
 /** Reads the requested endpoints from a parsed document. */

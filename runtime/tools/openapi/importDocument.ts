@@ -1,71 +1,66 @@
-import { Worker } from 'node:worker_threads';
+import { availableParallelism } from 'node:os';
+import { fault } from '../../../core/errors.ts';
 import { guardedFetch, type OutgoingCaller, OutgoingFailed, OutgoingRefused } from '../../../core/outgoing.ts';
+import { ThreadStopped } from '../../../core/thread.ts';
+import { ThreadLanes } from '../../../core/threadLanes.ts';
+import { PoolBusy } from '../../../core/threadPool.ts';
 import type { ImportRequest, ImportResult } from './importRequest.ts';
 
 const FETCH_LIMITS = { timeoutMs: 20_000, maxBytes: 5 * 1024 * 1024 };
-const IMPORT_LIMIT_MS = 15_000;
-/** Megabytes of heap for reading a document: about twenty times the largest text. */
-const HEAP_MB = 256;
-/** Documents that are read at the same time; others wait in a queue. */
-const MAX_AT_ONCE = 2;
+/** The heap of a thread is about twenty times the largest text. */
+const HEAP = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32 };
+/** Seconds after which a caller may try again when too many documents wait. */
+const BUSY_SECONDS = 5;
+
+/** The threads of this process that read documents: no document can block or exhaust the service, or stop those of other workspaces. */
+const readers = new ThreadLanes<ImportRequest, ImportResult>({
+  script: new URL('./worker.ts', import.meta.url),
+  limits: HEAP,
+  keptMs: 10_000,
+  threads: Math.min(2, Math.max(1, availableParallelism() - 1)),
+  // A usual document takes less than a tenth of this.
+  firstMs: 1_000,
+  slowThreads: 1,
+  waitingOfOne: 8,
+  waitingOfAll: 64,
+  limitMs: 15_000,
+});
 
 function refused(message: string): ImportResult {
   return { endpoints: [], faults: [{ field: 'openapi', steps: [], message }] };
 }
 
-let running = 0;
-const waiting: (() => void)[] = [];
-
-async function inTurn<T>(work: () => Promise<T>): Promise<T> {
-  if (running >= MAX_AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve));
-  else running += 1;
+/** Imports in a thread. Throws RATE_LIMITED when too many documents wait. */
+async function read(workspaceId: string | null, request: ImportRequest): Promise<ImportResult> {
   try {
-    return await work();
-  } finally {
-    const next = waiting.shift();
-    // The next import takes this slot, so `running` stays as it is.
-    if (next) next();
-    else running -= 1;
+    return await readers.run(workspaceId ?? '', request);
+  } catch (error) {
+    if (error instanceof PoolBusy) {
+      const headers = { 'Retry-After': String(BUSY_SECONDS) };
+      throw fault('RATE_LIMITED', `The import of OpenAPI documents is busy: ${error.message}`, { headers });
+    }
+    // The copy for the thread is made by recursion.
+    if (Error.isError(error) && error.name === 'RangeError') return refused('must not nest that deeply');
+    if (!(error instanceof ThreadStopped) || error.reason === 'ended') throw error;
+    return refused(error.reason === 'late' ? 'takes too long to read' : 'is too large to read');
   }
-}
-
-/** Imports in a worker thread, so that no document can block or exhaust the service. */
-function inThread(request: ImportRequest): Promise<ImportResult> {
-  return new Promise((resolve, reject) => {
-    const worker = new Worker(new URL('./worker.ts', import.meta.url), {
-      workerData: request,
-      env: {},
-      resourceLimits: { maxOldGenerationSizeMb: HEAP_MB, maxYoungGenerationSizeMb: 32 },
-    });
-    const timer = setTimeout(() => end(() => resolve(refused('takes too long to read'))), IMPORT_LIMIT_MS);
-    const end = (settle: () => void) => {
-      clearTimeout(timer);
-      settle();
-      void worker.terminate();
-    };
-    worker.once('message', (imported: ImportResult) => end(() => resolve(imported)));
-    worker.once('error', (error: NodeJS.ErrnoException) =>
-      end(() => {
-        if (error.code === 'ERR_WORKER_OUT_OF_MEMORY') resolve(refused('is too large to read'));
-        else reject(error);
-      }),
-    );
-    worker.once('exit', (code) => end(() => reject(new Error(`The import ended with ${code} before it answered.`))));
-  });
 }
 
 /** The request to import endpoints from a document that may still have to be fetched. */
 export type DocumentRequest = Omit<ImportRequest, 'source'> &
   OutgoingCaller & { openapi: string | Record<string, unknown> };
 
-/** Imports endpoints of an OpenAPI document, fetched through the guarded client when it is an address. Faults are in the result. */
+/**
+ * Imports endpoints of an OpenAPI document, fetched through the guarded client when it is an address. Faults are in the result. Throws
+ * RATE_LIMITED when too many documents wait.
+ */
 export async function importDocument({
   openapi,
   allowPrivateNetwork,
   workspaceId,
   ...request
 }: DocumentRequest): Promise<ImportResult> {
-  if (typeof openapi !== 'string') return inTurn(() => inThread({ ...request, source: { document: openapi } }));
+  if (typeof openapi !== 'string') return read(workspaceId, { ...request, source: { document: openapi } });
   try {
     const { status, body, url } = await guardedFetch(openapi, {
       ...FETCH_LIMITS,
@@ -75,7 +70,7 @@ export async function importDocument({
     });
     if (status !== 200) return refused(`must lead to a document: the server answered ${status}`);
     const text = body.toString('utf8').replace(/^\uFEFF/, '');
-    return await inTurn(() => inThread({ ...request, source: { text, address: url } }));
+    return await read(workspaceId, { ...request, source: { text, address: url } });
   } catch (error) {
     if (error instanceof OutgoingRefused || error instanceof OutgoingFailed) return refused(error.message);
     throw error;

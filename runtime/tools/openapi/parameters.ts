@@ -14,6 +14,9 @@ export interface DocumentParameter extends Omit<ImportedParameter, 'input'> {
   schema: Located;
 }
 
+/** Of an operation, or of a path. */
+const MAX_PARAMETERS = 1000;
+
 const STYLES: Readonly<Record<ImportedParameter['in'], readonly ParameterStyle[]>> = {
   path: ['simple'],
   query: ['form', 'spaceDelimited', 'pipeDelimited', 'deepObject'],
@@ -68,6 +71,8 @@ export function readParameters(
   const byPlace = new Map<string, DocumentParameter>();
   for (const { value, steps } of [item, operation]) {
     if (!Array.isArray(value.parameters)) continue;
+    if (value.parameters.length > MAX_PARAMETERS)
+      throw new BadDocument(`must not have more than ${MAX_PARAMETERS} items`, [...steps, 'parameters']);
     for (const [index, each] of value.parameters.entries()) {
       const parameter = readParameter(
         document,

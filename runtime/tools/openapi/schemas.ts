@@ -70,6 +70,12 @@ function withNull(schema: JsonSchema): JsonSchema {
   return { ...rest, type: [type, 'null'], ...(Array.isArray(allowed) ? { enum: [...allowed, null] } : {}) };
 }
 
+/** Levels of schemas within each other, without references. A validator takes no more than 32. */
+const MAX_NESTING = 64;
+
+/** The schemas are larger than the collector was allowed to convert. */
+export class TooMuchSchema extends Error {}
+
 /**
  * Converts schemas of a document into self-contained JSON Schema 2020-12: `$defs` has the schemas that they refer to. A
  * reference more than `maxDepth` references away from its start becomes a schema that accepts anything, so that a large
@@ -79,15 +85,34 @@ export class SchemaCollector {
   readonly #document: Fields;
   readonly #maxDepth: number;
   readonly #names = new Map<string, string>();
+  readonly #taken = new Set<string>();
+  readonly #counts = new Map<string, number>();
   readonly #queue: { name: string; steps: string[]; depth: number }[] = [];
 
-  constructor(document: Fields, maxDepth: number) {
+  #charsLeft: number;
+  #nesting = 0;
+
+  constructor(document: Fields, maxDepth: number, maxChars: number) {
     this.#document = document;
     this.#maxDepth = maxDepth;
+    this.#charsLeft = maxChars;
   }
 
-  /** One schema. Throws BadDocument for a reference that leads out of the document, or to nothing. */
+  /**
+   * One schema. Throws BadDocument for a reference that leads out of the document, or to nothing, and for schemas that nest too deeply;
+   * TooMuchSchema when about `maxChars` characters were converted.
+   */
   convert(schema: unknown, steps: Steps, depth = 0): JsonSchema {
+    if (this.#nesting >= MAX_NESTING) throw new BadDocument(`must not nest deeper than ${MAX_NESTING} levels`, steps);
+    this.#nesting += 1;
+    try {
+      return this.#converted(schema, steps, depth);
+    } finally {
+      this.#nesting -= 1;
+    }
+  }
+
+  #converted(schema: unknown, steps: Steps, depth: number): JsonSchema {
     if (schema === false) return { not: {} };
     if (!isFields(schema)) {
       if (schema === true || schema === undefined) return {};
@@ -96,6 +121,7 @@ export class SchemaCollector {
     if (schema.$dynamicRef !== undefined) throw new BadDocument('is not supported', [...steps, '$dynamicRef']);
     const made: JsonSchema = {};
     for (const [key, value] of Object.entries(schema)) {
+      this.#spend(key.length);
       const at = [...steps, key];
       if (key === '$ref') Object.assign(made, this.#reference(value, steps, depth));
       else if (DROPPED.has(key)) continue;
@@ -105,7 +131,10 @@ export class SchemaCollector {
       } else if (LIST.has(key) && Array.isArray(value)) {
         made[key] = value.map((each, index) => this.convert(each, [...at, index], depth));
       } else if (MAP.has(key) && isFields(value)) made[key] = this.#map(key, value, at, depth);
-      else made[key] = value;
+      else {
+        this.#spend(JSON.stringify(value)?.length ?? 0);
+        made[key] = value;
+      }
     }
     this.#withoutReadOnly(schema, made);
     for (const [key, value] of Object.entries(bounds(schema))) {
@@ -118,18 +147,30 @@ export class SchemaCollector {
   /** The schemas that the converted ones refer to, by their names in `$defs`. */
   definitions(): Record<string, JsonSchema> {
     const definitions: [string, JsonSchema][] = [];
-    for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
+    // It grows while it is walked.
+    for (const next of this.#queue) {
       definitions.push([next.name, this.convert(valueAt(this.#document, next.steps), next.steps, next.depth)]);
     }
     return Object.fromEntries(definitions);
   }
 
+  #spend(chars: number): void {
+    this.#charsLeft -= chars + 1;
+    if (this.#charsLeft < 0) throw new TooMuchSchema();
+  }
+
   #map(key: string, schemas: Fields, at: Steps, depth: number): Fields {
     const kept = Object.entries(schemas).filter(([name]) => key !== 'patternProperties' || isPattern(name));
-    return Object.fromEntries(kept.map(([name, each]) => [name, this.convert(each, [...at, name], depth)]));
+    return Object.fromEntries(
+      kept.map(([name, each]) => {
+        this.#spend(name.length);
+        return [name, this.convert(each, [...at, name], depth)];
+      }),
+    );
   }
 
   #reference(ref: unknown, at: Steps, depth: number): JsonSchema {
+    this.#spend(String(ref).length);
     const steps = stepsOf(String(ref), at);
     if (valueAt(this.#document, steps) === undefined) throw new BadDocument('refers to nothing', [...at, '$ref']);
     const key = JSON.stringify(steps);
@@ -137,9 +178,13 @@ export class SchemaCollector {
     if (name === undefined) {
       if (depth >= this.#maxDepth) return {};
       const wish = (steps.at(-1) ?? '').replace(/[^A-Za-z0-9_.-]/g, '_') || 'document';
-      const taken = new Set(this.#names.values());
       name = wish;
-      for (let count = 2; taken.has(name); count += 1) name = `${wish}_${count}`;
+      while (this.#taken.has(name)) {
+        const count = this.#counts.get(wish) ?? 2;
+        this.#counts.set(wish, count + 1);
+        name = `${wish}_${count}`;
+      }
+      this.#taken.add(name);
       this.#names.set(key, name);
       this.#queue.push({ name, steps, depth: depth + 1 });
     }

@@ -1,4 +1,5 @@
-import { parentPort, workerData } from 'node:worker_threads';
+import { parentPort } from 'node:worker_threads';
+import { adoptThreadPriority } from '../../../core/threadPriority.ts';
 import { importEndpoints } from './import.ts';
 import type { ImportRequest, ImportResult } from './importRequest.ts';
 
@@ -8,7 +9,8 @@ async function read(text: string): Promise<unknown> {
     // YAML is nearly a superset of JSON, and much slower to read.
     if (/^\s*[[{]/.test(text)) return JSON.parse(text);
     const { parse } = await import('yaml');
-    return parse(text, { maxAliasCount: 100, logLevel: 'error' });
+    // Looking for keys that a map has twice takes quadratic time: 10,000 keys take seconds. The last one counts, as in JSON.
+    return parse(text, { maxAliasCount: 100, uniqueKeys: false, logLevel: 'error' });
   } catch {
     return undefined;
   }
@@ -31,4 +33,8 @@ async function run(request: ImportRequest): Promise<ImportResult> {
   }
 }
 
-parentPort?.postMessage(await run(workerData as ImportRequest));
+adoptThreadPriority();
+parentPort?.on('message', async (request: ImportRequest) => {
+  parentPort?.postMessage(await run(request));
+});
+parentPort?.postMessage('ready');

@@ -1,5 +1,6 @@
 import { jest } from '@jest/globals';
 import { ThreadStopped } from '../../../core/thread.ts';
+import { ThreadLanes } from '../../../core/threadLanes.ts';
 import { PoolBusy, ThreadPool } from '../../../core/threadPool.ts';
 import type { SandboxResult } from '../../../runtime/sandbox/limits.ts';
 import { SANDBOX } from '../../../runtime/sandbox/pool.ts';
@@ -125,6 +126,23 @@ describe('runs that wait', () => {
     expect((await last).result).toBe('2');
     await expect(one.run('a', '1', first.signal)).rejects.toThrow('first stopped');
   });
+});
+
+test('code that never ends, of one workspace, does not hold up the code of another', async () => {
+  const lanes = new ThreadLanes<string, SandboxResult>({ ...SANDBOX, threads: 1, slowThreads: 1 });
+  const stop = new AbortController();
+  let ended = 0;
+  const endless = Array.from({ length: 12 }, () =>
+    lanes.run('a', 'while (true) {}', stop.signal).then(
+      () => (ended += 1),
+      () => undefined,
+    ),
+  );
+  for (let runs = 0; runs < 6; runs += 1) expect((await lanes.run('b', '1 + 1')).result).toBe('2');
+  // Where the machine is slow, some have been stopped at their limit meanwhile. Without a slow lane one is before each run of the other.
+  expect(ended).toBeLessThanOrEqual(3);
+  stop.abort();
+  await Promise.all(endless);
 });
 
 test('one thread serves runs of several workspaces, and none sees data of another', async () => {

@@ -1,5 +1,6 @@
 import { importDocument } from '../../../../runtime/tools/openapi/importDocument.ts';
 import type { ImportResult } from '../../../../runtime/tools/openapi/importRequest.ts';
+import { until } from '../../../support/poll.ts';
 import { trustedCertificate } from '../../../support/servers/tls.ts';
 import { answering, startToolServer, type ToolServer } from '../../../support/tools/httpTools.ts';
 
@@ -14,14 +15,14 @@ afterAll(async () => {
   await server.close();
 });
 
-const importFrom = (path: string, allowPrivateNetwork = true): Promise<ImportResult> =>
+const importFrom = (path: string, allowPrivateNetwork = true, workspaceId = 'a'): Promise<ImportResult> =>
   importDocument({
     openapi: server.origin + path,
     wanted: ['ping'],
     baseUrl: undefined,
     authHeader: undefined,
     allowPrivateNetwork,
-    workspaceId: null,
+    workspaceId,
   });
 const DOCUMENT = { openapi: '3.1.0', paths: { '/ping': { get: { operationId: 'ping' } } } };
 const messagesOf = ({ faults }: ImportResult) =>
@@ -78,6 +79,33 @@ test('a YAML document whose aliases multiply is refused', async () => {
   }
   server.on('/bomb', answering(lines.join('\n')));
   expect(messagesOf(await importFrom('/bomb'))).toEqual(['openapi must be the address of a JSON or YAML document']);
+});
+
+test('documents of one workspace that take long do not hold up the document of another', async () => {
+  // Seconds of work: the parser is slow with lists.
+  const long = `openapi: 3.0.0\npaths: {}\nx:\n${'- a\n'.repeat(200_000)}`;
+  server.on('/long', answering(long, 'application/yaml'));
+  server.on('/openapi.json', answering(JSON.stringify({ ...DOCUMENT, servers: [{ url: '/v1' }] })));
+  let unfinished = 3;
+  const hostile = Array.from({ length: unfinished }, () =>
+    importFrom('/long').finally(() => {
+      unfinished -= 1;
+    }),
+  );
+  // All of them have been fetched and wait before the other one.
+  await until(() => server.received.filter(({ url }) => url === '/long').length === 3, 10_000);
+  const { endpoints } = await importFrom('/openapi.json', true, 'b');
+  expect(endpoints).toHaveLength(1);
+  expect(unfinished).toBeGreaterThanOrEqual(2);
+  await Promise.all(hostile);
+}, 90_000);
+
+test('of a key that a map of YAML has twice the last value counts', async () => {
+  server.on(
+    '/twice',
+    answering('openapi: 3.0.0\nservers: [{url: /v1}]\npaths: {}\npaths: {/ping: {get: {operationId: ping}}}'),
+  );
+  expect((await importFrom('/twice')).endpoints).toHaveLength(1);
 });
 
 test('a document that nests without end is refused', async () => {

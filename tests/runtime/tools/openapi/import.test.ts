@@ -1,5 +1,5 @@
 import { importDocument } from '../../../../runtime/tools/openapi/importDocument.ts';
-import { documentOf, faultsOf, imported } from '../../../support/tools/openapiDocuments.ts';
+import { documentOf, faultsOf, imported, importFrom } from '../../../support/tools/openapiDocuments.ts';
 
 describe('an endpoint', () => {
   test('has everything that a call needs', () => {
@@ -180,7 +180,7 @@ describe('a hostile document', () => {
     baseUrl: undefined,
     authHeader: undefined,
     allowPrivateNetwork: false,
-    workspaceId: null,
+    workspaceId: 'a',
   };
 
   test('cannot reach into prototypes', async () => {
@@ -191,6 +191,37 @@ describe('a hostile document', () => {
     const { endpoints } = await importDocument({ ...order, openapi });
     expect(endpoints.map(({ path }) => path)).not.toContain('__proto__');
     expect(({} as Record<string, unknown>).x).toBeUndefined();
+  });
+
+  test('schemas that nest too deeply are refused, with their place', () => {
+    let schema: object = { type: 'string' };
+    for (let level = 0; level < 70; level += 1) schema = { items: schema };
+    const body = { requestBody: { content: { 'application/json': { schema } } } };
+    const { faults } = importFrom(documentOf(body));
+    expect(faults).toMatchObject([{ field: 'openapi', message: 'must not nest deeper than 64 levels' }]);
+    expect(faults[0]?.steps.slice(-2)).toEqual(['items', 'items']);
+  });
+
+  test('more parameters than anybody fills in are refused', () => {
+    const parameters = Array.from({ length: 1_001 }, (_, n) => ({ name: `a${n}`, in: 'query', schema: {} }));
+    const { faults } = importFrom(documentOf({ parameters }));
+    expect(faults).toMatchObject([{ field: 'openapi', message: 'must not have more than 1000 items' }]);
+  });
+
+  test('a hundred thousand references to schemas of one name take no quadratic time', () => {
+    const count = 100_000;
+    const places = Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${n}`, { Order: {} }]));
+    const anyOf = Array.from({ length: count }, (_, n) => ({ $ref: `#/x/k${n}/Order` }));
+    const body = { requestBody: { content: { 'application/json': { schema: { anyOf } } } } };
+    const { faults } = importFrom(documentOf(body, { x: places }));
+    expect(faults).toMatchObject([{ message: 'takes inputs that are too large to describe' }]);
+  }, 30_000); // it takes far less than a second, and took minutes
+
+  test('a document that cannot be copied to its thread is refused', async () => {
+    let openapi: Record<string, unknown> = {};
+    for (let level = 0; level < 100_000; level += 1) openapi = { openapi };
+    const { faults } = await importDocument({ ...order, openapi });
+    expect(faults).toMatchObject([{ message: 'must not nest that deeply' }]);
   });
 
   test('several documents at once are all read', async () => {
