@@ -528,7 +528,7 @@ export interface paths {
         put?: never;
         /**
          * Upload a skill
-         * @description Takes a `.zip` or `.skill` archive with a `SKILL.md`, or a lone Markdown file, of at most 10 MiB (413 `PAYLOAD_TOO_LARGE`). The bytes decide which of the two it is; a file that is neither, or whose name has another extension, is 415 `UNSUPPORTED_MEDIA_TYPE`. The front matter of `SKILL.md` gives the name and the description, which it must contain, and the license, compatibility, metadata and allowed tools. An archive that is over a limit, cannot be read, is unsafe to unpack, or has no valid `SKILL.md` is 400 `INVALID_SKILL_ZIP`, and the message says what is wrong; `SkillUpload` has the rules.
+         * @description Takes a `.zip` or `.skill` archive with a `SKILL.md`, or a lone Markdown file, of at most 10 MiB (413 `PAYLOAD_TOO_LARGE`). The bytes decide which of the two it is; a file that is neither, or whose name has another extension, is 415 `UNSUPPORTED_MEDIA_TYPE`. The front matter of `SKILL.md` gives the name and the description, which it must contain, and the license, compatibility, metadata and allowed tools. An archive that is over a limit, cannot be read, is unsafe to unpack, or has no valid `SKILL.md` is 400 `INVALID_SKILL_ZIP`, and the message says what is wrong; `SkillUpload` has the rules. A workspace has at most 500 skills and 10 GiB of stored files unless its operator sets other limits: 429 `RATE_LIMITED`.
          *
          *     Error codes: 400 `INVALID_SKILL_ZIP`; 409 `IDEMPOTENCY_IN_PROGRESS`, `SKILL_NAME_TAKEN`; 422 `IDEMPOTENCY_KEY_REUSED`.
          */
@@ -662,7 +662,7 @@ export interface paths {
         put?: never;
         /**
          * Add a knowledge source
-         * @description Send JSON for a text, or `multipart/form-data` for a file: PDF, TXT, CSV, DOCX or MD, at most 20 MiB (413 `PAYLOAD_TOO_LARGE`; another kind of file is 415 `UNSUPPORTED_MEDIA_TYPE`). The response comes at once with `processingStatus` `PENDING`; the content is read and indexed in the background. Poll `getKnowledgeSource` until the status is `COMPLETED` or `FAILED`: what is wrong inside a file shows only then. Names need not be unique.
+         * @description Send JSON for a text, or `multipart/form-data` for a file: PDF, TXT, CSV, DOCX or MD, at most 20 MiB (413 `PAYLOAD_TOO_LARGE`; another kind of file is 415 `UNSUPPORTED_MEDIA_TYPE`). The response comes at once with `processingStatus` `PENDING`; the content is read and indexed in the background. Poll `getKnowledgeSource` until the status is `COMPLETED` or `FAILED`: what is wrong inside a file shows only then. Names need not be unique. A workspace has at most 2,000 sources and 10 GiB of stored files unless its operator sets other limits: 429 `RATE_LIMITED`.
          *
          *     Error codes: 409 `IDEMPOTENCY_IN_PROGRESS`; 422 `IDEMPOTENCY_KEY_REUSED`.
          */
@@ -964,7 +964,7 @@ export interface paths {
         put?: never;
         /**
          * Register an external MCP server
-         * @description Stores the server with its credential encrypted, then connects to it and discovers its tools, which takes up to 10 seconds. When that fails the response is still 201, with status `ERROR` and the reason in `errorMessage`, so that it can be mended and discovered again; with `rejectIfNotConnected` it is 422 `MCP_DISCOVERY_FAILED` and nothing is kept. A credential that `authType` needs and the body lacks is 400 `VALIDATION_ERROR`, as is a field of it that `authType` does not use.
+         * @description Stores the server with its credential encrypted, then connects to it and discovers its tools, which takes up to 10 seconds. When that fails the response is still 201, with status `ERROR` and the reason in `errorMessage`, so that it can be mended and discovered again; with `rejectIfNotConnected` it is 422 `MCP_DISCOVERY_FAILED` and nothing is kept. A credential that `authType` needs and the body lacks is 400 `VALIDATION_ERROR`, as is a field of it that `authType` does not use. A workspace has at most 100 servers unless its operator sets another limit: 429 `RATE_LIMITED`.
          *
          *     Error codes: 409 `EXTERNAL_MCP_NAME_TAKEN`, `IDEMPOTENCY_IN_PROGRESS`; 422 `OAUTH_NOT_SUPPORTED_VIA_API`, `MCP_DISCOVERY_FAILED`, `IDEMPOTENCY_KEY_REUSED`.
          */
@@ -7685,7 +7685,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description The key is over its request rate. Wait for as long as `Retry-After` says. */
+        /** @description The key is over its request rate, or the workspace is at a limit: of requests or messages under way, of stored bytes, or of things of this kind. The message says which. Wait for as long as `Retry-After` says. */
         RateLimitedOrOperationLimitReached: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -7788,7 +7788,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description The key is over its request rate. Wait for as long as `Retry-After` says. */
+        /** @description The key is over its request rate, or the workspace is at a limit: of requests or messages under way, of stored bytes, or of things of this kind. The message says which. Wait for as long as `Retry-After` says. */
         TooManyRequests: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];

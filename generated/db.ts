@@ -448,6 +448,10 @@ export interface Memories {
 export interface Messages {
   attachments: ColumnType<StoredAttachment[], string | undefined, string>;
   /**
+   * Size of the reply as speech; null = there is none, or it is older than this column
+   */
+  audio_bytes: number | null;
+  /**
    * The reply as speech, in the file store
    */
   audio_key: string | null;
@@ -630,14 +634,38 @@ export interface Workspaces {
    * Most agents that are not deleted; null = no limit
    */
   agent_limit: number | null;
+  /**
+   * Most background turns at a time in one process; null = no limit
+   */
+  background_limit: Generated<number | null>;
   created_at: Generated<Timestamp>;
   deleted_at: Timestamp | null;
+  /**
+   * Most MCP servers that are not deleted; null = no limit
+   */
+  external_mcp_limit: Generated<number | null>;
   id: string;
+  /**
+   * Most knowledge sources that are not deleted; null = no limit
+   */
+  knowledge_source_limit: Generated<number | null>;
   name: string;
   /**
    * Most operations (messages.cost_ops) in a calendar month, UTC; null = no limit
    */
   operation_limit: number | null;
+  /**
+   * Most requests under way in one process, messages apart; null = no limit
+   */
+  request_limit: Generated<number | null>;
+  /**
+   * Most skills that are not deleted; null = no limit
+   */
+  skill_limit: Generated<number | null>;
+  /**
+   * Most bytes of stored files: knowledge, skills, spoken replies; null = no limit
+   */
+  storage_limit: Generated<number | null>;
   /**
    * IANA name; business hours are meant in it
    */
@@ -646,6 +674,10 @@ export interface Workspaces {
    * Most HTTP tools that are not deleted; null = no limit
    */
   tool_limit: Generated<number | null>;
+  /**
+   * Most messages under way in one process, streams included; null = no limit
+   */
+  turn_limit: Generated<number | null>;
 }
 
 export interface DB {

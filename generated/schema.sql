@@ -604,9 +604,11 @@ create table messages (
   model_text text,
   ui jsonb,
   audio_key text,
+  audio_bytes bigint,
   constraint messages_pkey PRIMARY KEY (workspace_id, id),
   constraint messages_conversation_fkey FOREIGN KEY (workspace_id, conversation_id) REFERENCES conversations(workspace_id, id) ON DELETE CASCADE,
   constraint messages_attachments_check CHECK (jsonb_typeof(attachments) = 'array'::text),
+  constraint messages_audio_bytes_check CHECK (audio_bytes >= 0),
   constraint messages_cost_ops_check CHECK (cost_ops >= 0),
   constraint messages_cost_usd_check CHECK (cost_usd >= 0::numeric),
   constraint messages_input_tokens_check CHECK (input_tokens >= 0),
@@ -616,6 +618,7 @@ create table messages (
 );
 CREATE INDEX messages_counted ON public.messages USING btree (workspace_id, sent_at) INCLUDE (cost_ops) WHERE (cost_ops > 0);
 CREATE INDEX messages_of_conversation ON public.messages USING btree (workspace_id, conversation_id, seq);
+CREATE INDEX messages_spoken ON public.messages USING btree (workspace_id) INCLUDE (audio_bytes) WHERE (audio_bytes IS NOT NULL);
 alter table messages enable and force row level security;
 create policy every_workspace on messages as permissive for all to guildhall_system
   using (((CURRENT_USER = 'guildhall_system'::name) OR (current_setting('guildhall.migration'::text, true) = 'on'::text)))
@@ -850,12 +853,26 @@ create table workspaces (
   deleted_at timestamp(3) with time zone,
   tool_limit integer default 500,
   time_zone text not null default 'UTC'::text,
+  storage_limit bigint default '10737418240'::bigint,
+  skill_limit integer default 500,
+  external_mcp_limit integer default 100,
+  knowledge_source_limit integer default 2000,
+  request_limit integer default 256,
+  turn_limit integer default 1000,
+  background_limit integer default 256,
   constraint workspaces_pkey PRIMARY KEY (id),
   constraint workspaces_agent_limit_check CHECK (agent_limit >= 0),
+  constraint workspaces_background_limit_check CHECK (background_limit >= 1),
+  constraint workspaces_external_mcp_limit_check CHECK (external_mcp_limit >= 0),
+  constraint workspaces_knowledge_source_limit_check CHECK (knowledge_source_limit >= 0),
   constraint workspaces_name_check CHECK (char_length(name) >= 1 AND char_length(name) <= 200),
   constraint workspaces_operation_limit_check CHECK (operation_limit >= 0),
+  constraint workspaces_request_limit_check CHECK (request_limit >= 0),
+  constraint workspaces_skill_limit_check CHECK (skill_limit >= 0),
+  constraint workspaces_storage_limit_check CHECK (storage_limit >= 0),
   constraint workspaces_time_zone_check CHECK (char_length(time_zone) >= 1 AND char_length(time_zone) <= 50),
-  constraint workspaces_tool_limit_check CHECK (tool_limit >= 0)
+  constraint workspaces_tool_limit_check CHECK (tool_limit >= 0),
+  constraint workspaces_turn_limit_check CHECK (turn_limit >= 0)
 );
 alter table workspaces enable and force row level security;
 create policy every_workspace on workspaces as permissive for all to guildhall_system

@@ -12,6 +12,7 @@ import type { components } from '../../generated/api.ts';
 import { sealCredential } from '../../runtime/mcp/credential.ts';
 import { McpFailed } from '../../runtime/mcp/failures.ts';
 import type { WorkspaceContext } from '../context.ts';
+import { takeRoom } from '../workspaces/room.ts';
 import { checkServerUrl, decideAuth } from './auth.ts';
 import { attemptDiscovery, type DiscoveryOutcome } from './discovery.ts';
 
@@ -27,7 +28,7 @@ export type ServerContext = WorkspaceContext & { claim?: KeyClaim | undefined };
 /**
  * Adds an MCP server to the workspace and discovers its tools; `settleDiscovery` then stores them. A server that cannot be reached is
  * not kept when the body has `rejectIfNotConnected`. Throws MCP_DISCOVERY_FAILED then, the errors of `decideAuth`,
- * VALIDATION_ERROR for the URL, and EXTERNAL_MCP_NAME_TAKEN by external_mcps_name_key (db/errors.ts).
+ * VALIDATION_ERROR for the URL, RATE_LIMITED at the workspace's limit of servers, and EXTERNAL_MCP_NAME_TAKEN by external_mcps_name_key (db/errors.ts).
  */
 export async function addServer(
   context: ServerContext,
@@ -68,9 +69,9 @@ async function storePending(
     created_at: now,
     updated_at: now,
   };
-  if (!claim) return insertExternalMcp(db, row);
   return inTransaction(db, async (trx) => {
-    await noteBegun(trx, claim, { serverId: id });
+    await takeRoom(trx, workspaceId, 'external_mcp', { now });
+    if (claim) await noteBegun(trx, claim, { serverId: id });
     return insertExternalMcp(trx, row);
   });
 }

@@ -8,10 +8,12 @@ import {
   softDeleteKnowledgeSource,
   updateKnowledgeSourceRow,
 } from '../../db/queries/knowledge/knowledgeSources.ts';
+import { inTransaction } from '../../db/transaction.ts';
 import type { SourceKind } from '../../runtime/files/fileKinds.ts';
 import { sourceKey, sourceKind, UnacceptedFile } from '../../runtime/knowledge/sourceKind.ts';
 import { deleteTarget } from '../agents/links/links.ts';
 import type { WorkspaceContext } from '../context.ts';
+import { takeRoom } from '../workspaces/room.ts';
 
 /** Queues the work on a source: to read it into passages, or to purge a deleted one. */
 export interface SourceQueue {
@@ -59,7 +61,7 @@ const MAX_NAME = 150;
 /** Longer than storing a file takes, retries included. */
 const STORED_WITHIN_MS = 15 * 60_000;
 
-/** Stores a text under a new id. It exists for the API once it is admitted. */
+/** Stores a text under a new id. It exists for the API once it is admitted. Throws RATE_LIMITED at a limit of the workspace. */
 export function prepareText(
   context: SourceContext,
   { name, description = null, textContent }: NewText,
@@ -74,7 +76,7 @@ export function prepareText(
   );
 }
 
-/** Stores a file under a new id. It exists for the API once it is admitted. Throws UNSUPPORTED_MEDIA_TYPE. */
+/** Stores a file under a new id. It exists for the API once it is admitted. Throws UNSUPPORTED_MEDIA_TYPE, RATE_LIMITED. */
 export async function prepareFile(context: SourceContext, file: NewFile): Promise<PreparedSource> {
   const { path, filename, mediaType, description } = file;
   const kind = await sourceKind(path, { filename, declared: mediaType }).catch((cause: unknown) => {
@@ -95,7 +97,10 @@ async function store(
   const id = newId();
   const now = clock.now();
   const row = { workspace_id: workspaceId, id, ...source, created_at: now, updated_at: now };
-  await prepareKnowledgeSource(db, row, new Date(now.getTime() + STORED_WITHIN_MS));
+  await inTransaction(db, async (trx) => {
+    await takeRoom(trx, workspaceId, 'knowledge_source', { bytes: source.size_bytes, now });
+    await prepareKnowledgeSource(trx, row, new Date(now.getTime() + STORED_WITHIN_MS));
+  });
   try {
     await runtime.files.put(sourceKey(workspaceId, id), content);
     return { id };

@@ -1,6 +1,7 @@
 import { newId } from '../../core/ids.ts';
 import { findSkill, insertSkill, insertSkillFile, type SkillRow } from '../../db/queries/tools/skills.ts';
 import { inTransaction } from '../../db/transaction.ts';
+import { takeRoom } from '../../domain/workspaces/room.ts';
 import type { Skill } from '../../runtime/skills/readSkill.ts';
 import type { Context, Handler } from '../handler.ts';
 import { skillBody } from './skillBody.ts';
@@ -16,12 +17,13 @@ export const uploadSkill: Handler<'uploadSkill'> = {
 
 async function storeSkill(
   { db, workspaceId, clock }: Pick<Context<'uploadSkill'>, 'db' | 'workspaceId' | 'clock'>,
-  { frontMatter, files }: Skill,
+  { frontMatter, files, sizeBytes }: Skill,
 ): Promise<SkillRow> {
   const { allowedTools, ...described } = frontMatter;
   const now = clock.now();
   const row = await inTransaction(db, async (trx) => {
     const id = newId();
+    await takeRoom(trx, workspaceId, 'skill', { bytes: sizeBytes, now });
     // A name that is taken violates skills_name_key, which is SKILL_NAME_TAKEN (db/errors.ts); so before the files.
     await insertSkill(trx, {
       workspace_id: workspaceId,

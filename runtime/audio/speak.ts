@@ -38,7 +38,7 @@ export interface Utterance {
  * has no words, no configured provider can speak, or the provider fails or takes too long. Failures are logged, and the promise never
  * rejects: a reply must not fail because of its recording.
  */
-export async function speak(parts: SpeechParts, utterance: Utterance): Promise<{ key: string } | null> {
+export async function speak(parts: SpeechParts, utterance: Utterance): Promise<{ key: string; bytes: number } | null> {
   const { workspaceId, signal, timeoutMs = TIMEOUT_MS } = utterance;
   const text = speakable(utterance.text);
   if (text === '' || signal.aborted) return null;
@@ -58,7 +58,7 @@ export async function speak(parts: SpeechParts, utterance: Utterance): Promise<{
     if (typeof kind === 'string' || kind.attachment !== 'audio') throw new Error('The provider did not send audio.');
     const key = speechKey(workspaceId, randomBytes(24).toString('base64url'), kind.extensions[0] ?? '');
     await parts.files.put(key, audio);
-    return { key };
+    return { key, bytes: audio.byteLength };
   } catch (error) {
     const { message } = modelFault(error, { settings: parts.models, model: name, said: [text] });
     parts.logger?.warn(

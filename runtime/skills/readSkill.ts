@@ -24,6 +24,8 @@ export interface SkillFile {
 /** An upload that passed every check. */
 export interface Skill {
   frontMatter: FrontMatter;
+  /** Of all files together, unpacked. */
+  sizeBytes: number;
   /** Yields the files, with the content of one at a time in memory. Can be called again, as long as the upload exists. */
   files(): AsyncGenerator<SkillFile>;
 }
@@ -52,11 +54,16 @@ function notASkill() {
 
 async function readLoneFile(path: string, head: Buffer): Promise<Skill> {
   const check = new TextCheck();
-  for await (const chunk of createReadStream(path)) check.add(chunk);
+  let sizeBytes = 0;
+  for await (const chunk of createReadStream(path)) {
+    check.add(chunk);
+    sizeBytes += chunk.length;
+  }
   if (check.end()) throw notASkill();
   const frontMatter = readFrontMatter(head.toString());
   return {
     frontMatter,
+    sizeBytes,
     async *files() {
       const content = await readFile(path);
       yield { path: SKILL_FILE, sizeBytes: content.length, binary: false, content };
@@ -84,6 +91,7 @@ async function readBundle(path: string): Promise<Skill> {
   if (!frontMatter) throw badSkill('The archive has no SKILL.md.');
   return {
     frontMatter,
+    sizeBytes: checked.reduce((sum, { entry }) => sum + entry.sizeBytes, 0),
     async *files() {
       for (const { entry, ...file } of checked) {
         yield { ...file, sizeBytes: entry.sizeBytes, content: await contentOf(path, entry) };

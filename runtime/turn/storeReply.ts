@@ -6,6 +6,7 @@ import type { MessageRow } from '../../db/queries/conversations/messages.ts';
 import { finishTurn, type TurnEnd } from '../../db/queries/turns/finishTurn.ts';
 import type { WaitingTurn } from '../../db/queries/turns/turns.ts';
 import { storeAnswer } from '../../db/queries/workspaces/idempotencyKeys.ts';
+import { hasStorageLeft } from '../../db/queries/workspaces/limits.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import type { AgentRun, RunOutcome } from '../agent/agentRun.ts';
 import { type PendingApproval, waitingCalls } from '../agent/paused.ts';
@@ -27,6 +28,13 @@ function approvalNotice(pending: readonly PendingApproval[]): string {
     ({ toolName, input }) => `- ${toolName} ${shorten(JSON.stringify(input), MAX_INPUT_SHOWN)}`,
   );
   return `Before I go on, a person has to approve:\n${lines.join('\n')}\n\nReply “approve” or “reject”.`;
+}
+
+/** Whether the workspace has storage left for a recording. Without any the reply is sent without sound, and the log says why. */
+async function mayStoreSpeech({ db, workspaceId, runtime }: Turn): Promise<boolean> {
+  const left = await hasStorageLeft(db, workspaceId);
+  if (!left) runtime.logger?.warn({ workspaceId }, 'a reply was not spoken: the workspace is at its limit of storage');
+  return left;
 }
 
 /**
@@ -51,7 +59,7 @@ export async function storeReply(
   const parts = snapshot.messageSplittingEnabled && !paused ? splitReply(content) : [content];
   const replies = (parts.length > 0 ? parts : ['']).map((part) => ({ id: newId(), content: part }));
   const audio =
-    snapshot.audioResponseEnabled && !paused
+    snapshot.audioResponseEnabled && !paused && (await mayStoreSpeech(turn))
       ? await speak(runtime, {
           workspaceId,
           text: content,
@@ -71,6 +79,7 @@ export async function storeReply(
     now,
     snippet: snippetOf(replies.at(-1)?.content ?? ''),
     audioKey: audio?.key ?? null,
+    audioBytes: audio?.bytes ?? null,
     model: model.modelId,
     provider: model.provider,
     usage: steps.usage,

@@ -101,7 +101,8 @@ describe('workspaces', () => {
     const { system } = setting.database;
     const bare = await insertWorkspace(system, { id: newId(), name: 'Bare' });
     expect(bare).toMatchObject({ name: 'Bare', agent_limit: null, operation_limit: null, deleted_at: null });
-    const limited = await insertWorkspace(system, { id: newId(), name: 'Limited', agentLimit: 3, operationLimit: 100 });
-    expect(await findWorkspace(system, limited.id)).toMatchObject({ agent_limit: 3, operation_limit: 100 });
+    const limits = { agent_limit: 3, operation_limit: 100 };
+    const limited = await insertWorkspace(system, { id: newId(), name: 'Limited', limits });
+    expect(await findWorkspace(system, limited.id)).toMatchObject(limits);
   });
 });

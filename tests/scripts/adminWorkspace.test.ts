@@ -26,7 +26,20 @@ const listed = async (id: string) =>
   (await json('list')).find((row: { workspacePublicId: string }) => row.workspacePublicId === id);
 
 /** The fields of a workspace that is created with a name only. */
-const PLAIN = { name: 'Acme', timeZone: 'UTC', agentLimit: null, operationLimit: null, toolLimit: expect.any(Number) };
+const PLAIN = {
+  name: 'Acme',
+  timeZone: 'UTC',
+  agentLimit: null,
+  operationLimit: null,
+  toolLimit: 500,
+  skillLimit: 500,
+  externalMcpLimit: 100,
+  knowledgeSourceLimit: 2000,
+  storageLimit: 10 * 1024 ** 3,
+  requestLimit: 256,
+  turnLimit: 1000,
+  backgroundLimit: 256,
+};
 
 describe('create', () => {
   test('prints the ids and a valid key, and list shows the workspace', async () => {
@@ -38,6 +51,7 @@ describe('create', () => {
       { id: created.apiKeyPublicId, workspace_id: created.workspacePublicId },
     ]);
     expect(await listed(created.workspacePublicId)).toEqual({
+      ...PLAIN,
       workspacePublicId: created.workspacePublicId,
       name: 'Acme',
       timeZone: 'America/Sao_Paulo',
@@ -73,6 +87,10 @@ describe('update', () => {
       [['--time-zone', 'europe/berlin'], { timeZone: 'Europe/Berlin' }],
       [['--operation-limit', '100', '--agent-limit', '0'], { operationLimit: 100, agentLimit: 0 }],
       [['--tool-limit', '9'], { toolLimit: 9 }],
+      [['--storage-limit', '20000000000', '--skill-limit', '1'], { storageLimit: 20_000_000_000, skillLimit: 1 }],
+      [['--mcp-limit', '2', '--knowledge-limit', '3'], { externalMcpLimit: 2, knowledgeSourceLimit: 3 }],
+      [['--request-limit', '4', '--turn-limit', '5'], { requestLimit: 4, turnLimit: 5 }],
+      [['--background-limit', '6'], { backgroundLimit: 6 }],
       [['--name', 'Acme Ltd'], { name: 'Acme Ltd' }],
       [['--operation-limit', 'none'], { operationLimit: null }],
       [['--agent-limit', 'none'], { agentLimit: null }],
@@ -142,11 +160,48 @@ describe('update', () => {
   });
 });
 
+describe('show', () => {
+  test('tells the limits, and what of them is used', async () => {
+    const { workspacePublicId: id } = await json('create', 'Acme', '--agent-limit', '2', '--storage-limit', '500');
+    const db = setting.database.forWorkspace(id);
+    const agent = { workspace_id: id, id: newId(), name: 'Ada' };
+    await db.insertInto('agents').values(agent).execute();
+    const source = (size_bytes: number, more = {}) => ({
+      workspace_id: id,
+      id: newId(),
+      name: 'Notes',
+      source_type: 'TEXT_INPUT' as const,
+      file_kind: 'markdown' as const,
+      size_bytes,
+      ...more,
+    });
+    const [deleted_at, purged_at] = [new Date(), new Date()];
+    const sources = [source(100), source(20, { deleted_at }), source(3, { deleted_at, purged_at })];
+    await db.insertInto('knowledge_sources').values(sources).execute();
+    expect(await json('show', id)).toEqual({
+      ...(await listed(id)),
+      used: { agents: 1, tools: 0, skills: 0, externalMcps: 0, knowledgeSources: 1, storageBytes: 120, operations: 0 },
+    });
+    const { stdout } = await admin('show', id);
+    expect(stdout).toMatch(/^agents +1 +2$/m);
+    expect(stdout).toMatch(/^bytes of stored files +120 +500$/m);
+    expect(stdout).toMatch(/^operations of this month +0 +none$/m);
+  });
+
+  test('of an unknown workspace exits with 1', async () => {
+    const id = newId();
+    expect(await admin('show', id)).toMatchObject({ code: 1, stderr: `error: There is no workspace ${id}\n` });
+  });
+});
+
 test.each([
   [['update', newId()], 'Give at least one option to change'],
   [['update', 'x', '--name', 'X'], 'ID must be a UUID'],
   [['update', newId(), '--name', ' '], '--name must have 1 to 200 characters'],
   [['update', newId(), '--tool-limit', 'none'], '--tool-limit must be a whole number'],
+  [['update', newId(), '--background-limit', '0'], '--background-limit must be a whole number'],
+  [['update', newId(), '--storage-limit', '1e30'], '--storage-limit must be a whole number'],
+  [['show', 'x'], 'ID must be a UUID'],
   [['update', newId(), '--operation-limit', '1.5'], '--operation-limit must be a whole number'],
   [['create', 'X', '--operation-limit', 'none'], '--operation-limit must be a whole number'],
   ...['Mars/Olympus', '+02:00', 'UTC+2', '', ' ', `A${'a'.repeat(50)}`].flatMap((zone) => [

@@ -2,8 +2,8 @@ import type { Kysely, Selectable } from 'kysely';
 import type { DB, Messages } from '../../../generated/db.ts';
 import { type Page, type PageOf, selectPage } from '../shared/page.ts';
 
-/** A stored message, without the columns that only the history needs. */
-export type MessageRow = Omit<Selectable<Messages>, 'seq' | 'attachments'>;
+/** A stored message, without the columns that only the history and the limits need. */
+export type MessageRow = Omit<Selectable<Messages>, 'seq' | 'attachments' | 'audio_bytes'>;
 
 const COLUMNS = [
   'workspace_id',
@@ -54,4 +54,20 @@ export async function selectSpeechKeys(db: Kysely<DB>, workspaceId: string, conv
     .where('audio_key', 'is not', null)
     .execute();
   return rows.flatMap(({ audio_key: key }) => key ?? []);
+}
+
+/** Notes that these recordings of a conversation are erased: they count as stored no longer. */
+export async function clearSpeechSizes(
+  db: Kysely<DB>,
+  workspaceId: string,
+  conversationId: string,
+  keys: readonly string[],
+): Promise<void> {
+  await db
+    .updateTable('messages')
+    .set({ audio_bytes: null })
+    .where('workspace_id', '=', workspaceId)
+    .where('conversation_id', '=', conversationId)
+    .where('audio_key', 'in', keys)
+    .execute();
 }

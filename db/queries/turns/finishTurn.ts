@@ -31,6 +31,8 @@ export interface TurnEnd {
   snippet: string;
   ui: Record<string, unknown> | null;
   audioKey: string | null;
+  /** Size of the recording under `audioKey`. */
+  audioBytes: number | null;
   model: string;
   provider: string;
   /** Of the turn; the last reply carries it. */
@@ -73,7 +75,7 @@ export async function finishTurn(
   const messages = end.replies.map(({ id, content }, place) => ({
     id,
     content,
-    ...(place === last ? { ...spent, ui: end.ui, audio_key: end.audioKey } : nothing),
+    ...(place === last ? { ...spent, ui: end.ui, audio_key: end.audioKey, audio_bytes: end.audioBytes } : nothing),
   }));
   const { rows } = await sql<ConversationRow>`
     with conversation as (
@@ -91,11 +93,11 @@ export async function finishTurn(
       where workspace_id = ${workspaceId} and id = ${turnId} and exists (select from conversation)
     ), message as (
       insert into messages (workspace_id, id, conversation_id, turn_id, role, content, model, provider, input_tokens, output_tokens,
-        cost_usd, cost_ops, ui, audio_key, sent_at)
+        cost_usd, cost_ops, ui, audio_key, audio_bytes, sent_at)
       select workspace_id, reply.id, conversation.id, ${turnId}, 'assistant', reply.content, ${end.model}, ${end.provider},
-        reply.input_tokens, reply.output_tokens, reply.cost_usd, reply.cost_ops, reply.ui, reply.audio_key, last_message_at
+        reply.input_tokens, reply.output_tokens, reply.cost_usd, reply.cost_ops, reply.ui, reply.audio_key, reply.audio_bytes, last_message_at
       from conversation, rows from (jsonb_to_recordset(${JSON.stringify(messages)}::jsonb) as (id uuid, content text, input_tokens int,
-        output_tokens int, cost_usd numeric, cost_ops int, ui jsonb, audio_key text)) with ordinality as reply
+        output_tokens int, cost_usd numeric, cost_ops int, ui jsonb, audio_key text, audio_bytes bigint)) with ordinality as reply
       order by reply.ordinality
     )
     ${end.steps.length > 0 ? sql`, step as (${insertingSteps(workspaceId, turnId, end.steps)} where exists (select from conversation))` : sql``}

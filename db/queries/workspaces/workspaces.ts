@@ -1,22 +1,21 @@
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import type { DB, Workspaces } from '../../../generated/db.ts';
+import type { LimitValues } from './limits.ts';
 
 /** A tenant with its limits. */
 export type Workspace = Selectable<Workspaces>;
 
 /**
- * Workspaces are looked after across all of them, so `db` is the system handle. Without an `agentLimit` or
- * `operationLimit` there is none; without a `toolLimit` or `timeZone` it is the default of the column.
+ * Workspaces are looked after across all of them, so `db` is the system handle. Limits and the time zone that are absent are the
+ * defaults of their columns; agents and operations have no limit by default.
  */
 export async function insertWorkspace(
   db: Kysely<DB>,
   workspace: {
     id: string;
     name: string;
-    agentLimit?: number | undefined;
-    operationLimit?: number | undefined;
-    toolLimit?: number | undefined;
     timeZone?: string | undefined;
+    limits?: LimitValues;
   },
 ): Promise<Workspace> {
   return await db
@@ -24,22 +23,18 @@ export async function insertWorkspace(
     .values({
       id: workspace.id,
       name: workspace.name,
-      agent_limit: workspace.agentLimit ?? null,
-      operation_limit: workspace.operationLimit ?? null,
-      ...(workspace.toolLimit === undefined ? {} : { tool_limit: workspace.toolLimit }),
+      ...workspace.limits,
       ...(workspace.timeZone === undefined ? {} : { time_zone: workspace.timeZone }),
     })
     .returningAll()
     .executeTakeFirstOrThrow();
 }
 
-/** Changes of a workspace; absent = unchanged, null = no limit. */
+/** Changes of a workspace; absent = unchanged. */
 export interface WorkspaceChange {
   name?: string | undefined;
-  agentLimit?: number | null | undefined;
-  operationLimit?: number | null | undefined;
-  toolLimit?: number | undefined;
   timeZone?: string | undefined;
+  limits?: LimitValues;
 }
 
 /**
@@ -60,7 +55,7 @@ export async function updateWorkspaceRow(
     .forUpdate()
     .executeTakeFirst();
   if (!before) return undefined;
-  if (before.operation_limit === null && typeof change.operationLimit === 'number') {
+  if (before.operation_limit === null && typeof change.limits?.operation_limit === 'number') {
     await sql`
       delete from operation_usage
       where workspace_id = ${id} and month >= ${`${now.toISOString().slice(0, 7)}-01`}::date`.execute(transaction);
@@ -69,10 +64,8 @@ export async function updateWorkspaceRow(
     .updateTable('workspaces')
     .set({
       name: change.name,
-      agent_limit: change.agentLimit,
-      operation_limit: change.operationLimit,
-      tool_limit: change.toolLimit,
       time_zone: change.timeZone,
+      ...change.limits,
     })
     .where('id', '=', id)
     .returningAll()

@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { findHoldings } from '../../../db/queries/workspaces/limits.ts';
 import { begun, LOCAL, publishedAgent, said, send, stored } from '../../http/messages/turns.ts';
 import { mp3, ogg } from '../../support/files/audioSamples.ts';
 import { startTestApp, type TestApp } from '../../support/http/app.ts';
@@ -154,6 +155,29 @@ describe('a spoken reply', () => {
     expect(await running).toBe(404);
     expect(audio.requests).toHaveLength(2);
     expect((await readdir(folder)).length).toBe(before.length - 1);
+  });
+
+  test('counts as stored until its conversation is deleted, and is not made without storage', async () => {
+    const agent = await publishedAgent(app, speaking);
+    const { db, workspaceId } = app.workspace;
+    const used = async () => (await findHoldings(db, workspaceId, app.clock.now())).storageBytes;
+    const before = await used();
+    const conversationId = await begun(app, agent);
+    expect(await used()).toBe(before + mp3().length);
+    const limit = (storage_limit: number) =>
+      app.database.database.system
+        .updateTable('workspaces')
+        .set({ storage_limit })
+        .where('id', '=', workspaceId)
+        .execute();
+    await limit(before + mp3().length);
+    audio.reset();
+    const silent = await begun(app, agent);
+    expect((await stored(app, silent))[1]).toMatchObject({ content: 'Hello from the model.', audioUrl: null });
+    expect(audio.requests).toHaveLength(0);
+    await app.api('delete', `/conversations/${conversationId}`).expect(204);
+    expect(await used()).toBe(before);
+    await limit(10 * 1024 ** 3);
   });
 
   test('is sent without a recording when the provider fails', async () => {

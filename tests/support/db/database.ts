@@ -6,6 +6,7 @@ import { displayApiKey, hashApiKey, mintApiKey } from '../../../core/apiKey.ts';
 import { newId } from '../../../core/ids.ts';
 import { type ConnectOptions, connectDatabase, type Database } from '../../../db/connect.ts';
 import { insertApiKey } from '../../../db/queries/workspaces/apiKeys.ts';
+import type { LimitValues } from '../../../db/queries/workspaces/limits.ts';
 import { insertWorkspace } from '../../../db/queries/workspaces/workspaces.ts';
 import type { DB } from '../../../generated/db.ts';
 import { poll } from '../poll.ts';
@@ -31,7 +32,12 @@ export type TestDatabase = {
   url: string;
   database: Database;
   /** A workspace with a key. */
-  seedWorkspace(options?: { name?: string; agentLimit?: number; operationLimit?: number }): Promise<SeededWorkspace>;
+  seedWorkspace(options?: {
+    name?: string;
+    agentLimit?: number | null;
+    operationLimit?: number | null;
+    limits?: LimitValues;
+  }): Promise<SeededWorkspace>;
   /** Call it last: fails when something was left inside a transaction or with an advisory lock, closes all and drops the database. */
   drop(): Promise<void>;
 };
@@ -70,12 +76,11 @@ export async function createTestDatabase(options: ConnectOptions = {}): Promise<
     name,
     url,
     database,
-    async seedWorkspace({ name: workspaceName = 'Test', agentLimit, operationLimit } = {}) {
+    async seedWorkspace({ name: workspaceName = 'Test', agentLimit = null, operationLimit = null, limits } = {}) {
       const { id: workspaceId } = await insertWorkspace(database.system, {
         id: newId(),
         name: workspaceName,
-        agentLimit,
-        operationLimit,
+        limits: { agent_limit: agentLimit, operation_limit: operationLimit, ...limits },
       });
       const apiKey = mintApiKey();
       const { id: apiKeyId } = await insertApiKey(database.system, {

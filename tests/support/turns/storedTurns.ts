@@ -33,6 +33,7 @@ export function turnEnd(content: string, given: Partial<TurnEnd> = {}): TurnEnd 
     snippet: content,
     ui: null,
     audioKey: null,
+    audioBytes: null,
     model: 'gpt-4.1',
     provider: 'openai',
     usage: { inputTokens: 100, outputTokens: 20, costUsd: 0.0012345678 },
