@@ -16,6 +16,7 @@ import { isConfigured } from './models/providers.ts';
 import type { ModelSettings } from './models/settings.ts';
 import { ResourceCache } from './resources/resourceCache.ts';
 import { type Snapshot, snapshotOfVersion } from './resources/snapshot.ts';
+import type { KnownAgent } from './turn/makeTurn.ts';
 import { TurnRegistry } from './turn/turnRegistry.ts';
 
 /** What the run-time is made from. */
@@ -70,6 +71,8 @@ export class Runtime {
   readonly logger: Pick<Logger, 'warn'> | undefined;
   /** The current resources behind the links of published versions. */
   readonly resources = new ResourceCache();
+  /** What is known of agents that have answered, by workspace and agent. The statement that begins a turn says whether it still holds. */
+  readonly agents = new LRUCache<string, KnownAgent>({ max: MAX_SNAPSHOTS });
   readonly #snapshots = new LRUCache<string, Snapshot>({ max: MAX_SNAPSHOTS });
 
   constructor(options: RuntimeOptions) {

@@ -57,16 +57,19 @@ export class ResourceCache {
     runtime: Pick<Runtime, 'findGlobalModel'>,
     subject: ResourceSubject,
   ): Promise<Resources> {
-    const key = `${workspaceId}/${subject.agentId}/${subject.versionNumber}`;
-    const cached = this.#entries.get(key);
-    const current = cached?.revision === subject.revision ? cached : await this.#load(db, workspaceId, key, subject);
-    // Looked up in each call: prices of the catalogue can change at midnight, and the revision stays the same.
-    const id = subject.snapshot.aiModelPublicId;
-    const model = id === null ? undefined : (runtime.findGlobalModel(id) ?? current.ownModel);
-    if (current.lastResult === undefined || current.lastResult.model !== model) {
-      current.lastResult = { ...current.linked, model };
-    }
-    return current.lastResult;
+    const known = this.known(workspaceId, runtime, subject);
+    if (known) return known;
+    return resourcesOf(await this.#load(db, workspaceId, keyOf(workspaceId, subject), subject), runtime, subject);
+  }
+
+  /** Returns the resources of a version when they are in memory as they were at the revision. */
+  known(
+    workspaceId: string,
+    runtime: Pick<Runtime, 'findGlobalModel'>,
+    subject: ResourceSubject,
+  ): Resources | undefined {
+    const cached = this.#entries.get(keyOf(workspaceId, subject));
+    return cached?.revision === subject.revision ? resourcesOf(cached, runtime, subject) : undefined;
   }
 
   #load(
@@ -88,6 +91,23 @@ export class ResourceCache {
     loading.then(done, done);
     return loading;
   }
+}
+
+function keyOf(workspaceId: string, { agentId, versionNumber }: ResourceSubject): string {
+  return `${workspaceId}/${agentId}/${versionNumber}`;
+}
+
+function resourcesOf(
+  entry: CacheEntry,
+  runtime: Pick<Runtime, 'findGlobalModel'>,
+  { snapshot: { aiModelPublicId: id } }: ResourceSubject,
+): Resources {
+  // Looked up in each call: prices of the catalogue can change at midnight, and the revision stays the same.
+  const model = id === null ? undefined : (runtime.findGlobalModel(id) ?? entry.ownModel);
+  if (entry.lastResult === undefined || entry.lastResult.model !== model) {
+    entry.lastResult = { ...entry.linked, model };
+  }
+  return entry.lastResult;
 }
 
 async function load(db: Kysely<DB>, workspaceId: string, snapshot: Snapshot, revision: number): Promise<CacheEntry> {

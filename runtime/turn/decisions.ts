@@ -24,6 +24,11 @@ export function decisionsOf({ content, metadata }: Pick<TurnRequest, 'content' |
   return { byId, all };
 }
 
+/** Whether a message with these decisions is an ordinary one. */
+export function decidesNothing({ byId, all }: Decisions): boolean {
+  return byId.size === 0 && all === null;
+}
+
 /**
  * The decisions by approval. A word alone decides the calls that wait now, when the message arrives, and not those that the agent asks
  * for before the message has its turn. Throws VALIDATION_ERROR when an id is no approval of the conversation.

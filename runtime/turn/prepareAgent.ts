@@ -7,15 +7,21 @@ import { retrieve } from '../capabilities/knowledge.ts';
 import { capabilityTools } from '../capabilities/table.ts';
 import { systemPrompt } from '../prompt/assemble.ts';
 import { renderInstructions } from '../prompt/instructions.ts';
-import type { LinkedSubAgent } from '../resources/resources.ts';
+import type { LinkedSubAgent, Resources } from '../resources/resources.ts';
 import type { Turn } from './types.ts';
 
 /** The agent of the turn's conversation. */
 export async function agentOfTurn(turn: Turn): Promise<AgentScope> {
-  const { db, workspaceId, runtime, conversationId, externalUserId, request, versionNumber, snapshot, revision } = turn;
+  if (turn.begun) return scopeOf(turn, turn.begun.resources);
+  const { db, workspaceId, runtime, request, versionNumber, snapshot, revision } = turn;
+  const subject = { agentId: request.agentId, versionNumber, snapshot, revision };
+  return scopeOf(turn, await runtime.resources.get(db, workspaceId, runtime, subject));
+}
+
+/** The agent of the turn's conversation, with these resources. */
+export function scopeOf(turn: Turn, resources: Resources): AgentScope {
+  const { db, workspaceId, runtime, conversationId, externalUserId, request, snapshot } = turn;
   const { agentId } = request;
-  const subject = { agentId, versionNumber, snapshot, revision };
-  const resources = await runtime.resources.get(db, workspaceId, runtime, subject);
   return {
     db,
     workspaceId,

@@ -9,15 +9,20 @@ import { countTurn, isTimeout, storeTimedOut } from './takeConversation.ts';
 import type { Turn } from './types.ts';
 
 /**
- * Reads what the turn answers: fetches its attachments, transcribes recordings and expands its slash command. `text` is what the model
- * reads; `stored` is the message as it is stored, null for turns without one. Throws ATTACHMENT_TOO_LARGE, UNSUPPORTED_ATTACHMENT,
+ * What a turn answers. `text` is what the model reads; `stored` is the message as it is stored, null for turns without one.
+ */
+export interface ReadMessage {
+  text: string;
+  attachments: ResolvedAttachment[];
+  stored: UserMessage | null;
+}
+
+/**
+ * Reads what the turn answers: fetches its attachments, transcribes recordings and expands its slash command. Throws ATTACHMENT_TOO_LARGE, UNSUPPORTED_ATTACHMENT,
  * VALIDATION_ERROR, OPERATION_LIMIT_REACHED, MODEL_PROVIDER_ERROR, or the reason of the turn's signal. When the time runs out, the
  * user's message is stored without its attachments.
  */
-export async function readMessage(
-  turn: Turn,
-  { resources: { model }, snapshot }: AgentScope,
-): Promise<{ text: string; attachments: ResolvedAttachment[]; stored: UserMessage | null }> {
+export async function readMessage(turn: Turn, { resources: { model }, snapshot }: AgentScope): Promise<ReadMessage> {
   const { kind, request, command, runtime, controller } = turn;
   const { signal } = controller;
   const { content } = request;

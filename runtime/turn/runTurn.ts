@@ -3,18 +3,15 @@ import { failTurn } from '../../db/queries/turns/finishTurn.ts';
 import type { AgentRun } from '../agent/agentRun.ts';
 import { resumeAgent, runAgent } from '../agent/run.ts';
 import { pausedRunOf } from '../agent/storedRun.ts';
-import { retrieve } from '../capabilities/knowledge.ts';
-import type { KnowledgeFindings } from '../knowledge/search.ts';
 import { systemPrompt } from '../prompt/assemble.ts';
-import { historyBytes, historyMessages, userMessage } from '../prompt/messages.ts';
+import { historyMessages, userMessage } from '../prompt/messages.ts';
+import { beginTurn } from './beginTurn.ts';
 import { applyDecisions } from './decisions.ts';
 import { agentOfTurn, toolsetOf } from './prepareAgent.ts';
-import { readMessage } from './readMessage.ts';
 import { storeReply } from './storeReply.ts';
-import { takeConversation, uncountTurn } from './takeConversation.ts';
+import { uncountTurn } from './takeConversation.ts';
 import type { Turn, TurnEvents, TurnReply } from './types.ts';
 
-const NOTHING_SEARCHED: KnowledgeFindings = { hits: [], isIncomplete: false };
 const MODEL_MISSING = 'The AI model of the published version is no longer available. Choose another and publish.';
 
 /**
@@ -46,12 +43,8 @@ export async function runTurn(planned: Turn | ApiError, events: TurnEvents = {})
 /** The whole turn, step by step. */
 async function answer(turn: Turn, events: TurnEvents): Promise<TurnReply> {
   const scope = await agentOfTurn(turn);
-  const message = await readMessage(turn, scope);
-  // Knowledge is searched while the statement runs that takes the conversation: neither needs the other.
-  const knowledge = turn.kind === 'message' ? retrieve(scope, message.text) : Promise.resolve(NOTHING_SEARCHED);
-  knowledge.catch(() => {});
+  const { message, knowledge, history, waiting, release } = turn.begun ?? (await beginTurn(turn, scope));
   const { model } = scope.resources;
-  const { history, waiting, release } = await takeConversation(turn, message.stored, historyBytes(model));
   return holding(turn, release, async () => {
     if (turn.kind === 'message') events.onConversation?.(turn.conversationId);
     if (!model) throw fault('MODEL_PROVIDER_ERROR', MODEL_MISSING);

@@ -1,11 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { untilAborted } from '../../core/deadline.ts';
 import { type ApiError, fault } from '../../core/errors.ts';
-import { findConversation } from '../../db/queries/conversations/conversations.ts';
+import { type ConversationRow, findConversation } from '../../db/queries/conversations/conversations.ts';
 import { failTurn } from '../../db/queries/turns/finishTurn.ts';
+import type { KnownWorkspace } from '../../db/queries/turns/knownWorkspace.ts';
 import {
   beginConversation,
   type Claim,
+  type ConversationStart,
   claimConversation,
   storeUnanswered,
   type UserMessage,
@@ -44,6 +46,57 @@ export async function takeConversation(
   } catch (error) {
     release();
     if (message && isTimeout(turn, error)) await storeTimedOut(turn, message);
+    throw error;
+  }
+}
+
+/** What a turn needs of the conversation that it took. The metadata of a new one is that of the message. */
+type TakenConversation = Pick<ConversationRow, 'external_user_id' | 'follow_ups_sent'> & {
+  metadata: Record<string, unknown> | null;
+};
+
+/** What a turn that begins at once needs, beside what it is. */
+interface AtOnce {
+  known: KnownWorkspace;
+  /** Whether it needs the facts about the end user. */
+  recalls: boolean;
+  maxHistoryBytes: number;
+}
+
+/**
+ * As `takeConversation`, with one statement. Undefined when what is known does not hold any more, or the conversation cannot be taken at
+ * once, or the month's limit is reached; nothing is stored or counted then.
+ */
+export async function takeAtOnce(
+  turn: Turn,
+  message: UserMessage,
+  { known, recalls, maxHistoryBytes }: AtOnce,
+): Promise<
+  | (Pick<Claim, 'history' | 'waiting' | 'memories'> & { conversation: TakenConversation; release: () => void })
+  | undefined
+> {
+  const { db, workspaceId, runtime, conversationId, turnId, controller, request } = turn;
+  const start = { ...startOf(turn, message), known, recalls };
+  if (request.conversationId === undefined) {
+    const begun = await beginConversation(db, start, newConversation(turn));
+    if (!begun) return undefined;
+    noteCount(turn, start, true);
+    const conversation = { ...begun.conversation, metadata: null };
+    return { conversation, memories: begun.memories, history: [], waiting: null, release: () => {} };
+  }
+  const release = await runtime.turns.queue(conversationId, controller.signal);
+  try {
+    const { conversation, counted, ...claim } = await claimConversation(db, start, { historyBytes: maxHistoryBytes });
+    if (conversation) {
+      noteCount(turn, start, true);
+      return { ...claim, conversation, release };
+    }
+    // Another turn took the conversation at the same moment.
+    if (counted) await returnToQuota(db, workspaceId, turnId, start.now);
+    release();
+    return undefined;
+  } catch (error) {
+    release();
     throw error;
   }
 }
@@ -107,15 +160,18 @@ function startOf<Message extends UserMessage | null>(turn: Turn, message: Messag
     commandId: command?.id ?? null,
     usesQuota: turn.isLimited && !turn.countedAt,
     claim: claimOf(turn),
+    known: null,
+    recalls: false,
   };
 }
 
+function newConversation({ externalUserId, request: { isTest, metadata = {} } }: Turn): ConversationStart {
+  return { externalUserId, isTest, metadata };
+}
+
 async function begin(turn: Turn, message: UserMessage): Promise<void> {
-  const { db, externalUserId, request } = turn;
-  const { isTest, metadata = {} } = request;
   const start = startOf(turn, message);
-  const conversation = await beginConversation(db, start, { externalUserId, isTest, metadata });
-  noteCount(turn, start, conversation !== undefined);
+  noteCount(turn, start, (await beginConversation(turn.db, start, newConversation(turn))) !== undefined);
 }
 
 /** Waits for earlier turns of the conversation in this process. Returns the function that lets the next one go. */

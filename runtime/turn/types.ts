@@ -2,14 +2,17 @@ import type { ConversationRow } from '../../db/queries/conversations/conversatio
 import type { MessageRow } from '../../db/queries/conversations/messages.ts';
 import type { ApprovalRequest } from '../../db/queries/turns/approvals.ts';
 import type { TurnUsage } from '../../db/queries/turns/finishTurn.ts';
-import type { HeldTurn } from '../../db/queries/turns/turns.ts';
+import type { Claim, HeldTurn } from '../../db/queries/turns/turns.ts';
 import type { KeptAnswer, KeyClaim } from '../../db/queries/workspaces/idempotencyKeys.ts';
 import type { PendingApproval } from '../agent/paused.ts';
 import type { CalledTool, StepLog } from '../agent/stepLog.ts';
 import type { AttachmentInput } from '../files/attachments.ts';
+import type { KnowledgeFindings } from '../knowledge/search.ts';
 import type { ModelDescriptor } from '../models/catalogue.ts';
+import type { Resources } from '../resources/resources.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
 import type { WorkspaceRuntime } from '../runtime.ts';
+import type { ReadMessage } from './readMessage.ts';
 
 /*
  * A turn's state is in seven types. Four of them are here; AgentScope (agent/tool.ts), AgentRun and RunOutcome (agent/agentRun.ts) are
@@ -83,6 +86,9 @@ export interface Turn extends WorkspaceRuntime, HeldTurn {
   /** Whether the turn counts against a monthly limit of the workspace. */
   readonly isLimited: boolean;
 
+  /** Not null: the turn has begun already, in the statement that it was planned with. */
+  readonly begun: Beginning | null;
+
   /** When the turn was counted against the limit. It is given back when the turn fails. */
   countedAt: Date | undefined;
   /** What the turn did and used, stored on the way. */
@@ -93,6 +99,16 @@ export interface Turn extends WorkspaceRuntime, HeldTurn {
   ui: Record<string, unknown> | null;
   /** Calls of models that the turn may still make, over all its agents. */
   modelCallsLeft: number;
+}
+
+/** What a turn has when it holds its conversation. */
+export interface Beginning extends Pick<Claim, 'history' | 'waiting'> {
+  resources: Resources;
+  message: ReadMessage;
+  /** The passages for the prompt; the search may still run. */
+  knowledge: Promise<KnowledgeFindings>;
+  /** Lets the next turn of the conversation in this process begin. */
+  release: () => void;
 }
 
 /** A reply, as it is stored, and what it took. */

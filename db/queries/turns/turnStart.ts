@@ -1,18 +1,28 @@
 import { type RawBuilder, sql } from 'kysely';
 import { holdingClaim, notingBegun } from '../workspaces/idempotencyKeys.ts';
 import { quotaTaken, takingFromQuota } from '../workspaces/quota.ts';
+import { knownStill } from './knownWorkspace.ts';
 import type { TurnStart } from './turns.ts';
 
-/** SQL: what comes before the conversation is taken: the claim is held, and an operation taken from the quota. */
-export function guards({ claim, usesQuota, workspaceId, now }: TurnStart): RawBuilder<unknown> {
+/**
+ * SQL: what comes before the conversation is taken: what is known still holds, the claim is held, and an operation is taken from the
+ * quota. Nothing is taken where `condition` is false.
+ */
+export function guards(start: TurnStart, condition: RawBuilder<unknown> = sql`true`): RawBuilder<unknown> {
+  const { claim, known, usesQuota, workspaceId, now } = start;
+  const current = known ? sql`current as (${knownStill(workspaceId, known)}), ` : sql``;
   const keyed = claim ? sql`keyed as (${holdingClaim(claim)}), ` : sql``;
-  if (!usesQuota) return keyed;
-  return sql`${keyed}${claim ? takingFromQuota(workspaceId, now, claimHeld) : takingFromQuota(workspaceId, now)}, `;
+  if (!usesQuota) return sql`${current}${keyed}`;
+  return sql`${current}${keyed}${takingFromQuota(workspaceId, now, sql`${condition} and ${foundations(start)}`)}, `;
 }
 
 /** SQL condition: the guards let the turn begin. */
-export function mayBegin({ claim, usesQuota }: TurnStart): RawBuilder<unknown> {
-  return sql`${usesQuota ? quotaTaken : sql`true`}${claim ? sql` and ${claimHeld}` : sql``}`;
+export function mayBegin(start: TurnStart): RawBuilder<unknown> {
+  return sql`${start.usesQuota ? quotaTaken : sql`true`} and ${foundations(start)}`;
+}
+
+function foundations({ claim, known }: TurnStart): RawBuilder<unknown> {
+  return sql`true${known ? sql` and exists (select from current)` : sql``}${claim ? sql` and ${claimHeld}` : sql``}`;
 }
 
 /** SQL condition: the claim of the Idempotency-Key holds. */

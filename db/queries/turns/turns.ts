@@ -4,9 +4,11 @@ import type { StoredAttachment } from '../../stored/attachment.ts';
 import type { StoredPausedRun } from '../../stored/pausedRun.ts';
 import type { ConversationRow } from '../conversations/conversations.ts';
 import { type HistoryRow, historyJson } from '../conversations/history.ts';
+import { type MemoryFact, memoryFactsSql } from '../conversations/memories.ts';
 import { notDeletedByKey } from '../shared/byKey.ts';
 import { ClaimLost, holdingClaim, holdsClaim, type KeyClaim, notingBegun } from '../workspaces/idempotencyKeys.ts';
 import { quotaTaken } from '../workspaces/quota.ts';
+import type { KnownWorkspace } from './knownWorkspace.ts';
 import { claimHeld, companions, guards, mayBegin } from './turnStart.ts';
 
 /** A turn may hold its conversation for this time without a renewal. When its replica dies, others wait no longer than that. */
@@ -47,6 +49,10 @@ export interface TurnStart extends HeldTurn {
   usesQuota: boolean;
   /** Of the request's Idempotency-Key. Nothing is stored when another request has taken it. */
   claim: KeyClaim | null;
+  /** What the turn was made from, when nothing was read for it. Nothing is stored when it does not hold any more. */
+  known: KnownWorkspace | null;
+  /** Whether the facts about the end user are read along with it. */
+  recalls: boolean;
 }
 
 /** The fields of a new conversation. */
@@ -58,17 +64,23 @@ export interface ConversationStart {
 
 const lease = sql`now() + make_interval(secs => ${sql.lit(LEASE_SECONDS)})`;
 
+/** SQL value: the facts that the agent knows of the end user of the row `conversation`, when the turn needs them. */
+function memoriesOf({ workspaceId, agentId, recalls }: TurnStart): RawBuilder<MemoryFact[] | null> {
+  if (!recalls) return sql`null::json`;
+  return memoryFactsSql(sql`${workspaceId}`, sql`${agentId}`, sql.ref('conversation.external_user_id'));
+}
+
 /**
- * Creates a conversation with the user's first message, held by the turn. One statement, so one transaction. Undefined when an
- * operation is to be taken and there is none left; then nothing is stored. Throws ClaimLost.
+ * Creates a conversation with the user's first message, held by the turn. One statement, so one transaction. Undefined when what was
+ * known does not hold any more, or an operation is to be taken and there is none left; then nothing is stored. Throws ClaimLost.
  */
 export async function beginConversation(
   db: Kysely<DB>,
   start: TurnStart & { message: UserMessage },
   conversation: ConversationStart,
-): Promise<ConversationRow | undefined> {
+): Promise<{ conversation: ConversationRow; memories: MemoryFact[] } | undefined> {
   const { workspaceId, conversationId, agentId, turnId, now, message, claim } = start;
-  const { rows } = await sql<ConversationRow>`
+  const { rows } = await sql<ConversationRow & { memories: MemoryFact[] | null }>`
     with ${guards(start)}conversation as (
       insert into conversations (workspace_id, id, agent_id, external_user_id, is_test, metadata, message_count, started_at,
         last_message_at, last_message_snippet, turn_id, turn_expires_at)
@@ -77,9 +89,14 @@ export async function beginConversation(
       where ${mayBegin(start)}
       returning *
     )${companions(start)}
-    select * from conversation`.execute(db);
-  if (!rows[0] && claim && !(await holdsClaim(db, claim))) throw new ClaimLost();
-  return rows[0];
+    select conversation.*, ${memoriesOf(start)} as memories from conversation`.execute(db);
+  const [row] = rows;
+  if (row) {
+    const { memories, ...begun } = row;
+    return { conversation: begun, memories: memories ?? [] };
+  }
+  if (claim && !(await holdsClaim(db, claim))) throw new ClaimLost();
+  return undefined;
 }
 
 /** A turn of the conversation that waits for approvals. */
@@ -92,13 +109,17 @@ export interface WaitingTurn {
 export interface Claim {
   /** False: the month's limit is reached. Then nothing was stored. */
   quotaTaken: boolean;
+  /** Whether an operation was taken from the quota. */
+  counted: boolean;
   /**
-   * Undefined when the conversation is held, paused, ended, deleted or not this agent's; the caller looks which. Also when a turn of it
+   * Undefined when what was known does not hold any more. Also when the conversation is held, paused, ended, deleted or not this agent's; the caller looks which. Also when a turn of it
    * ended at the same moment: then it can be taken at once.
    */
   conversation: ConversationRow | undefined;
   /** The earlier messages, oldest first. */
   history: HistoryRow[];
+  /** Empty unless they were asked for. */
+  memories: MemoryFact[];
   waiting: WaitingTurn | null;
   /** Whether another turn holds the conversation. */
   held: boolean;
@@ -132,6 +153,12 @@ function condition({ kind, now }: TurnStart): RawBuilder<unknown> {
   }
 }
 
+/** SQL condition: a turn can take the row of `conversations`. */
+function isFree({ workspaceId, conversationId, agentId }: TurnStart): RawBuilder<unknown> {
+  return sql`workspace_id = ${workspaceId} and id = ${conversationId} and agent_id = ${agentId} and ${notDeletedByKey()}
+        and not is_paused and not is_ended and (turn_id is null or turn_expires_at < now())`;
+}
+
 /**
  * Takes a conversation that no other turn holds, stores the user's message in it, and reads the history, in one statement. A follow-up
  * takes it only when it is due, a continuation only when calls wait and all of them are decided. A turn whose process died while it held
@@ -146,24 +173,26 @@ export async function claimConversation(
   start: TurnStart,
   { historyBytes }: { historyBytes: number },
 ): Promise<Claim> {
-  const { workspaceId, conversationId, agentId, turnId, now, message, usesQuota, claim } = start;
+  const { workspaceId, conversationId, turnId, now, message, usesQuota, claim, known } = start;
+  // A turn that was made from memory does not wait: when it cannot begin at once, nothing is counted.
+  const counts = known ? sql`exists (select from conversations where ${isFree(start)})` : sql`true`;
   const followUpAt = start.kind === 'follow_up' ? new Date(now.getTime() + FOLLOW_UP_RETRY_MINUTES * 60_000) : null;
   const { rows } = await sql<
     {
       quota_taken: boolean;
+      counted: boolean;
       history: HistoryRow[] | null;
+      memories: MemoryFact[] | null;
       waiting: WaitingTurn | null;
       held: boolean | null;
     } & ConversationRow
   >`
-    with ${guards(start)}seen as (
+    with ${guards(start, counts)}seen as (
       select message_count, turn_expires_at >= now() as held from conversations
       where workspace_id = ${workspaceId} and id = ${conversationId}
     ), free as (
       select id, turn_id, message_count from conversations
-      where workspace_id = ${workspaceId} and id = ${conversationId} and agent_id = ${agentId} and ${notDeletedByKey()}
-        and not is_paused and not is_ended and (turn_id is null or turn_expires_at < now())
-        ${condition(start)}
+      where ${isFree(start)} ${condition(start)}
       for update
     ), died as (
       select t.id, ${spentOf(sql`t`)} as spent from free join turns t on t.workspace_id = ${workspaceId} and t.id = free.turn_id and t.status = 'running'
@@ -178,19 +207,22 @@ export async function claimConversation(
       from died where turns.workspace_id = ${workspaceId} and turns.id = died.id and exists (select from conversation)
     )${companions(start)}
     select ${usesQuota ? quotaTaken : sql.lit(true)} as quota_taken,
+      ${usesQuota ? sql`exists (select from taken)` : sql.lit(false)} as counted,
       case when conversation.id is not null then ${historyJson(workspaceId, conversationId, historyBytes, message?.isStored ? message.id : null)} end as history,
       case when conversation.id is not null then (select json_build_object('id', id, 'paused', paused) from turns
         where workspace_id = ${workspaceId} and conversation_id = ${conversationId} and paused is not null limit 1) end as waiting,
-      seen.held, conversation.*
+      case when conversation.id is not null then ${memoriesOf(start)} end as memories, seen.held, conversation.*
     from (select 1) as one left join seen on true left join conversation on true`.execute(db);
   const row = rows[0];
   if (!row) throw new Error('A statement that returns one row returned none.');
-  const { quota_taken, history, waiting, held, ...conversation } = row;
+  const { quota_taken, counted, history, memories, waiting, held, ...conversation } = row;
   if (conversation.id === null && claim && !(await holdsClaim(db, claim))) throw new ClaimLost();
   return {
     quotaTaken: quota_taken,
+    counted,
     conversation: conversation.id === null ? undefined : (conversation as ConversationRow),
     history: history ?? [],
+    memories: memories ?? [],
     waiting,
     held: held === true,
   };

@@ -16,6 +16,8 @@ export function turnStart(
     commandId: null,
     usesQuota: false,
     claim: null,
+    known: null,
+    recalls: false,
     ...of,
     message: { id: newId(), content, modelText: null, attachments: [], snippet: content, isStored: false },
   };

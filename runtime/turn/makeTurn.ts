@@ -1,0 +1,76 @@
+import { newId } from '../../core/ids.ts';
+import type { KnownWorkspace } from '../../db/queries/turns/knownWorkspace.ts';
+import { MAX_MODEL_CALLS } from '../agent/agentRun.ts';
+import { StepLog } from '../agent/stepLog.ts';
+import { renderInstructions } from '../prompt/instructions.ts';
+import type { Snapshot } from '../resources/snapshot.ts';
+import type { WorkspaceRuntime } from '../runtime.ts';
+import type { Decisions, Turn, TurnRequest } from './types.ts';
+
+/** What is known of an agent that can answer. It holds while the revision of its workspace is the same. */
+export interface KnownAgent extends KnownWorkspace {
+  /** The published version that `snapshot` is of. */
+  versionNumber: number;
+  snapshot: Snapshot;
+}
+
+/** What a turn needs to know of its conversation. */
+export interface ConversationFacts {
+  externalUserId: string;
+  /** Null for a new conversation. */
+  metadata: Record<string, unknown> | null;
+  followUpsSent: number;
+  memories: readonly { id: string; fact: string }[];
+}
+
+/** The parts of a turn that the conversation's facts decide. Throws VALIDATION_ERROR and MISSING_VARIABLE. */
+export function factsOfTurn(
+  { snapshot }: KnownAgent,
+  { metadata }: Pick<TurnRequest, 'metadata'>,
+  { externalUserId, metadata: stored, followUpsSent, memories }: ConversationFacts,
+): Pick<Turn, 'externalUserId' | 'followUpsSent' | 'memories' | 'instructions' | 'variables'> {
+  return {
+    externalUserId,
+    followUpsSent,
+    memories,
+    instructions: renderInstructions(snapshot, metadata?.variables, stored),
+    variables: { ...(stored?.variables as object | undefined), ...(metadata?.variables as object | undefined) },
+  };
+}
+
+/** A turn that has not begun. Throws VALIDATION_ERROR and MISSING_VARIABLE. */
+export function makeTurn(
+  { db, workspaceId, runtime }: WorkspaceRuntime,
+  kind: Turn['kind'],
+  request: TurnRequest,
+  of: { known: KnownAgent; facts: ConversationFacts; command: Turn['command']; decisions: Decisions },
+): Turn {
+  const { known, facts, command, decisions } = of;
+  const turnId = newId();
+  return {
+    db,
+    workspaceId,
+    runtime,
+    turnId,
+    conversationId: request.conversationId ?? newId(),
+    kind,
+    request,
+    controller: new AbortController(),
+    startedAt: performance.now(),
+    versionNumber: known.versionNumber,
+    snapshot: known.snapshot,
+    ...factsOfTurn(known, request, facts),
+    revision: known.revision,
+    command,
+    decisions,
+    timeZone: known.timeZone,
+    // A continuation completes a turn that was counted.
+    isLimited: known.isLimited && kind !== 'continuation',
+    begun: null,
+    countedAt: undefined,
+    steps: new StepLog(db, { workspaceId, turnId }, runtime.clock),
+    approvals: [],
+    ui: null,
+    modelCallsLeft: MAX_MODEL_CALLS,
+  };
+}
