@@ -2,15 +2,17 @@ import type { IncomingMessage } from 'node:http';
 import { parse } from 'node:querystring';
 import { setImmediate } from 'node:timers/promises';
 import { fault, invalid } from '../../core/errors.ts';
-import { hasMoreValues } from '../../core/json.ts';
+import { boundPassed } from '../../core/json.ts';
 import type { DocumentedOperation } from './contract/document.ts';
-import { checkStorable, MAX_JSON_VALUES, tooManyValues } from './storable.ts';
+import { checkStorable, MAX_JSON_VALUES, tooDeep, tooManyValues } from './storable.ts';
 import { type Form, readForm } from './upload.ts';
 
 /** Largest JSON body, in bytes. */
 const JSON_LIMIT = 2 * 1024 * 1024;
 /** Bytes of a JSON body that takes some milliseconds to read, to check and to validate. */
 const LARGE_JSON = 65_536;
+/** What is parsed. Of a value that nests too deeply, but not deeper than this, an error names the place. */
+const PARSED = { values: MAX_JSON_VALUES, depth: 1_000 };
 
 /** The parameters of a query string. Throws VALIDATION_ERROR when its encoding is broken or a value cannot be stored. */
 export function readQuery(search: string): Record<string, unknown> {
@@ -122,7 +124,9 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
   const bytes = await readAll(request, JSON_LIMIT);
   if (bytes.length === 0) return undefined;
   // Parsing takes far longer than counting, and there is a bound for it.
-  if (hasMoreValues(bytes, MAX_JSON_VALUES)) throw tooManyValues('/body');
+  const passed = boundPassed(bytes, PARSED);
+  if (passed === 'depth') throw tooDeep('/body');
+  if (passed === 'values') throw tooManyValues('/body');
   let value: unknown;
   try {
     value = JSON.parse(utf8.decode(bytes));

@@ -13,6 +13,11 @@ export function tooManyValues(at: string): ApiError {
   return invalid(at, `must not have more than ${MAX_JSON_VALUES} values`, 'size');
 }
 
+/** The error for nesting beyond JSON_DEPTH. */
+export function tooDeep(path: string): ApiError {
+  return invalid(path, `must not nest deeper than ${JSON_DEPTH} levels`, 'depth');
+}
+
 /**
  * Refuses values that cannot be stored as they are, nesting beyond JSON_DEPTH, and more than MAX_JSON_VALUES values: a
  * validator that names every fault must not be handed millions. `at` is the JSON Pointer prefix for the error's details.
@@ -28,8 +33,7 @@ export function checkStorable(value: unknown, at: string): void {
     if (typeof inner === 'string') {
       if (!isStorable(inner)) throw invalid(here(), 'must not contain NUL or unpaired surrogates', 'text');
     } else if (typeof inner === 'object' && inner !== null) {
-      if (steps.length >= JSON_DEPTH)
-        throw invalid(here().slice(0, 200), `must not nest deeper than ${JSON_DEPTH} levels`, 'depth');
+      if (steps.length >= JSON_DEPTH) throw tooDeep(here().slice(0, 200));
       for (const key of Object.keys(inner)) {
         if (!isStorable(key))
           throw invalid(here(), 'must not have property names with NUL or unpaired surrogates', 'text');

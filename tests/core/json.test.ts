@@ -1,4 +1,4 @@
-import { canonicalJson, hasMoreValues, isDeeperThan, isStorableJson, toStorableJson } from '../../core/json.ts';
+import { boundPassed, canonicalJson, isDeeperThan, isStorableJson, toStorableJson } from '../../core/json.ts';
 
 test('depth counts objects and arrays, empty ones too', () => {
   expect(isDeeperThan('text', 0)).toBe(false);
@@ -38,9 +38,15 @@ test.each<[unknown, number]>([
   [{ a: 1, '"]': { b: [2, 'x,y', null] } }, 7],
 ])('%j has %i values', (value, count) => {
   for (const json of [JSON.stringify(value), JSON.stringify(value, null, 2)]) {
-    expect(hasMoreValues(Buffer.from(json), count - 1)).toBe(true);
-    expect(hasMoreValues(Buffer.from(json), count)).toBe(false);
+    expect(boundPassed(Buffer.from(json), { values: count - 1, depth: 9 })).toBe('values');
+    expect(boundPassed(Buffer.from(json), { values: count, depth: 9 })).toBeUndefined();
   }
+});
+
+test('JSON is as deep as its arrays and objects in each other', () => {
+  const json = Buffer.from('[[], {"a": [{}]}, [[]], "[[[[{{{{"]');
+  expect(boundPassed(json, { values: 99, depth: 3 })).toBe('depth');
+  expect(boundPassed(json, { values: 99, depth: 4 })).toBeUndefined();
 });
 
 test('canonical JSON does not depend on the order of properties', () => {
