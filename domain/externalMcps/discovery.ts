@@ -12,7 +12,7 @@ import { credentialHeaders, credentialValues, openCredential } from '../../runti
 import { type DiscoveredTool, type Discovery, discoverTools } from '../../runtime/mcp/discover.ts';
 import { McpFailed } from '../../runtime/mcp/failures.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
-import { hideSecrets } from '../../runtime/tools/secrets/redact.ts';
+import { hideSecrets } from '../../runtime/tools/secrets/hideSecrets.ts';
 import type { WorkspaceContext } from '../context.ts';
 
 /** The result of a discovery, or why it failed. */
@@ -25,7 +25,8 @@ export async function attemptDiscovery(runtime: Runtime, row: ExternalMcpRow): P
     const headers = credentialHeaders(secrets, row);
     const found = await discoverTools({ url: row.url, headers, allowPrivateNetwork, workspaceId: row.workspace_id });
     // The API lists these texts and models read them, so a server must not repeat its credential there.
-    const shown = hideSecrets(found, credentialValues(openCredential(secrets, row)));
+    const owner = { workspaceId: row.workspace_id };
+    const shown = await hideSecrets(found, credentialValues(openCredential(secrets, row)), owner);
     return shown ?? new McpFailed('It takes too long to hide the credential in what the server says.');
   } catch (error) {
     if (error instanceof McpFailed) return error;

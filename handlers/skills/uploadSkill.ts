@@ -7,10 +7,10 @@ import type { Context, Handler } from '../handler.ts';
 import { skillBody } from './skillBody.ts';
 
 export const uploadSkill: Handler<'uploadSkill'> = {
-  async prepare({ upload }) {
+  async prepare({ upload, workspaceId }) {
     // Loaded at the first skill: an idle service needs no YAML and no archives.
     const { readSkill } = await import('../../runtime/skills/readSkill.ts');
-    const skill = await readSkill(upload.file);
+    const skill = await readSkill(upload.file, workspaceId);
     return async (context) => context.reply(201, skillBody(await storeSkill(context, skill)));
   },
 };

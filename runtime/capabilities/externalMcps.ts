@@ -3,7 +3,7 @@ import type { AgentScope, AgentTool, ToolOutput } from '../agent/tool.ts';
 import { credentialHeaders, credentialValues, type McpCredential, openCredential } from '../mcp/credential.ts';
 import { McpFailed } from '../mcp/failures.ts';
 import type { LinkedExternalMcp } from '../resources/resources.ts';
-import { hideSecrets } from '../tools/secrets/redact.ts';
+import { hideSecrets } from '../tools/secrets/hideSecrets.ts';
 import type { Capability } from './capability.ts';
 import { errorOutput, nonEmpty } from './output.ts';
 
@@ -66,7 +66,7 @@ async function call(
   const server = { workspaceId, id: row.id, configVersion: row.config_version, url: row.url, headers };
   try {
     const { text, isError } = await runtime.mcp.call(server, { instanceMode, tool, arguments: input, signal });
-    const shown = hideSecrets(text, credentialValues(credential));
+    const shown = await hideSecrets(text, credentialValues(credential), { workspaceId, signal });
     if (shown === undefined) {
       return errorOutput('It takes too long to hide the credential of the server in its answer.');
     }

@@ -1,4 +1,5 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type Scalar } from 'yaml';
+import { ApiError } from '../../core/errors.ts';
 import { isStorable } from '../../core/text.ts';
 import { SKILL_LIMITS } from './limits.ts';
 import { badSkill, shown } from './refusal.ts';
@@ -56,6 +57,19 @@ export function readFrontMatter(head: string): FrontMatter {
     allowedTools: allowedTools(fields.get('allowed-tools')),
     metadata: metadata(fields.get('metadata')),
   };
+}
+
+/** What reading front matter comes to: its fields, or the sentence of INVALID_SKILL_ZIP. */
+export type FrontMatterRead = { frontMatter: FrontMatter } | { refusal: string };
+
+/** Reads as `readFrontMatter` does, and throws nothing, so that a thread can do it. */
+export function tryFrontMatter(head: string): FrontMatterRead {
+  try {
+    return { frontMatter: readFrontMatter(head) };
+  } catch (error) {
+    if (error instanceof ApiError) return { refusal: error.message };
+    throw error;
+  }
 }
 
 function yamlOf(head: string): string {

@@ -4,7 +4,8 @@ import { extname } from 'node:path';
 import { fault } from '../../core/errors.ts';
 import { readHead } from '../files/readHead.ts';
 import { hasZipMagic } from '../files/zipMagic.ts';
-import { type FrontMatter, HEAD_BYTES, readFrontMatter } from './frontMatter.ts';
+import { ComputationFailed, compute } from '../threads/compute.ts';
+import { type FrontMatter, HEAD_BYTES } from './frontMatter.ts';
 import { skillFolder } from './paths.ts';
 import { badSkill, shown } from './refusal.ts';
 import { isArchive, TextCheck } from './sniff.ts';
@@ -30,19 +31,21 @@ export interface Skill {
   files(): AsyncGenerator<SkillFile>;
 }
 
+/** Milliseconds to read front matter. The slowest takes a fifth. */
+const FRONT_MATTER_LIMIT_MS = 2_000;
 /** The path of the instructions, however the upload writes its case. */
 const SKILL_FILE = 'SKILL.md';
 const EXTENSIONS: readonly string[] = ['', '.zip', '.skill', '.md'];
 
 /**
  * Reads and checks the upload at `path`, whose file name is `name`: an archive, or a single Markdown file. Its bytes decide which of the
- * two it is. An archive is unpacked once for the checks, in constant memory. Throws INVALID_SKILL_ZIP with a sentence about the
+ * two it is. Workspaces take turns. An archive is unpacked once for the checks, in constant memory. Throws INVALID_SKILL_ZIP with a sentence about the
  * problem; UNSUPPORTED_MEDIA_TYPE when the upload is neither of the two, or its name has another extension.
  */
-export async function readSkill({ path, name }: { path: string; name: string }): Promise<Skill> {
+export async function readSkill({ path, name }: { path: string; name: string }, workspaceId: string): Promise<Skill> {
   if (!EXTENSIONS.includes(extname(name).toLowerCase())) throw notASkill();
   const head = await readHead(path, HEAD_BYTES);
-  return hasZipMagic(head) ? readBundle(path) : readLoneFile(path, head);
+  return hasZipMagic(head) ? readBundle(path, workspaceId) : readLoneFile(path, head, workspaceId);
 }
 
 function notASkill() {
@@ -52,7 +55,7 @@ function notASkill() {
   );
 }
 
-async function readLoneFile(path: string, head: Buffer): Promise<Skill> {
+async function readLoneFile(path: string, head: Buffer, workspaceId: string): Promise<Skill> {
   const check = new TextCheck();
   let sizeBytes = 0;
   for await (const chunk of createReadStream(path)) {
@@ -60,7 +63,7 @@ async function readLoneFile(path: string, head: Buffer): Promise<Skill> {
     sizeBytes += chunk.length;
   }
   if (check.end()) throw notASkill();
-  const frontMatter = readFrontMatter(head.toString());
+  const frontMatter = await frontMatterOf(head, workspaceId);
   return {
     frontMatter,
     sizeBytes,
@@ -71,7 +74,7 @@ async function readLoneFile(path: string, head: Buffer): Promise<Skill> {
   };
 }
 
-async function readBundle(path: string): Promise<Skill> {
+async function readBundle(path: string, workspaceId: string): Promise<Skill> {
   const entries = await readZipDirectory(path);
   const folder = skillFolder(entries.map(({ name }) => name));
   const checked: { entry: ZipEntry; path: string; binary: boolean }[] = [];
@@ -83,7 +86,7 @@ async function readBundle(path: string): Promise<Skill> {
     let inside = entry.name.slice(folder.length);
     if (inside.toLowerCase() === SKILL_FILE.toLowerCase()) {
       if (binary) throw badSkill('SKILL.md is not text in UTF-8.');
-      frontMatter = readFrontMatter(head.toString());
+      frontMatter = await frontMatterOf(head, workspaceId);
       inside = SKILL_FILE;
     }
     checked.push({ entry, path: inside, binary });
@@ -98,6 +101,18 @@ async function readBundle(path: string): Promise<Skill> {
       }
     },
   };
+}
+
+/** The front matter of a SKILL.md that begins with `head`, read in a thread: nested lists take the YAML parser 0.2 s. Throws INVALID_SKILL_ZIP. */
+async function frontMatterOf(head: Buffer, workspaceId: string): Promise<FrontMatter> {
+  try {
+    const read = await compute('tryFrontMatter', [head.toString()], { workspaceId, limitMs: FRONT_MATTER_LIMIT_MS });
+    if ('refusal' in read) throw badSkill(read.refusal);
+    return read.frontMatter;
+  } catch (error) {
+    if (error instanceof ComputationFailed) throw badSkill(`Reading the front matter of SKILL.md ${error.message}.`);
+    throw error;
+  }
 }
 
 /** Unpacks a file and keeps only its head. */

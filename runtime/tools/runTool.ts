@@ -3,9 +3,8 @@ import { ToolFailure } from './failure.ts';
 import type { ToolFunction } from './kinds/kind.ts';
 import { TOOL_KINDS } from './kinds/kinds.ts';
 import { MAX_DEPTH } from './request/response.ts';
-import { HIDE_LIMIT_MS, redactor } from './secrets/redact.ts';
+import { hideInOutcomeOf } from './secrets/hideSecrets.ts';
 import { joinSecrets, openSecrets, type Secrets } from './secrets/secrets.ts';
-import { TimeLimitExceeded, withinTime } from './timeLimit.ts';
 import type { RunnableTool, ToolOutcome, ToolRunContext } from './tool.ts';
 
 /** The result of one run, as the contract shows it. */
@@ -25,23 +24,19 @@ export function functionsOf(
 }
 
 /** The outcome without secrets. */
-function withoutSecrets({ statusCode, responseData, errorMessage }: ToolOutcome, secrets: Secrets): ToolOutcome {
-  const values = Object.values(secrets);
-  const redact = redactor(values);
-  const hide = () => ({
-    statusCode,
-    responseData: redact.data(responseData),
-    errorMessage: errorMessage === null ? null : redact.message(errorMessage),
-  });
-  // Without secrets the response is read once; a time limit would cost more than that.
-  if (values.length === 0) return hide();
-  try {
-    return withinTime(HIDE_LIMIT_MS, hide);
-  } catch (error) {
-    if (!(error instanceof TimeLimitExceeded)) throw error;
-    const message = 'It takes too long to hide the secrets of the tool in its answer.';
-    return { statusCode, responseData: null, errorMessage: message };
+async function withoutSecrets(
+  { statusCode, responseData, errorMessage }: ToolOutcome,
+  secrets: Secrets,
+  workspaceId: string,
+): Promise<ToolOutcome> {
+  const outcome = { data: responseData, message: errorMessage };
+  // Nothing but its time limit ends it: the result of a run that was stopped hides secrets too.
+  const shown = await hideInOutcomeOf(outcome, Object.values(secrets), { workspaceId });
+  if (shown) {
+    return { statusCode, responseData: shown.data as ToolOutcome['responseData'], errorMessage: shown.message };
   }
+  const message = 'It takes too long to hide the secrets of the tool in its answer.';
+  return { statusCode, responseData: null, errorMessage: message };
 }
 
 /**
@@ -70,7 +65,7 @@ export async function runHttpTool(
     const errorMessage = error instanceof ToolFailure ? error.message : 'The run was stopped.';
     outcome = { statusCode: error instanceof ToolFailure ? error.statusCode : null, responseData: null, errorMessage };
   }
-  const shown = withoutSecrets(outcome, secrets);
+  const shown = await withoutSecrets(outcome, secrets, context.workspaceId);
   return {
     success: shown.errorMessage === null,
     ...shown,

@@ -4,18 +4,12 @@ import addFormatsModule from 'ajv-formats';
 import { LRUCache } from 'lru-cache';
 import type { ErrorDetail } from '../../../core/errors.ts';
 import { below, distinct, faultAt, toFaults } from '../../../core/faults.ts';
-import { ToolFailure } from '../failure.ts';
-import { TimeLimitExceeded, withinTime } from '../timeLimit.ts';
 import type { JsonSchema } from '../tool.ts';
 
 const addFormats = addFormatsModule.default;
 
 const MAX_DEPTH = 32;
 const MAX_PATTERN_CHARS = 1_000;
-/** Milliseconds to compile a validator. Schemas that pass the checks take far less; this is the last resort. */
-const COMPILE_LIMIT_MS = 2_000;
-/** Milliseconds to check inputs. A pattern that backtracks, or references that double at each level, can take for ever. */
-const CHECK_LIMIT_MS = 400;
 const MAX_VALIDATORS = 50;
 
 const DRAFT_07 = /^https?:\/\/json-schema\.org\/draft-07\/schema#?$/;
@@ -100,7 +94,7 @@ function walkFaults(value: unknown, path: string, depth: number, faults: ErrorDe
 
 /**
  * What is wrong with the schema of a tool's inputs. It must describe an object, be self-contained, and be safe to check
- * untrusted values with.
+ * untrusted values with. Compiling a large one takes 0.3 s: `findSchemaFaults` (fitInputs.ts) does it in a thread.
  */
 export function inputSchemaFaults(schema: JsonSchema, path: string): ErrorDetail[] {
   const faults: ErrorDetail[] = [];
@@ -114,10 +108,9 @@ export function inputSchemaFaults(schema: JsonSchema, path: string): ErrorDetail
   try {
     const wrong = metaFaults(schema, path);
     if (wrong.length > 0) return distinct(wrong);
-    withinTime(COMPILE_LIMIT_MS, () => compile(schema));
+    compile(schema);
     return [];
   } catch (error) {
-    if (error instanceof TimeLimitExceeded) return [faultAt(path, 'takes too long to compile', 'time')];
     const why = Error.isError(error) ? error.message.slice(0, 200) : '';
     return [faultAt(path, `is not a usable JSON Schema: ${why}`, 'schema')];
   }
@@ -148,13 +141,7 @@ export function declaredInputs(schema: JsonSchema | undefined): Set<string> | un
 /** Valid inputs with the defaults filled in, or what is wrong with them. */
 export type CheckedInputs = { inputs: Record<string, unknown> } | { problem: string };
 
-interface Validator {
-  validate: ValidateFunction;
-  /** Its time grows only with the size of the inputs. It runs without a time limit, which costs more than most checks. */
-  isLinear: boolean;
-}
-
-const validators = new LRUCache<string, Validator>({ max: MAX_VALIDATORS });
+const validators = new LRUCache<string, ValidateFunction>({ max: MAX_VALIDATORS });
 
 /** Keywords that read the inputs once. `properties` is looked into separately: its keys are no keywords. */
 const LINEAR = new Set([
@@ -193,38 +180,46 @@ function isLinear(schema: unknown): boolean {
   );
 }
 
-function validatorOf(schema: JsonSchema): Validator {
-  const key = JSON.stringify(schema);
-  let validator = validators.get(key);
-  if (!validator) {
-    validator = { validate: withinTime(COMPILE_LIMIT_MS, () => compile(schema)), isLinear: isLinear(schema) };
-    validators.set(key, validator);
-  }
-  return validator;
+/** Characters of a schema that compiles in a few milliseconds. */
+const MAX_QUICK_SCHEMA = 1_000;
+/** Characters of the inputs, as JSON, that such a schema checks in a few milliseconds. */
+const MAX_QUICK_INPUTS = 50_000;
+
+/** Whether `checkInputs` takes milliseconds, whatever the inputs are. Other checks are made in a thread. */
+export function isQuickCheck(schema: JsonSchema, inputs: Record<string, unknown>): boolean {
+  return (
+    JSON.stringify(schema).length <= MAX_QUICK_SCHEMA &&
+    isLinear(schema) &&
+    JSON.stringify(inputs).length <= MAX_QUICK_INPUTS
+  );
 }
 
-/** Checks inputs against the schema of the tool; without a schema all inputs are valid. `given` is not changed. */
+function validatorOf(schema: JsonSchema): ValidateFunction {
+  const key = JSON.stringify(schema);
+  let validate = validators.get(key);
+  if (!validate) {
+    validate = compile(schema);
+    validators.set(key, validate);
+  }
+  return validate;
+}
+
+/**
+ * Checks inputs against the schema of the tool; without a schema all inputs are valid. `given` is not changed. It may take for ever: a
+ * pattern that backtracks, or references that double at each level. `fitInputs` (fitInputs.ts) has a time limit.
+ */
 export function checkInputs(schema: JsonSchema | undefined, given: Record<string, unknown>): CheckedInputs {
   if (schema === undefined) return { inputs: given };
   const inputs = structuredClone(given);
   try {
-    const { validate, isLinear: isQuick } = validatorOf(schema);
-    if (isQuick ? validate(inputs) : withinTime(CHECK_LIMIT_MS, () => validate(inputs))) return { inputs };
+    const validate = validatorOf(schema);
+    if (validate(inputs)) return { inputs };
     const all = toFaults(validate.errors, '').map(({ path, message }) => `${path.slice(1) || 'the inputs'} ${message}`);
     const shown = [...new Set(all)].slice(0, 10).join('; ');
     return { problem: `The inputs do not fit the tool: ${shown}.` };
   } catch (error) {
-    if (error instanceof TimeLimitExceeded)
-      return { problem: 'The inputs take too long to check against the inputSchema.' };
     if (error instanceof RangeError)
       return { problem: 'The inputs cannot be checked: they, or the inputSchema, nest too deeply.' };
     throw error;
   }
-}
-
-/** The inputs of a run, checked as `checkInputs` does. Throws ToolFailure when they do not fit. */
-export function fitInputs(schema: JsonSchema | undefined, inputs: Record<string, unknown>): Record<string, unknown> {
-  const checked = checkInputs(schema, inputs);
-  if ('problem' in checked) throw new ToolFailure(checked.problem);
-  return checked.inputs;
 }

@@ -3,7 +3,7 @@ import { below, faultAt } from '../../../core/faults.ts';
 import type { CheckedForm } from '../../../core/namedSchemas.ts';
 import type { ImportedEndpoint } from '../../../db/stored/importedEndpoint.ts';
 import type { components } from '../../../generated/api.ts';
-import { fitInputs } from '../configuration/inputSchema.ts';
+import { fitInputs } from '../configuration/fitInputs.ts';
 import { ToolFailure } from '../failure.ts';
 import { requestOf } from '../openapi/call.ts';
 import { importDocument } from '../openapi/importDocument.ts';
@@ -83,7 +83,7 @@ function endpointOf(endpoints: readonly ImportedEndpoint[], operationId: unknown
 async function runIntegration(run: ToolRun<CustomIntegrationConfiguration>): Promise<ToolOutcome> {
   const { operationId, ...inputs } = run.inputs;
   const endpoint = endpointOf(run.endpoints, operationId);
-  const { headers, ...request } = requestOf(endpoint, fitInputs(endpoint.inputSchema, inputs));
+  const { headers, ...request } = requestOf(endpoint, await fitInputs(endpoint.inputSchema, inputs, run));
   const { type = 'none', headerName = 'authorization', secret = '' } = run.configuration.auth ?? {};
   if (type !== 'none') headers[headerName] = headerValue(type === 'bearer' ? `Bearer ${secret}` : secret);
   return callHttp({

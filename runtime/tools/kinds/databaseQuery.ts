@@ -2,23 +2,30 @@ import type { ErrorDetail } from '../../../core/errors.ts';
 import { below, faultAt } from '../../../core/faults.ts';
 import type { CheckedForm } from '../../../core/namedSchemas.ts';
 import type { components } from '../../../generated/api.ts';
-import { declaredInputs, fitInputs, inputSchemaFaults } from '../configuration/inputSchema.ts';
+import { findSchemaFaults, fitInputs } from '../configuration/fitInputs.ts';
+import { declaredInputs } from '../configuration/inputSchema.ts';
 import { checkConnection, checkQuery, parameterNames, runDatabaseQuery } from '../databaseQuery/databaseQuery.ts';
 import { HIDDEN } from '../secrets/secrets.ts';
 import { DEFAULT_TIMEOUT_SECONDS, type ToolOutcome } from '../tool.ts';
-import { NO_INPUTS, type ToolKind, type ToolRun } from './kind.ts';
+import { type CheckOptions, NO_INPUTS, type ToolKind, type ToolRun } from './kind.ts';
 
 type DatabaseQueryConfiguration = components['schemas']['DatabaseQueryConfiguration'];
 
 /** Rows that a run gives back when the configuration does not say. */
 export const DEFAULT_MAX_ROWS = 100;
 
-function faultsOf(form: CheckedForm<DatabaseQueryConfiguration>, path: string): ErrorDetail[] {
+async function faultsOf(
+  form: CheckedForm<DatabaseQueryConfiguration>,
+  path: string,
+  { workspaceId }: CheckOptions,
+): Promise<ErrorDetail[]> {
   const faults = [...form.faults];
   const { connection = HIDDEN, query, inputSchema } = form.sound;
   const connectionFault = connection === HIDDEN ? undefined : checkConnection(connection);
   if (connectionFault !== undefined) faults.push(faultAt(below(path, 'connection'), connectionFault, 'format'));
-  if (inputSchema !== undefined) faults.push(...inputSchemaFaults(inputSchema, below(path, 'inputSchema')));
+  if (inputSchema !== undefined) {
+    faults.push(...(await findSchemaFaults(inputSchema, below(path, 'inputSchema'), workspaceId)));
+  }
   if (query === undefined) return faults;
   const queryFault = checkQuery(query);
   if (queryFault !== undefined) return [...faults, faultAt(below(path, 'query'), queryFault, 'format')];
@@ -36,7 +43,7 @@ async function runQuery(run: ToolRun<DatabaseQueryConfiguration>): Promise<ToolO
     query,
     maxRows,
     timeoutSeconds: timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS,
-    inputs: fitInputs(inputSchema, run.inputs),
+    inputs: await fitInputs(inputSchema, run.inputs, run),
     allowPrivateNetwork: run.context.runtime.allowPrivateNetwork,
     workspaceId: run.context.workspaceId,
     signal: run.signal,
@@ -47,7 +54,7 @@ async function runQuery(run: ToolRun<DatabaseQueryConfiguration>): Promise<ToolO
 /** Runs one query on a PostgreSQL of the workspace. */
 export const databaseQuery: ToolKind<DatabaseQueryConfiguration> = {
   secretPaths: [['connection']],
-  check: (form, path) => ({ faults: faultsOf(form, path) }),
+  check: async (...checked) => ({ faults: await faultsOf(...checked) }),
   functions: ({ name, configuration }) => [
     {
       operationId: null,

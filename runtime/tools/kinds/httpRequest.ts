@@ -2,14 +2,15 @@ import type { ErrorDetail } from '../../../core/errors.ts';
 import { below, faultAt } from '../../../core/faults.ts';
 import type { CheckedForm } from '../../../core/namedSchemas.ts';
 import type { components } from '../../../generated/api.ts';
-import { declaredInputs, fitInputs, inputSchemaFaults } from '../configuration/inputSchema.ts';
+import { findSchemaFaults, fitInputs } from '../configuration/fitInputs.ts';
+import { declaredInputs } from '../configuration/inputSchema.ts';
 import { addQuery, addressFaults, fillAddress } from '../request/address.ts';
 import { carriesSecret, fillBody } from '../request/body.ts';
 import { fillHeaders, headerNameFault, isHeaderValue } from '../request/headers.ts';
 import { callHttp } from '../request/httpCall.ts';
 import { placeholdersIn, written } from '../request/placeholders.ts';
 import { DEFAULT_TIMEOUT_SECONDS, type ToolOutcome } from '../tool.ts';
-import { NO_INPUTS, type ToolKind, type ToolRun } from './kind.ts';
+import { type CheckOptions, NO_INPUTS, type ToolKind, type ToolRun } from './kind.ts';
 
 type HttpRequestConfiguration = components['schemas']['HttpRequestConfiguration'];
 
@@ -61,7 +62,11 @@ function headerFaults(headers: Record<string, string>, path: string): ErrorDetai
   });
 }
 
-function faultsOf({ given, faults, sound }: CheckedForm<HttpRequestConfiguration>, path: string): ErrorDetail[] {
+async function faultsOf(
+  { given, faults, sound }: CheckedForm<HttpRequestConfiguration>,
+  path: string,
+  { workspaceId }: CheckOptions,
+): Promise<ErrorDetail[]> {
   const { url, headers = {}, inputSchema } = sound;
   // A secret that is wrong is there all the same.
   const secrets = typeof given.secrets === 'object' && given.secrets !== null ? given.secrets : {};
@@ -69,7 +74,7 @@ function faultsOf({ given, faults, sound }: CheckedForm<HttpRequestConfiguration
   return [
     ...faults,
     ...(url === undefined ? [] : addressFaults(url, below(path, 'url'), hasSecrets)),
-    ...(inputSchema === undefined ? [] : inputSchemaFaults(inputSchema, below(path, 'inputSchema'))),
+    ...(inputSchema === undefined ? [] : await findSchemaFaults(inputSchema, below(path, 'inputSchema'), workspaceId)),
     ...headerFaults(headers, below(path, 'headers')),
     ...placeholderFaults(sound, secrets, path),
   ];
@@ -87,7 +92,7 @@ async function runRequest({
   signal,
 }: ToolRun<HttpRequestConfiguration>): Promise<ToolOutcome> {
   const { method = 'GET', url, headers = {}, query = {}, body, inputSchema, secrets = {} } = configuration;
-  const values = { input: fitInputs(inputSchema, inputs), secret: secrets };
+  const values = { input: await fitInputs(inputSchema, inputs, { context, signal }), secret: secrets };
   const address = addQuery(fillAddress(url, values), query, values);
   const filled = fillHeaders(headers, values);
   const content = body === undefined || body === null ? { headers: filled } : fillBody(body, filled, values);
@@ -107,7 +112,7 @@ async function runRequest({
 /** Sends one HTTP request that the inputs fill in. */
 export const httpRequest: ToolKind<HttpRequestConfiguration> = {
   secretPaths: [['secrets', '*']],
-  check: (form, path) => ({ faults: faultsOf(form, path) }),
+  check: async (...checked) => ({ faults: await faultsOf(...checked) }),
   functions: ({ configuration }) => [
     {
       operationId: null,

@@ -1,7 +1,7 @@
 import type { ErrorDetail } from '../../../core/errors.ts';
 import { below, faultAt } from '../../../core/faults.ts';
 import type { CheckedForm } from '../../../core/namedSchemas.ts';
-import { fitInputs } from '../configuration/inputSchema.ts';
+import { fitInputs } from '../configuration/fitInputs.ts';
 import {
   type InternalVariableConfiguration,
   readVariable,
@@ -36,7 +36,7 @@ function variableFunction({ name, type, scope, writable }: InternalVariableConfi
 
 async function runVariable(run: ToolRun<InternalVariableConfiguration>): Promise<ToolOutcome> {
   const { context, configuration } = run;
-  const inputs = fitInputs(RUN_INPUTS, run.inputs);
+  const inputs = await fitInputs(RUN_INPUTS, run.inputs, run);
   const variable = { id: run.tool.id, configuration };
   const value = Object.hasOwn(inputs, 'value')
     ? await writeVariable(context, variable, inputs.value)

@@ -44,7 +44,7 @@ describe('hostile and broken archives', () => {
         copy[4 + next(copy.length - 4)] = [0, 255, next(256)][next(3)] ?? 0;
       const path = await folder.put(copy);
       try {
-        await filesOf(await readSkill({ path, name: 'x.zip' }));
+        await filesOf(await readSkill({ path, name: 'x.zip' }, 'w'));
         outcomes.add('read');
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
@@ -74,7 +74,7 @@ describe('memory', () => {
     const program = `
       const { readFileSync } = await import('node:fs');
       const { readSkill } = await import(${JSON.stringify(import.meta.resolve('../../../runtime/skills/readSkill.ts'))});
-      const outcome = await readSkill({ path: ${JSON.stringify(path)}, name: 'x.zip' }).then(() => 'read', (e) => e.message);
+      const outcome = await readSkill({ path: ${JSON.stringify(path)}, name: 'x.zip' }, 'w').then(() => 'read', (e) => e.message);
       console.log(/VmHWM:\\s+(\\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))[1] / 1024, outcome);`;
     const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program]);
     return Number(stdout.split(' ')[0]);

@@ -12,7 +12,7 @@ afterAll(() => folder.remove());
 
 /** The files of an accepted upload, by path: the size, whether it is binary, and the content. */
 async function read(content: string | Buffer, name = 'skill.zip') {
-  const skill = await readSkill({ path: await folder.put(content), name });
+  const skill = await readSkill({ path: await folder.put(content), name }, 'w');
   const files = await filesOf(skill);
   for (const file of files) expect(file.sizeBytes).toBe(file.content.length);
   return Object.fromEntries(
@@ -44,7 +44,10 @@ describe('archives', () => {
   });
 
   test('the files can be read more than once', async () => {
-    const skill = await readSkill({ path: await folder.put(await zipOf({ 'SKILL.md': MD, a: 'x' })), name: 'x.zip' });
+    const skill = await readSkill(
+      { path: await folder.put(await zipOf({ 'SKILL.md': MD, a: 'x' })), name: 'x.zip' },
+      'w',
+    );
     expect(await filesOf(skill)).toEqual(await filesOf(skill));
   });
 

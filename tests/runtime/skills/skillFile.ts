@@ -27,7 +27,7 @@ export async function makeFolder(): Promise<Folder> {
 /** The error for a refused upload. */
 export async function faultOf(path: string, name = 'skill.zip'): Promise<ApiError> {
   try {
-    await readSkill({ path, name });
+    await readSkill({ path, name }, 'w');
   } catch (error) {
     if (error instanceof ApiError) return error;
     throw error;
