@@ -3,9 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { findBinaries, makeDataFolder, openCluster, readPassword } from './embedded/cluster.ts';
 import { lockFolder } from './embedded/folderLock.ts';
-import { readPidFile, type Server, startServer, stopOrphan } from './embedded/postmaster.ts';
+import { type KeptServer, keepRunning } from './embedded/keepRunning.ts';
+import { readPidFile, startServer, stopOrphan } from './embedded/postmaster.ts';
 
-/** A PostgreSQL that runs as a child of this process. */
+/** A PostgreSQL that runs as a child of this process. One that ends by itself is started again, at the same address. */
 export type EmbeddedPostgres = {
   port: number;
   /** Superuser, database `postgres`. */
@@ -14,7 +15,7 @@ export type EmbeddedPostgres = {
   url(database?: string): string;
   /** Fast shutdown; settles when PostgreSQL has ended and the data folder is free. `patient` lets commands that attached finish first. */
   stop(options?: { patient?: boolean }): Promise<void>;
-  /** Calls back once if PostgreSQL ends by itself. */
+  /** Calls back once, when PostgreSQL has ended by itself and cannot be kept running: the data folder is free then. */
   onExit(listener: (reason: string) => void): void;
 };
 
@@ -30,7 +31,6 @@ export type EmbeddedOptions = {
 };
 
 const DATABASE = 'guildhall';
-const SHUTDOWN_MS = 30_000;
 const ATTACH_MS = 20_000;
 const PATIENCE_SECONDS = 10;
 const RETRY_MS = 50;
@@ -57,7 +57,12 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
     const cluster = await openCluster(dataDir, binaries, options.unsafeFast === true);
     if (!cluster.created) await stopOrphan(cluster.pgdata);
     const server = await startServer(cluster, binaries, options);
-    const embedded = describe(server, cluster.password, lock.release);
+    const restart = async () => {
+      await stopOrphan(cluster.pgdata);
+      return startServer(cluster, binaries, { ...options, port: server.port });
+    };
+    const kept = keepRunning(server, { restart, release: lock.release, log: options.log ?? (() => {}) });
+    const embedded = describe(kept, server.port, cluster.password);
     try {
       await ensureDatabase(embedded.adminUrl, cluster.password);
     } catch (error) {
@@ -103,30 +108,16 @@ export async function attachEmbedded(
   }
 }
 
-function describe(server: Server, password: string, release: () => void): EmbeddedPostgres {
-  let stopping: Promise<void> | undefined;
-  const listeners = new Set<(reason: string) => void>();
-  const exited = server.exited.then((reason) => {
-    release();
-    if (!stopping) for (const listener of listeners) listener(reason);
-  });
+function describe(kept: KeptServer, port: number, password: string): EmbeddedPostgres {
   return {
-    port: server.port,
-    adminUrl: urlFor('postgres', password, server.port, 'postgres'),
-    url: (database = DATABASE) => urlFor(DATABASE, password, server.port, database),
-    onExit: (listener) => void listeners.add(listener),
-    stop(options = {}) {
-      stopping ??= (async () => {
-        const gate = options.patient
-          ? await waitForAttached(urlFor(DATABASE, password, server.port, DATABASE))
-          : undefined;
-        server.child.kill('SIGINT');
-        await Promise.race([exited, sleep(SHUTDOWN_MS, undefined, { ref: false })]);
-        server.child.kill('SIGQUIT'); // without effect on a child that has ended
-        await exited;
-        await gate?.end();
-      })();
-      return stopping;
+    port,
+    adminUrl: urlFor('postgres', password, port, 'postgres'),
+    url: (database = DATABASE) => urlFor(DATABASE, password, port, database),
+    onExit: kept.onExit,
+    async stop(options = {}) {
+      const gate = options.patient ? await waitForAttached(urlFor(DATABASE, password, port, DATABASE)) : undefined;
+      await kept.stop();
+      await gate?.end();
     },
   };
 }

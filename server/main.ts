@@ -84,7 +84,9 @@ async function serve({ config, contract, logger, embedded, http, port }: Started
   process.stdout.write(`ready http://${host}:${port}\n`);
   logger.info({ ms: Math.round(performance.now() - startedAt) }, 'ready');
   contract.warmUp().catch((error) => logger.error({ err: error }, 'the contract does not compile'));
-  embedded?.onExit((reason) => fail(new Error(`The embedded PostgreSQL has ended: ${reason}`)));
+  embedded?.onExit((reason) =>
+    fail(new Error(`GUILDHALL_DATA_DIR ${config.dataDir} has a PostgreSQL that does not stay up: ${reason}`)),
+  );
   // Nobody sends requests to a worker: there is nothing to wait for.
   const drainMs = config.role === 'worker' ? 0 : config.drainSeconds * 1000;
   return { http, service, database, embedded, drainMs };

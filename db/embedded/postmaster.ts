@@ -86,11 +86,11 @@ export async function stopOrphan(pgdata: string): Promise<void> {
   throw new Error(`The PostgreSQL that an earlier process left in ${pgdata} (process ${recorded.pid}) does not end`);
 }
 
-/** Starts PostgreSQL on a free loopback port and settles when it takes connections. */
+/** Starts PostgreSQL on a loopback port, a free one unless `port` names it, and settles when it takes connections. */
 export async function startServer(
   cluster: Cluster,
   binaries: Binaries,
-  options: { log?: (line: string) => void; unsafeFast?: boolean },
+  options: { log?: (line: string) => void; unsafeFast?: boolean; port?: number },
 ): Promise<Server> {
   const account = await postgresAccount(cluster.pgdata);
   if (!account && process.getuid && (await stat(cluster.pgdata)).uid !== process.getuid()) {
@@ -100,7 +100,7 @@ export async function startServer(
   }
   const launch = await launchAs(account, [binaries.postgres, cluster.pgdata]);
   for (let attempt = 1; ; attempt += 1) {
-    const port = await freePort();
+    const port = options.port ?? (await freePort());
     const settings = [...SETTINGS, ...(options.unsafeFast ? UNSAFE_SETTINGS : []), `port=${port}`];
     const args = ['-D', cluster.pgdata, ...settings.flatMap((setting) => ['-c', setting])];
     const [command = binaries.postgres, ...rest] = [...launch.command, binaries.postgres, ...args];

@@ -199,12 +199,53 @@ describe('a service that is killed', () => {
 });
 
 describe('a PostgreSQL that is killed', () => {
-  test('is reported to the service, and the next start recovers', async () => {
+  /** Kills the postmaster; returns its process id. */
+  async function kill(): Promise<number> {
+    const pid = (await postmasterPid()) ?? 0;
+    process.kill(pid, 'SIGKILL');
+    return pid;
+  }
+  const untilBack = (url: string) => until(() => remembered(url).catch(() => undefined), 20_000);
+
+  test('is started again at the same address, with what it has stored, as often as it takes', async () => {
+    const service = await start();
+    await remember(service.url);
+    for (let round = 0; round < 2; round += 1) {
+      const pid = await kill();
+      expect(await untilBack(service.url)).toBe(1);
+      expect(await postmasterPid()).not.toBe(pid);
+    }
+    expect(service.child.exitCode).toBeNull();
+    // Commands and a second service find it as before.
+    const attached = await attachEmbedded(dataDir);
+    expect(attached.url()).toBe(service.url);
+    await attached.stop();
+    await expect(start(0)).rejects.toThrow('Another Guildhall process uses the data folder');
+    service.child.kill('SIGTERM');
+    expect(await service.ended).toEqual([0, null]);
+    expect(await postmasterPid()).toBeUndefined();
+  });
+
+  test('while the service stops stays down, and the data folder is free', async () => {
     const first = await start();
     await remember(first.url);
-    process.kill((await postmasterPid()) ?? 0, 'SIGKILL');
+    await kill();
+    first.child.kill('SIGTERM');
+    expect(await first.ended).toEqual([0, null]);
+    const second = await start(0);
+    expect(await remembered(second.url)).toBe(1);
+  });
+
+  test('and cannot be started again is reported to the service', async () => {
+    const first = await start();
+    await remember(first.url);
+    const settings = join(pgdata(), 'postgresql.conf');
+    const text = await readFile(settings, 'utf8');
+    await writeFile(settings, 'nonsense');
+    await kill();
     await first.ended;
     expect(first.child.exitCode).toBe(3);
+    await writeFile(settings, text);
     const second = await start();
     expect(await remembered(second.url)).toBe(1);
   });
