@@ -620,6 +620,9 @@ export interface TurnSteps {
    * A tool is stored as running before it is called; running under a turn that ended means that its outcome is not known
    */
   status: "running" | "done" | "failed" | "waiting";
+  /**
+   * Its first 48 bits are the time at which the turn began, in milliseconds: the key of the partitions
+   */
   turn_id: string;
   workspace_id: string;
 }

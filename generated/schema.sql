@@ -772,7 +772,6 @@ create table turn_steps (
   cost_usd numeric(18,10),
   started_at timestamp(3) with time zone not null default now(),
   constraint turn_steps_pkey PRIMARY KEY (workspace_id, turn_id, seq),
-  constraint turn_steps_turn_fkey FOREIGN KEY (workspace_id, turn_id) REFERENCES turns(workspace_id, id) ON DELETE CASCADE,
   constraint turn_steps_cost_usd_check CHECK (cost_usd >= 0::numeric),
   constraint turn_steps_depth_check CHECK (depth >= 0),
   constraint turn_steps_duration_ms_check CHECK (duration_ms >= 0),
@@ -781,7 +780,7 @@ create table turn_steps (
   constraint turn_steps_output_tokens_check CHECK (output_tokens >= 0),
   constraint turn_steps_seq_check CHECK (seq >= 0),
   constraint turn_steps_status_check CHECK (status = ANY (ARRAY['running'::text, 'done'::text, 'failed'::text, 'waiting'::text]))
-);
+) partition by RANGE (turn_id);
 alter table turn_steps enable and force row level security;
 create policy every_workspace on turn_steps as permissive for all to guildhall_system
   using (((CURRENT_USER = 'guildhall_system'::name) OR (current_setting('guildhall.migration'::text, true) = 'on'::text)))
@@ -880,6 +879,43 @@ create policy every_workspace on workspaces as permissive for all to guildhall_s
   with check (((CURRENT_USER = 'guildhall_system'::name) OR (current_setting('guildhall.migration'::text, true) = 'on'::text)));
 create policy own_workspace on workspaces as permissive for select to guildhall_app
   using ((id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+
+CREATE OR REPLACE FUNCTION public.add_steps_partition(id uuid)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+ SET lock_timeout TO '5s'
+AS $function$
+declare
+  ms constant bigint := ('x' || lpad(left(replace(id::text, '-', ''), 12), 16, '0'))::bit(64)::bigint;
+  week constant timestamp := date_trunc('week', to_timestamp(ms / 1000.0) at time zone 'UTC');
+  partition constant text := 'turn_steps_' || to_char(week, 'YYYY_MM_DD');
+begin
+  if exists (select from pg_class c where c.relnamespace = 'partitions'::regnamespace and c.relname = partition) then
+    return;
+  end if;
+  perform pg_advisory_xact_lock(7261548203);
+  if exists (select from pg_class c where c.relnamespace = 'partitions'::regnamespace and c.relname = partition) then
+    return; -- made meanwhile
+  end if;
+  begin
+    execute format('create table partitions.%I (like turn_steps including all excluding indexes)', partition);
+    execute format('alter table partitions.%I enable row level security', partition);
+    execute format('alter table partitions.%I force row level security', partition);
+    execute format('alter table turn_steps attach partition partitions.%I for values from (%L) to (%L)', partition,
+      first_id_at(week at time zone 'UTC'), first_id_at((week + interval '1 week') at time zone 'UTC'));
+  exception when invalid_object_definition then
+    null; -- the first partition, which has the steps of before, has this week
+  end;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.first_id_at(moment timestamp with time zone)
+ RETURNS uuid
+ LANGUAGE sql
+ IMMUTABLE STRICT
+RETURN ((lpad(to_hex((round((EXTRACT(epoch FROM moment) * (1000)::numeric)))::bigint), 12, '0'::text) || repeat('0'::text, 20)))::uuid;
 
 CREATE OR REPLACE FUNCTION public.knowledge_matches(sources uuid[], candidates tsquery, inverted boolean, parts text[], weights real[], graded boolean[], most integer, wanted integer)
  RETURNS TABLE(source_id uuid, seq integer, score double precision)
@@ -1064,6 +1100,9 @@ grant delete, insert, select, update on table workspaces to guildhall_system;
 grant insert, select on table agent_versions to guildhall_app;
 grant insert, select on table agent_versions to guildhall_system;
 grant select on table workspaces to guildhall_app;
+grant execute on function add_steps_partition(id uuid) to guildhall_app;
+grant execute on function add_steps_partition(id uuid) to guildhall_system;
+grant execute on function first_id_at(moment timestamp with time zone) to public;
 grant execute on function knowledge_matches(sources uuid[], candidates tsquery, inverted boolean, parts text[], weights real[], graded boolean[], most integer, wanted integer) to guildhall_app;
 grant execute on function knowledge_vocabulary(asked text[], shapes text[], sources uuid[]) to guildhall_app;
 grant execute on function raise_workspace_revision() to public;

@@ -4,7 +4,7 @@ import { withStatementTimeout } from '../db/transaction.ts';
 import { resumeConversation } from '../runtime/turn/resumeConversation.ts';
 import type { Job } from './jobs.ts';
 
-/** Conversations that one sweep queues. */
+/** Conversations that one sweep queues, and frees. */
 const MAX_SWEPT = 500;
 
 /**
@@ -28,7 +28,7 @@ export const continueConversation: Job<'continue-conversation'> = {
     await resumeConversation({ db: database.forWorkspace(workspaceId), workspaceId, runtime }, conversationId);
   },
   async sweep({ database, clock }) {
-    await markInterrupted(database.system, clock.now());
+    await markInterrupted(database.system, clock.now(), MAX_SWEPT);
     return findDecidedConversations(database.system, clock.now(), MAX_SWEPT);
   },
   oldestDue: ({ database, clock }, timeoutMs) =>

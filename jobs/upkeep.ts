@@ -1,3 +1,5 @@
+import { dropStepPartitions } from '../db/dropPartitions.ts';
+import { addStepPartitions, findOldStepPartitions } from '../db/queries/turns/stepPartitions.ts';
 import { removeExcessKeys, removeExpiredKeys } from '../db/queries/workspaces/idempotencyKeys.ts';
 import type { JobContext } from './jobs.ts';
 
@@ -6,7 +8,7 @@ export interface Upkeep {
   name: string;
   /** Milliseconds from the end of one run to the start of the next. */
   intervalMs: number;
-  run(context: Pick<JobContext, 'database' | 'clock'>): Promise<void>;
+  run(context: Pick<JobContext, 'database' | 'clock' | 'logger'>): Promise<void>;
 }
 
 /** What a workspace may keep: no workspace fills the database with answers. */
@@ -22,5 +24,32 @@ export const forgetAnswers: Upkeep = {
   },
 };
 
+/** Steps are looked after so often. Partitions are weeks, and those of the next weeks are there already. */
+const STEPS_MS = 6 * 60 * 60 * 1000;
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** How long steps are kept, and how their table is reached. */
+export interface StepsKept {
+  /** Address of the database, with the login that owns the tables. */
+  url: string;
+  days: number;
+}
+
+/** Makes the partitions of steps for the next weeks, and drops those of which every turn began more than `days` ago. */
+export function keepSteps({ url, days }: StepsKept): Upkeep {
+  return {
+    name: 'keep-steps',
+    intervalMs: STEPS_MS,
+    async run({ database, clock, logger }) {
+      const now = clock.now();
+      await addStepPartitions(database.system, now);
+      const old = await findOldStepPartitions(database.system, new Date(now.getTime() - days * DAY_MS));
+      if (old.length === 0) return;
+      const dropped = await dropStepPartitions(url, old);
+      logger.info({ dropped, left: old.length - dropped.length }, 'old steps were dropped');
+    },
+  };
+}
+
 /** Every upkeep. */
-export const everyUpkeep: readonly Upkeep[] = [forgetAnswers];
+export const everyUpkeep = (steps: StepsKept): readonly Upkeep[] => [forgetAnswers, keepSteps(steps)];

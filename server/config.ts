@@ -22,6 +22,8 @@ export interface Config {
   poolSize: number;
   /** Background turns (follow-ups, continued conversations) at a time in this process. */
   backgroundTurns: number;
+  /** Days for which the steps of a turn are kept. */
+  keepStepsDays: number;
   /** Requests a minute and key; 0 = no limit. */
   rateLimit: number;
   allowPrivateNetwork: boolean;
@@ -122,6 +124,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     drainSeconds: integer(env, 'GUILDHALL_DRAIN_SECONDS', 5, 0, 300),
     poolSize: integer(env, 'GUILDHALL_POOL_SIZE', 16, 2, 500),
     backgroundTurns: integer(env, 'GUILDHALL_BACKGROUND_TURNS', 64, 1, 1000),
+    keepStepsDays: integer(env, 'GUILDHALL_KEEP_STEPS_DAYS', 90, 1, 36_500),
     rateLimit: integer(env, 'GUILDHALL_RATE_LIMIT', 0, 0, 1_000_000),
     allowPrivateNetwork: flag(env, 'GUILDHALL_ALLOW_PRIVATE_NETWORK'),
     nameServers: nameServers(env),

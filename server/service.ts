@@ -7,6 +7,7 @@ import { SecretBox } from '../core/secrets.ts';
 import { removeLeftovers } from '../core/temporary.ts';
 import type { Database } from '../db/connect.ts';
 import { apiKeyAdded, apiKeyRevoked, approvalDecided, jobQueued, subscribe } from '../db/events.ts';
+import { addStepPartitions } from '../db/queries/turns/stepPartitions.ts';
 import { draftsOf, folderStore } from '../integrations/storage/folder.ts';
 import { s3Store } from '../integrations/storage/s3.ts';
 import { Toolkits } from '../integrations/toolkits/toolkits.ts';
@@ -79,10 +80,12 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     system: database.system,
     logger,
   });
+  // After a long stop, too, before the first turn needs them.
+  await addStepPartitions(database.system, new Date());
   const queue = startQueue({
     url: databaseUrl,
     jobs: everyJob,
-    upkeep: everyUpkeep,
+    upkeep: everyUpkeep({ url: databaseUrl, days: config.keepStepsDays }),
     work: config.role !== 'api',
     places: poolPlaces(config.backgroundTurns),
     context: { database, runtime, clock, logger },

@@ -34,7 +34,15 @@ export interface ModelStep {
 const MAX_DEPTH = 100;
 const MAX_NAME = 200;
 
-const storable = (value: unknown): unknown => toStorableJson(value, MAX_DEPTH) ?? null;
+/** Characters of JSON that are stored of an input or an output. */
+const MAX_STORED = 100_000;
+
+/** A value as it is stored; of a larger one the start, as text. */
+function storable(value: unknown): unknown {
+  const whole = toStorableJson(value, MAX_DEPTH) ?? null;
+  const text = JSON.stringify(whole);
+  return text.length <= MAX_STORED ? whole : { characters: text.length, start: shorten(text, MAX_STORED) };
+}
 
 /** Notes how a tool call ended. `waits`: a sub-agent that the call delegated to waits for an approval. */
 export type StepEnd = (outcome: { ok: boolean; output: unknown; waits?: boolean }) => void;

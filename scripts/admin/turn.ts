@@ -13,6 +13,9 @@ const DEFAULT_LIMIT = 50;
 /** The maximum of characters of an input or output in the text for people. */
 const SHOWN = 160;
 
+/** A turn that ended before its first call of a model has none either. */
+const NO_STEPS = 'No steps are stored. They are removed after GUILDHALL_KEEP_STEPS_DAYS days (90 unless it is set).';
+
 function shown(turn: LoggedTurn) {
   return {
     turnPublicId: turn.id,
@@ -103,6 +106,7 @@ function paragraphs({ turn, messages, steps, approvals }: TurnRecord): string {
       ...(output === '' ? [] : [`  output ${output}`]),
     ].join('\n');
   });
+  if (told.length === 0) told.push(NO_STEPS);
   return [head.join('\n'), ...told].join('\n\n');
 }
 

@@ -67,6 +67,16 @@ test('a call that an operator approves is made once, and the reply comes into th
   ]);
 });
 
+test('a turn that waits continues when its steps are gone', async () => {
+  const { conversationId, approvals } = await waits('Oslo');
+  const { numDeletedRows } = await app.workspace.db.deleteFrom('turn_steps').executeTakeFirstOrThrow();
+  expect(Number(numDeletedRows)).toBeGreaterThan(0);
+  server.script({ reply: 'Oslo is paid.' });
+  expect(await approve(approvals[0])).toMatchObject({ code: 0 });
+  expect(await lastReply(app, conversationId)).toBe('Oslo is paid.');
+  expect(paid()).toEqual(['Oslo']);
+});
+
 test('a call that an operator rejects is not made, and the model gets the rejection', async () => {
   const { conversationId, approvals } = await waits('Oslo');
   server.script({ reply: 'Then not.' });

@@ -120,6 +120,18 @@ test('show prints the approvals of a turn and their decisions', async () => {
   expect(stdout).toContain('\n1 tool pay_later: depth 0, waiting\n');
 });
 
+test('show says that a turn has no steps any more, and shows the rest of it', async () => {
+  const conversationId = await paid();
+  const [{ turnPublicId: id }] = await json('list', '--conversation', conversationId);
+  await app.workspace.db.deleteFrom('turn_steps').where('turn_id', '=', id).execute();
+  const { stdout } = await admin('show', id);
+  expect(stdout).toContain('status       done');
+  expect(stdout).toContain('used         250 in, 15 out');
+  expect(stdout).toContain('assistant    "I pay.');
+  expect(stdout).toContain('\n\nNo steps are stored. They are removed after GUILDHALL_KEEP_STEPS_DAYS days');
+  expect(await json('show', id)).toMatchObject({ status: 'done', steps: [], messages: [{}, {}] });
+});
+
 test('names and errors from models and tools cannot move the cursor', async () => {
   const conversationId = await paid();
   const [{ turnPublicId: id }] = await json('list', '--conversation', conversationId);

@@ -126,7 +126,7 @@ test('the tokens that a turn used before its process died are counted', async ()
     .updateTable('conversations')
     .set({ turn_expires_at: new Date(0) })
     .execute();
-  await markInterrupted(app.database.database.system, AT);
+  await markInterrupted(app.database.database.system, AT, 10);
   expect(await used(workspaceId)).toMatchObject({ ...total, turnsFailed: 1 });
   expect(
     await db

@@ -7,6 +7,7 @@ import type { MessageRow } from '../conversations/messages.ts';
 import { notDeletedByKey } from '../shared/byKey.ts';
 import { type KeyClaim, releasingClaim } from '../workspaces/idempotencyKeys.ts';
 import { type ApprovalRequest, insertingApprovals } from './approvals.ts';
+import { withStepsPartition } from './stepPartitions.ts';
 import { insertingSteps, type StepRow } from './turnSteps.ts';
 import type { HeldTurn } from './turns.ts';
 
@@ -77,7 +78,7 @@ export async function finishTurn(
     content,
     ...(place === last ? { ...spent, ui: end.ui, audio_key: end.audioKey, audio_bytes: end.audioBytes } : nothing),
   }));
-  const { rows } = await sql<ConversationRow>`
+  const statement = sql<ConversationRow>`
     with conversation as (
       update conversations set turn_id = null, turn_expires_at = null, message_count = message_count + ${end.replies.length}::int,
         last_message_at = greatest(last_message_at, ${now}), last_message_snippet = ${end.snippet},
@@ -114,7 +115,8 @@ export async function finishTurn(
     )`
         : sql``
     }
-    select * from conversation`.execute(db);
+    select * from conversation`;
+  const { rows } = await withStepsPartition(db, turnId, () => statement.execute(db));
   const conversation = rows[0];
   if (!conversation) return undefined;
   const common = {
@@ -161,7 +163,7 @@ export interface TurnFailure {
 export async function failTurn(db: Kysely<DB>, turn: HeldTurn, failure: TurnFailure): Promise<void> {
   const { workspaceId, conversationId, turnId } = turn;
   const { code, message, usage, steps, now, released } = failure;
-  await sql`
+  const statement = sql`
     with conversation as (
       update conversations set turn_id = null, turn_expires_at = null, input_tokens = input_tokens + ${usage.inputTokens},
         output_tokens = output_tokens + ${usage.outputTokens}, cost_usd = cost_usd + ${usage.costUsd}
@@ -171,5 +173,6 @@ export async function failTurn(db: Kysely<DB>, turn: HeldTurn, failure: TurnFail
     ${released ? sql`, released as (${releasingClaim(released)})` : sql``}
     update turns set status = 'failed', error_code = ${code}, error_message = ${message}, ended_at = greatest(started_at, ${now}),
       input_tokens = ${usage.inputTokens}, output_tokens = ${usage.outputTokens}, cost_usd = ${usage.costUsd}
-    where workspace_id = ${workspaceId} and id = ${turnId} and status = 'running'`.execute(db);
+    where workspace_id = ${workspaceId} and id = ${turnId} and status = 'running'`;
+  await withStepsPartition(db, turnId, () => statement.execute(db));
 }

@@ -1,10 +1,11 @@
 import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
 import type { DB, TurnSteps } from '../../../generated/db.ts';
+import { withStepsPartition } from './stepPartitions.ts';
 
 /** A step of a turn, as it is stored. `input` and `output` are JSON that PostgreSQL takes: without NUL and lone surrogates. */
 export type StepRow = Omit<Selectable<TurnSteps>, 'workspace_id' | 'turn_id'>;
 
-/** SQL statement: inserts steps of a turn. */
+/** SQL statement: inserts steps of a turn. Run it by `withStepsPartition`. */
 export function insertingSteps(workspaceId: string, turnId: string, steps: readonly StepRow[]): RawBuilder<unknown> {
   return sql`insert into turn_steps (workspace_id, turn_id, seq, agent_id, depth, kind, name, provider, status, input, output,
       duration_ms, input_tokens, output_tokens, cost_usd, started_at)
@@ -22,7 +23,7 @@ export async function insertSteps(
   turnId: string,
   steps: readonly StepRow[],
 ): Promise<void> {
-  await insertingSteps(workspaceId, turnId, steps).execute(db);
+  await withStepsPartition(db, turnId, () => insertingSteps(workspaceId, turnId, steps).execute(db));
 }
 
 /** The outcome of a tool call. */

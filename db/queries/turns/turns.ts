@@ -126,9 +126,9 @@ export interface Claim {
 }
 
 /** SQL value: the usage of a turn's steps, as JSON. A turn stores its usage when it ends; for one whose process died, the steps are the only source. */
-function spentOf(turn: RawBuilder<unknown>): RawBuilder<unknown> {
+function spentOf(workspaceId: string, turnId: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`(select jsonb_build_object('input', coalesce(sum(s.input_tokens), 0), 'output', coalesce(sum(s.output_tokens), 0),
-      'cost', coalesce(sum(s.cost_usd), 0)) from turn_steps s where s.workspace_id = ${turn}.workspace_id and s.turn_id = ${turn}.id)`;
+      'cost', coalesce(sum(s.cost_usd), 0)) from turn_steps s where s.workspace_id = ${workspaceId} and s.turn_id = ${turnId})`;
 }
 
 /** SQL assignments: adds the usage to a row's own sums. */
@@ -156,13 +156,13 @@ function condition({ kind, now }: TurnStart): RawBuilder<unknown> {
 /** SQL condition: a turn can take the row of `conversations`. */
 function isFree({ workspaceId, conversationId, agentId }: TurnStart): RawBuilder<unknown> {
   return sql`workspace_id = ${workspaceId} and id = ${conversationId} and agent_id = ${agentId} and ${notDeletedByKey()}
-        and not is_paused and not is_ended and (turn_id is null or turn_expires_at < now())`;
+        and not is_paused and not is_ended and turn_id is null`;
 }
 
 /**
  * Takes a conversation that no other turn holds, stores the user's message in it, and reads the history, in one statement. A follow-up
  * takes it only when it is due, a continuation only when calls wait and all of them are decided. A turn whose process died while it held
- * the conversation is marked as interrupted.
+ * the conversation is marked as interrupted first.
  *
  * `free` waits for the lock of the row and then reads its newest version. Everything else is read as it was when the statement began, so
  * the messages that another turn stored in between are missing. Therefore a conversation with more messages than `seen` is not taken.
@@ -171,8 +171,22 @@ function isFree({ workspaceId, conversationId, agentId }: TurnStart): RawBuilder
 export async function claimConversation(
   db: Kysely<DB>,
   start: TurnStart,
-  { historyBytes }: { historyBytes: number },
+  limits: { historyBytes: number },
 ): Promise<Claim> {
+  const { expired, ...claim } = await claimFree(db, start, limits);
+  if (claim.conversation || !claim.quotaTaken || !expired) return claim;
+  await interruptTurn(db, start.workspaceId, start.conversationId, start.now);
+  const uncounted = { ...start, usesQuota: start.usesQuota && !claim.counted };
+  const { expired: again, ...second } = await claimFree(db, uncounted, limits);
+  return { ...second, counted: claim.counted || second.counted };
+}
+
+/** Takes a conversation that is free. It reads no steps: the plan of a statement that can read them locks every partition of theirs. */
+async function claimFree(
+  db: Kysely<DB>,
+  start: TurnStart,
+  { historyBytes }: { historyBytes: number },
+): Promise<Claim & { expired: boolean }> {
   const { workspaceId, conversationId, turnId, now, message, usesQuota, claim, known } = start;
   // A turn that was made from memory does not wait: when it cannot begin at once, nothing is counted.
   const counts = known ? sql`exists (select from conversations where ${isFree(start)})` : sql`true`;
@@ -185,37 +199,32 @@ export async function claimConversation(
       memories: MemoryFact[] | null;
       waiting: WaitingTurn | null;
       held: boolean | null;
+      expired: boolean | null;
     } & ConversationRow
   >`
     with ${guards(start, counts)}seen as (
-      select message_count, turn_expires_at >= now() as held from conversations
+      select message_count, turn_expires_at >= now() as held, turn_expires_at < now() as expired from conversations
       where workspace_id = ${workspaceId} and id = ${conversationId}
     ), free as (
-      select id, turn_id, message_count from conversations
+      select id, message_count from conversations
       where ${isFree(start)} ${condition(start)}
       for update
-    ), died as (
-      select t.id, ${spentOf(sql`t`)} as spent from free join turns t on t.workspace_id = ${workspaceId} and t.id = free.turn_id and t.status = 'running'
     ), conversation as (
-      update conversations set turn_id = ${turnId}, turn_expires_at = ${lease}, follow_up_at = ${followUpAt},
-        ${addingSpent(sql`(select spent from died)`)}
+      update conversations set turn_id = ${turnId}, turn_expires_at = ${lease}, follow_up_at = ${followUpAt}
         ${message && !message.isStored ? sql`, message_count = message_count + 1, last_message_at = greatest(last_message_at, ${now}), last_message_snippet = ${message.snippet}` : sql``}
       where workspace_id = ${workspaceId} and id = (select id from free join seen using (message_count)) and ${mayBegin(start)}
       returning *
-    ), interrupted as (
-      update turns set status = 'interrupted', ended_at = greatest(started_at, ${now}), ${addingSpent(sql`died.spent`)}
-      from died where turns.workspace_id = ${workspaceId} and turns.id = died.id and exists (select from conversation)
     )${companions(start)}
     select ${usesQuota ? quotaTaken : sql.lit(true)} as quota_taken,
       ${usesQuota ? sql`exists (select from taken)` : sql.lit(false)} as counted,
       case when conversation.id is not null then ${historyJson(workspaceId, conversationId, historyBytes, message?.isStored ? message.id : null)} end as history,
       case when conversation.id is not null then (select json_build_object('id', id, 'paused', paused) from turns
         where workspace_id = ${workspaceId} and conversation_id = ${conversationId} and paused is not null limit 1) end as waiting,
-      case when conversation.id is not null then ${memoriesOf(start)} end as memories, seen.held, conversation.*
+      case when conversation.id is not null then ${memoriesOf(start)} end as memories, seen.held, seen.expired, conversation.*
     from (select 1) as one left join seen on true left join conversation on true`.execute(db);
   const row = rows[0];
   if (!row) throw new Error('A statement that returns one row returned none.');
-  const { quota_taken, counted, history, memories, waiting, held, ...conversation } = row;
+  const { quota_taken, counted, history, memories, waiting, held, expired, ...conversation } = row;
   if (conversation.id === null && claim && !(await holdsClaim(db, claim))) throw new ClaimLost();
   return {
     quotaTaken: quota_taken,
@@ -225,6 +234,7 @@ export async function claimConversation(
     memories: memories ?? [],
     waiting,
     held: held === true,
+    expired: expired === true,
   };
 }
 
@@ -260,21 +270,33 @@ export async function renewLeases(system: Kysely<DB>, turns: readonly HeldTurn[]
   return new Set(rows.map(({ turn_id }) => turn_id));
 }
 
-/** Marks turns of all workspaces whose lease has expired as interrupted, and frees their conversations: their process died. */
-export async function markInterrupted(system: Kysely<DB>, now: Date): Promise<void> {
+/**
+ * Marks turns of all workspaces whose lease has expired as interrupted, and frees their conversations: their process died. At most
+ * `limit` at a time; the next call finds the rest.
+ */
+export async function markInterrupted(system: Kysely<DB>, now: Date, limit: number): Promise<void> {
+  const { rows } = await sql<{ workspace_id: string; id: string }>`
+    select workspace_id, id from conversations where turn_id is not null and turn_expires_at < now()
+    order by turn_expires_at limit ${limit}`.execute(system);
+  for (const { workspace_id, id } of rows) await interruptTurn(system, workspace_id, id, now);
+}
+
+/** Marks the turn that holds the conversation as interrupted if its lease has expired, and frees the conversation. */
+async function interruptTurn(db: Kysely<DB>, workspaceId: string, conversationId: string, now: Date): Promise<void> {
   await sql`
     with held as (
-      select workspace_id, id, turn_id from conversations where turn_id is not null and turn_expires_at < now()
-      for update skip locked
+      select id, turn_id from conversations
+      where workspace_id = ${workspaceId} and id = ${conversationId} and turn_id is not null and turn_expires_at < now()
+      for update
     ), died as (
-      select held.workspace_id, held.id as conversation_id, t.id as turn_id, coalesce(${spentOf(sql`t`)}, '{}') as spent
-      from held left join turns t on t.workspace_id = held.workspace_id and t.id = held.turn_id and t.status = 'running'
+      select held.id as conversation_id, t.id as turn_id, coalesce(${spentOf(workspaceId, sql`t.id`)}, '{}') as spent
+      from held left join turns t on t.workspace_id = ${workspaceId} and t.id = held.turn_id and t.status = 'running'
     ), freed as (
       update conversations set turn_id = null, turn_expires_at = null, ${addingSpent(sql`died.spent`)}
-      from died where conversations.workspace_id = died.workspace_id and conversations.id = died.conversation_id
+      from died where conversations.workspace_id = ${workspaceId} and conversations.id = died.conversation_id
     )
     update turns set status = 'interrupted', ended_at = greatest(started_at, ${now}), ${addingSpent(sql`died.spent`)}
-    from died where turns.workspace_id = died.workspace_id and turns.id = died.turn_id`.execute(system);
+    from died where turns.workspace_id = ${workspaceId} and turns.id = died.turn_id`.execute(db);
 }
 
 /** Moves a follow-up that cannot be sent now, or cancels it. One that was planned again meanwhile stays as it is. */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
+import { pino } from 'pino';
 import { fault } from '../../../core/errors.ts';
 import { removeExcessKeys } from '../../../db/queries/workspaces/idempotencyKeys.ts';
 import { addAgent } from '../../../domain/agents/addAgent.ts';
@@ -280,7 +281,7 @@ describe('the sweep', () => {
     await app.api('post', '/agents').set(withKey()).send({ name: 'Forgotten' });
     clock.advance(DAY_MS);
     await app.api('post', '/agents').set(withKey()).send({ name: 'Remembered' });
-    await forgetAnswers.run({ database: app.database.database, clock });
+    await forgetAnswers.run({ database: app.database.database, clock, logger: pino({ level: 'silent' }) });
     expect(await records()).toBe(1);
   });
 

@@ -87,6 +87,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
       nameServers: options.nameServers ?? [],
       storage: undefined,
       backgroundTurns: options.backgroundTurns ?? 64,
+      keepStepsDays: 90,
       rateLimit: options.rateLimit ?? 0,
       allowPrivateNetwork: options.allowPrivateNetwork ?? false,
       validateResponses: true,
