@@ -43,6 +43,8 @@ export interface OutgoingRequest extends OutgoingLimits {
   /** Headers that HTTP itself owns (Host, Content-Length, Connection, Accept-Encoding, …) are left out, as in a browser. */
   headers?: Readonly<Record<string, string>>;
   body?: string | Uint8Array;
+  /** Names of headers that carry a credential: a redirect to another origin takes none of them along, `User-Agent` neither. */
+  secretHeaders?: readonly string[];
   /** Redirects to follow; 5 when absent. One more is an `OutgoingFailed`. */
   maxRedirects?: number;
   /** Ends the call; its own reason is thrown. */
@@ -198,7 +200,7 @@ export function createOutgoingClient(seams: OutgoingSeams = {}): OutgoingClient 
           body = undefined;
           headers = headersWithoutBody(headers);
         }
-        if (next.origin !== url.origin) headers = headersForOtherOrigin(headers);
+        if (next.origin !== url.origin) headers = headersForOtherOrigin(headers, request.secretHeaders);
         url = next;
       }
     } catch (error) {

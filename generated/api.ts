@@ -840,7 +840,7 @@ export interface paths {
         head?: never;
         /**
          * Change a tool
-         * @description Changes the fields given, at once for every agent that the tool is linked to; only `requiresApproval` is the link's own there. `configuration` replaces the present one as a whole, except that a secret value sent as `********` stays as it is; where none is stored that is 422 `INVALID_TOOL_CONFIGURATION`. The type cannot change: a body with `toolType`, even the present one, is 400 `IMMUTABLE_FIELD`.
+         * @description Changes the fields given, at once for every agent that the tool is linked to; only `requiresApproval` is the link's own there. `configuration` replaces the present one as a whole, except that a secret value sent as `********` stays as it is. Where none is stored that is 422 `INVALID_TOOL_CONFIGURATION`. So it is where the tool would call another origin (scheme, host and port): a stored secret goes only to the one that it was given for. The type cannot change: a body with `toolType`, even the present one, is 400 `IMMUTABLE_FIELD`.
          *
          *     Error codes: 400 `IMMUTABLE_FIELD`; 404 `HTTP_TOOL_NOT_FOUND`; 409 `HTTP_TOOL_NAME_TAKEN`; 422 `INVALID_TOOL_CONFIGURATION`.
          *
@@ -1002,7 +1002,7 @@ export interface paths {
         head?: never;
         /**
          * Change an external MCP server
-         * @description An absent field stays as it is. When the address or any part of the credential changes, the server is `PENDING` until its tools are discovered again. That happens before the response and takes up to 10 seconds; a failed discovery is still 200, with status `ERROR`. When `authType` changes to `API_KEY`, `BEARER_TOKEN`, or `CUSTOM_HEADER` with `authHeaderName`, the stored value is kept. A credential that the new `authType` needs and that neither the body nor the server has is 400 `VALIDATION_ERROR`. So is a credential field in the body that the `authType` does not use.
+         * @description An absent field stays as it is. When the address or any part of the credential changes, the server is `PENDING` until its tools are discovered again. That happens before the response and takes up to 10 seconds; a failed discovery is still 200, with status `ERROR`. When `authType` changes to `API_KEY`, `BEARER_TOKEN`, or `CUSTOM_HEADER` with `authHeaderName`, the stored value is kept. A credential that the new `authType` needs and that neither the body nor the server has is 400 `VALIDATION_ERROR`. So is a credential field in the body that the `authType` does not use. With a `url` of another origin (scheme, host or port) the stored credential counts as none: it goes only to the origin that it was given for.
          *
          *     Error codes: 404 `EXTERNAL_MCP_NOT_FOUND`; 409 `EXTERNAL_MCP_NAME_TAKEN`; 422 `OAUTH_NOT_SUPPORTED_VIA_API`.
          *
@@ -4469,7 +4469,7 @@ export interface components {
          *       the input is given. A list repeats the entry of `query`, and in a JSON body a value keeps its type.
          *     - In a text body values are escaped as JSON, form, XML or HTML when the `Content-Type` header says that it is one.
          *     - Redirects are followed, but not when the body carries a secret. To another origin no configured header goes but
-         *       `Accept`, `Accept-Language`, `Content-Type` and `User-Agent`.
+         *       `Accept`, `Accept-Language`, `Content-Type` and `User-Agent`, and these only without a secret.
          *     - An answer of more than 1 MiB fails the run.
          */
         HttpRequestConfiguration: {

@@ -9,6 +9,7 @@ const OWNED_BY_HTTP =
   /^(accept-encoding|connection|content-length|expect|host|keep-alive|te|trailer|transfer-encoding|upgrade|proxy-.*)$/i;
 /** All other headers are dropped on a change of origin: a name does not show whether a tenant's own header is a secret. */
 const KEPT_ACROSS_ORIGINS = new Set(['accept', 'accept-encoding', 'accept-language', 'content-type', 'user-agent']);
+const DEFAULT_USER_AGENT: [string, string] = ['user-agent', 'guildhall'];
 /** Statuses that lead to another address. */
 export const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 /** Statuses whose response never has a body, whatever its headers say. */
@@ -21,7 +22,7 @@ export function isOwnedByHttp(name: string): boolean {
 
 /** The headers that really go out, by lower-case name. */
 export function requestHeaders(given: Readonly<Record<string, string>>): Map<string, string> {
-  const headers = new Map<string, string>([['user-agent', 'guildhall']]);
+  const headers = new Map([DEFAULT_USER_AGENT]);
   for (const [name, value] of Object.entries(given)) {
     if (!isOwnedByHttp(name)) headers.set(name.toLowerCase(), value);
   }
@@ -29,9 +30,14 @@ export function requestHeaders(given: Readonly<Record<string, string>>): Map<str
   return headers;
 }
 
-/** The headers that are kept when a redirect leads to another origin. */
-export function headersForOtherOrigin(headers: Map<string, string>): Map<string, string> {
-  return new Map([...headers].filter(([name]) => KEPT_ACROSS_ORIGINS.has(name)));
+/** The headers that are kept when a redirect leads to another origin: never one of `secretHeaders`. */
+export function headersForOtherOrigin(
+  headers: Map<string, string>,
+  secretHeaders: readonly string[] = [],
+): Map<string, string> {
+  const secret = new Set(secretHeaders.map((name) => name.toLowerCase()));
+  const kept = [...headers].filter(([name]) => KEPT_ACROSS_ORIGINS.has(name) && !secret.has(name));
+  return new Map([DEFAULT_USER_AGENT, ...kept]);
 }
 
 /** The headers that are kept when a redirect turns the request into a GET without a body. */

@@ -1,4 +1,4 @@
-import { fault, invalid } from '../../core/errors.ts';
+import { type ApiError, fault, invalid } from '../../core/errors.ts';
 import { isOwnedByHttp } from '../../core/outgoing.ts';
 import type { components } from '../../generated/api.ts';
 import type { McpAuthType, McpCredential } from '../../runtime/mcp/credential.ts';
@@ -20,8 +20,10 @@ export interface ServerAuth {
 export interface PresentAuth {
   authType: McpAuthType;
   headerName: string | null;
-  /** The stored credential; null when there is none, or when it cannot be read. */
+  /** The stored credential; null when there is none, when it cannot be read, or when it must not be sent to the new address. */
   stored(): McpCredential | null;
+  /** A sentence for the refusal of a credential that is missing: why the stored one is none. */
+  withheld?: string | undefined;
 }
 
 /** Headers that MCP's transport sets itself: a credential there would break the connection. */
@@ -75,12 +77,12 @@ function customHeaders(fields: Fields, present: PresentAuth | undefined, storedV
   if (headerName === null) {
     if (authValue !== undefined) throw invalid('/body/authHeaderName', 'Name the header of the value.', 'required');
     const kept = present?.stored();
-    if (!kept || !('headers' in kept)) throw invalid('/body/authHeaders', 'CUSTOM_HEADER needs headers.', 'required');
+    if (!kept || !('headers' in kept)) throw missing('/body/authHeaders', 'CUSTOM_HEADER needs headers.', present);
     return { authType, headerName, credential: kept };
   }
   checkHeaderName(headerName, '/body/authHeaderName');
   const value = authValue ?? storedValue;
-  if (value === undefined) throw invalid('/body/authValue', 'The header needs a value.', 'required');
+  if (value === undefined) throw missing('/body/authValue', 'The header needs a value.', present);
   checkValue(value, '/body/authValue');
   return { authType, headerName, credential: { value } };
 }
@@ -114,9 +116,13 @@ export function decideAuth(fields: Fields, present?: PresentAuth): ServerAuth {
 
 function oneValue(fields: Fields, authType: string, present: PresentAuth | undefined): McpCredential {
   const value = fields.authValue ?? storedValueOf(present);
-  if (value === undefined) throw invalid('/body/authValue', `${authType} needs a credential.`, 'required');
+  if (value === undefined) throw missing('/body/authValue', `${authType} needs a credential.`, present);
   checkValue(value, '/body/authValue');
   return { value };
+}
+
+function missing(path: string, message: string, present: PresentAuth | undefined): ApiError {
+  return invalid(path, [message, present?.withheld ?? ''].join(' ').trim(), 'required');
 }
 
 function storedValueOf(present: PresentAuth | undefined): string | undefined {

@@ -22,7 +22,13 @@ function storedCredential(secrets: SecretBox, row: ExternalMcpRow): McpCredentia
   }
 }
 
-/** The new values of the columns that say how to reach the server; empty when the change touches none of them. */
+const WITHHELD =
+  'The new address is of another origin (scheme, host and port) than the one that the stored credential was given for. Send the credential again.';
+
+/**
+ * The new values of the columns that say how to reach the server; empty when the change touches none of them. The stored credential
+ * stays with its origin: who may change a server could otherwise read it, by the address of a server of their own.
+ */
 function connectionColumns(secrets: SecretBox, row: ExternalMcpRow, body: ServerChange): Updateable<ExternalMcps> {
   const columns: Updateable<ExternalMcps> = {};
   if (body.url !== undefined && body.url !== row.url) {
@@ -30,8 +36,13 @@ function connectionColumns(secrets: SecretBox, row: ExternalMcpRow, body: Server
     columns.url = body.url;
   }
   const present = { authType: row.auth_type, headerName: row.auth_header_name };
-  if (!changesAuth(body, present)) return columns;
-  const auth = decideAuth(body, { ...present, stored: () => storedCredential(secrets, row) });
+  const moves = columns.url !== undefined && URL.parse(columns.url)?.origin !== URL.parse(row.url)?.origin;
+  if (!changesAuth(body, present) && !moves) return columns;
+  const auth = decideAuth(body, {
+    ...present,
+    stored: () => (moves ? null : storedCredential(secrets, row)),
+    withheld: moves ? WITHHELD : undefined,
+  });
   const credential = sealCredential(secrets, row.workspace_id, row.id, auth.credential);
   return { ...columns, auth_type: auth.authType, auth_header_name: auth.headerName, credential };
 }

@@ -4,7 +4,12 @@ import { findHttpTool, type HttpToolRow, lockHttpTool, updateHttpToolRow } from 
 import { inTransaction } from '../../db/transaction.ts';
 import type { components } from '../../generated/api.ts';
 import type { HttpTools } from '../../generated/db.ts';
-import { checkConfiguration, keepSecrets } from '../../runtime/tools/configuration/configuration.ts';
+import {
+  type CheckedConfiguration,
+  checkConfiguration,
+  keepSecrets,
+  type PresentConfiguration,
+} from '../../runtime/tools/configuration/configuration.ts';
 import { sealSecrets, storedSecrets } from '../../runtime/tools/secrets/secrets.ts';
 import type { WorkspaceContext } from '../context.ts';
 
@@ -27,23 +32,28 @@ export async function changeTool(
   if (!present) throw fault('HTTP_TOOL_NOT_FOUND');
   if (Object.keys(body).length === 0) return present;
 
-  const secretsOf = (tool: HttpToolRow) => storedSecrets(runtime.secrets, workspaceId, tool);
+  const presentOf = (tool: HttpToolRow): PresentConfiguration => ({
+    visible: tool.configuration,
+    secrets: storedSecrets(runtime.secrets, workspaceId, tool),
+    endpoints: tool.operations ?? [],
+  });
+  let endpoints: CheckedConfiguration['endpoints'] = null;
   const change: Updateable<HttpTools> = { updated_at: clock.now() };
   if (name !== undefined) change.name = name;
   if (description !== undefined) change.description = description;
   if (requiresApproval !== undefined) change.requires_approval = requiresApproval;
   if (configuration !== undefined) {
     const { allowPrivateNetwork } = runtime;
-    const options = { workspaceId, allowPrivateNetwork, stored: secretsOf(present) };
-    const { endpoints } = await checkConfiguration(present.tool_type, configuration, options);
+    const options = { workspaceId, allowPrivateNetwork, present: presentOf(present) };
+    ({ endpoints } = await checkConfiguration(present.tool_type, configuration, options));
     change.operations = endpoints && JSON.stringify(endpoints);
   }
   const changed = await inTransaction(db, async (trx) => {
     if (configuration !== undefined) {
       const locked = await lockHttpTool(trx, workspaceId, id);
       if (!locked) return undefined;
-      // Read again under the lock: another change may have replaced the secrets that this one keeps.
-      const { visible, secrets } = keepSecrets(locked.tool_type, configuration, secretsOf(locked));
+      // Read again under the lock: another change may have replaced the secrets that this one keeps, or their origin.
+      const { visible, secrets } = keepSecrets(locked.tool_type, configuration, endpoints, presentOf(locked));
       change.configuration = JSON.stringify(visible);
       change.secrets = sealSecrets(runtime.secrets, workspaceId, id, secrets);
     }

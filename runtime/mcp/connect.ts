@@ -170,7 +170,11 @@ async function openSession(
       const send = guarded({ timeoutMs: CLOSE_TIMEOUT_MS, maxBytes: 65_536, ...caller });
       const version = transport instanceof StreamableHTTPClientTransport ? transport.protocolVersion : undefined;
       const session = { 'mcp-session-id': sessionId, ...(version ? { 'mcp-protocol-version': version } : {}) };
-      const response = await send(url, { method: 'DELETE', headers: { ...headers, ...session } });
+      const response = await send(url, {
+        method: 'DELETE',
+        headers: { ...headers, ...session },
+        redirect: 'manual',
+      });
       await response.body?.cancel();
     } catch {
       // A server that does not respond to this drops the session after a while.

@@ -89,6 +89,7 @@ async function runIntegration(run: ToolRun<CustomIntegrationConfiguration>): Pro
   return callHttp({
     ...request,
     headers,
+    secretHeaders: [headerName],
     timeoutSeconds: DEFAULT_TIMEOUT_SECONDS,
     allowPrivateNetwork: run.context.runtime.allowPrivateNetwork,
     workspaceId: run.context.workspaceId,
@@ -100,6 +101,7 @@ async function runIntegration(run: ToolRun<CustomIntegrationConfiguration>): Pro
 export const customIntegration: ToolKind<CustomIntegrationConfiguration> = {
   secretPaths: [['auth', 'secret']],
   check: checkIntegration,
+  origins: ({ endpoints }) => [...new Set(endpoints.map(({ server }) => new URL(server).origin))],
   functions: ({ name, endpoints }) =>
     endpoints.map(({ operationId, description, inputSchema, method, path }) => ({
       operationId,

@@ -55,6 +55,8 @@ async function runQuery(run: ToolRun<DatabaseQueryConfiguration>): Promise<ToolO
 export const databaseQuery: ToolKind<DatabaseQueryConfiguration> = {
   secretPaths: [['connection']],
   check: async (...checked) => ({ faults: await faultsOf(...checked) }),
+  // The whole address of the database is one secret: with another host comes another password.
+  origins: () => [],
   functions: ({ name, configuration }) => [
     {
       operationId: null,

@@ -4,9 +4,9 @@ import type { CheckedForm } from '../../../core/namedSchemas.ts';
 import type { components } from '../../../generated/api.ts';
 import { findSchemaFaults, fitInputs } from '../configuration/fitInputs.ts';
 import { declaredInputs } from '../configuration/inputSchema.ts';
-import { addQuery, addressFaults, fillAddress } from '../request/address.ts';
+import { addQuery, addressFaults, fillAddress, secretOrigin } from '../request/address.ts';
 import { carriesSecret, fillBody } from '../request/body.ts';
-import { fillHeaders, headerNameFault, isHeaderValue } from '../request/headers.ts';
+import { fillHeaders, headerNameFault, isHeaderValue, secretHeaders } from '../request/headers.ts';
 import { callHttp } from '../request/httpCall.ts';
 import { placeholdersIn, written } from '../request/placeholders.ts';
 import { DEFAULT_TIMEOUT_SECONDS, type ToolOutcome } from '../tool.ts';
@@ -98,6 +98,7 @@ async function runRequest({
   const content = body === undefined || body === null ? { headers: filled } : fillBody(body, filled, values);
   return callHttp({
     ...content,
+    secretHeaders: secretHeaders(headers),
     method,
     url: address,
     timeoutSeconds: configuration.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS,
@@ -113,6 +114,7 @@ async function runRequest({
 export const httpRequest: ToolKind<HttpRequestConfiguration> = {
   secretPaths: [['secrets', '*']],
   check: async (...checked) => ({ faults: await faultsOf(...checked) }),
+  origins: ({ configuration: { url, secrets = {} } }) => [secretOrigin(url, secrets)],
   functions: ({ configuration }) => [
     {
       operationId: null,

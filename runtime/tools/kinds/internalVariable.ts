@@ -47,6 +47,7 @@ async function runVariable(run: ToolRun<InternalVariableConfiguration>): Promise
 /** Reads and writes a value that the service stores for a conversation or for the whole workspace. */
 export const internalVariable: ToolKind<InternalVariableConfiguration> = {
   secretPaths: [],
+  origins: () => [],
   check: (form, path) => ({ faults: faultsOf(form, path) }),
   functions: ({ configuration }) => [variableFunction(configuration)],
   run: runVariable,

@@ -66,6 +66,11 @@ export interface ToolKind<Configuration = unknown> {
     path: string,
     options: CheckOptions,
   ): ConfigurationCheck | Promise<ConfigurationCheck>;
+  /**
+   * The origins (scheme, host and port) that a run sends secrets to. The configuration is one that `check` accepted, with its secrets in
+   * their places.
+   */
+  origins(tool: Pick<FunctionSource<Configuration>, 'configuration' | 'endpoints'>): string[];
   /** What a model can call. */
   functions(tool: FunctionSource<Configuration>): ToolFunction[];
   /** Runs the tool once. Throws ToolFailure when it has no outcome, and the signal's reason when the signal ends the run. */

@@ -135,6 +135,16 @@ export function fillAddress(url: string, values: Values): string {
 }
 
 /**
+ * The origin that a request with secrets goes to, whatever the inputs are: an address with secrets takes no part of its origin from an
+ * input. The written form where that is no valid address.
+ */
+export function secretOrigin(url: string, secret: Values['secret']): string {
+  const parts = split(parseTemplate(url))?.origin ?? [url];
+  const text = parts.map((part) => (typeof part === 'string' ? part : (secret[part.name] ?? written(part)))).join('');
+  return URL.parse(text)?.origin ?? text;
+}
+
+/**
  * The URL with further query parameters. A parameter that is one placeholder and nothing else is left out with its input; a
  * list gives one parameter for each item.
  */

@@ -2,7 +2,7 @@ import type { ErrorDetail } from '../../../core/errors.ts';
 import { faultAt } from '../../../core/faults.ts';
 import { isOwnedByHttp } from '../../../core/outgoing.ts';
 import { ToolFailure } from '../failure.ts';
-import { fill, onlyPlaceholder, parseTemplate, resolve, type Values } from './placeholders.ts';
+import { fill, onlyPlaceholder, parseTemplate, placeholdersIn, resolve, type Values } from './placeholders.ts';
 
 /** Characters that a header value must not have: RFC 9110, 5.5, forbids all control characters but the tab. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern has to name control characters.
@@ -42,6 +42,13 @@ export function fillHeaders(headers: Readonly<Record<string, string>>, values: V
     filled[name] = headerValue(value);
   }
   return filled;
+}
+
+/** The names of the headers that have a secret in their value. */
+export function secretHeaders(headers: Readonly<Record<string, string>>): string[] {
+  return Object.keys(headers).filter((name) =>
+    placeholdersIn(headers[name] ?? '').some(({ source }) => source === 'secret'),
+  );
 }
 
 /** What is wrong with the name of a header in a configuration. */

@@ -7,7 +7,7 @@ import { MAX_RESPONSE_BYTES, readResponseBody } from './response.ts';
 /** One request of a tool. */
 export type ToolRequest = Pick<
   OutgoingRequest,
-  'method' | 'headers' | 'body' | 'maxRedirects' | 'allowPrivateNetwork' | 'workspaceId'
+  'method' | 'headers' | 'body' | 'secretHeaders' | 'maxRedirects' | 'allowPrivateNetwork' | 'workspaceId'
 > & {
   url: string;
   timeoutSeconds: number;

@@ -44,6 +44,8 @@ export interface SeparatedConfiguration {
   /** Secret values read `********`. */
   visible: Record<string, unknown>;
   secrets: Secrets;
+  /** Pointers of the values that came as `********` and are stored. */
+  kept: string[];
   /** Pointers of the values that came as `********` and are not stored either. */
   missing: string[];
 }
@@ -58,14 +60,16 @@ export function separateSecrets(
   stored: Secrets = {},
 ): SeparatedConfiguration {
   const secrets: Secrets = {};
+  const kept: string[] = [];
   const missing: string[] = [];
   const visible = replaceSecrets(paths, configuration, (text, pointer) => {
     const value = text === HIDDEN ? stored[pointer] : text;
     if (value === undefined) missing.push(pointer);
     else secrets[pointer] = value;
+    if (text === HIDDEN && value !== undefined) kept.push(pointer);
     return HIDDEN;
   });
-  return { visible, secrets, missing };
+  return { visible, secrets, kept, missing };
 }
 
 /** The configuration with its secret values in their places. */

@@ -208,16 +208,29 @@ describe('200', () => {
     expect((await storedOf(before.publicId))?.credential === null).toBe(body.authType === 'NONE');
   });
 
-  test('a new address is discovered with the stored credential', async () => {
+  test('a new address of the same origin is discovered with the stored credential', async () => {
     const { publicId, tools } = await registered('key');
-    const other = await startMcpServer(certificate, {
-      tools: { echo: 'Elsewhere' },
-      authorize: (h) => h['x-api-key'] === 'sk-old',
-    });
-    const { status, body } = await update(publicId, { url: other.url, name: 'Moved' });
-    expect([status, body.status, body.url, body.name]).toEqual([200, 'CONNECTED', other.url, 'Moved']);
+    server.settings.authorize = (h) => h['x-api-key'] === 'sk-old';
+    server.settings.tools = { echo: 'Elsewhere' };
+    const url = `${server.url}?tenant=7`;
+    const { status, body } = await update(publicId, { url, name: 'Moved' });
+    expect([status, body.status, body.url, body.name]).toEqual([200, 'CONNECTED', url, 'Moved']);
     expect(body.tools).toEqual([{ ...tools[0], description: 'Elsewhere' }]);
+  });
+
+  test.each<[string, object, (h: IncomingHttpHeaders) => boolean]>([
+    ['key', { authValue: 'sk-new' }, (h) => h['x-api-key'] === 'sk-new'],
+    ['bearer', { authType: 'NONE' }, (h) => !h.authorization],
+    ['header', { authValue: 'sk-new' }, (h) => h['x-own'] === 'sk-new'],
+    ['headers', { authHeaders: [{ name: 'X-New', value: 'n' }] }, (h) => h['x-new'] === 'n'],
+    ['none', {}, () => true],
+  ])('a new origin is discovered with the credential of the same request (%s)', async (way, change, authorize) => {
+    const { publicId } = await registered(way);
+    const other = await startMcpServer(certificate, { tools: { echo: 'Elsewhere' }, authorize });
+    const { status, body } = await update(publicId, { url: other.url, ...change });
+    expect([status, body.status, body.url]).toEqual([200, 'CONNECTED', other.url]);
     expect(server.seen).toEqual([]);
+    expect(JSON.stringify(other.seen)).not.toContain('sk-old');
     await other.close();
   });
 
@@ -346,6 +359,47 @@ describe('400 VALIDATION_ERROR', () => {
       [path],
     ]);
     expect(await storedOf(publicId)).toEqual(before);
+    expect(server.seen).toEqual([]);
+  });
+});
+
+describe('400 VALIDATION_ERROR: the stored credential does not go to another origin', () => {
+  const FIELD = { headers: '/body/authHeaders' } as Record<string, string>;
+  test.each([
+    ['key', {}],
+    ['bearer', {}],
+    ['header', {}],
+    ['headers', {}],
+    ['key', { authType: 'BEARER_TOKEN' }],
+    ['key', { authType: 'CUSTOM_HEADER', authHeaderName: 'X-Mine' }],
+    ['header', { authHeaderName: 'X-Other' }],
+    ['headers', { authHeaders: null }],
+  ])('of %s with %j', async (way, change) => {
+    const { publicId } = await registered(way);
+    const before = await storedOf(publicId);
+    const other = await startMcpServer(certificate, { tools: {} });
+    const { status, body } = await update(publicId, { url: other.url, ...change });
+    expect([status, body.code]).toEqual([400, 'VALIDATION_ERROR']);
+    expect(body.details).toMatchObject([{ path: FIELD[way] ?? '/body/authValue' }]);
+    expect(body.details[0].message).toMatch(/another origin .* Send the credential again\.$/);
+    expect(await storedOf(publicId)).toEqual(before);
+    expect(other.seen).toEqual([]);
+    await other.close();
+  });
+
+  test.each([
+    ['another scheme', (url: URL) => Object.assign(url, { protocol: 'http:' }), 'pattern'],
+    ['another port', (url: URL) => Object.assign(url, { port: '8443' }), 'required'],
+    ['another host', (url: URL) => Object.assign(url, { hostname: 'localhost' }), 'required'],
+    [
+      'a host below the present one',
+      (url: URL) => Object.assign(url, { hostname: 'localhost.example.com' }),
+      'required',
+    ],
+  ])('%s is another origin', async (_what, change, keyword) => {
+    const { publicId } = await registered('key');
+    const { status, body } = await update(publicId, { url: change(new URL(server.url)).href });
+    expect([status, body.details[0].keyword]).toEqual([400, keyword]);
     expect(server.seen).toEqual([]);
   });
 });

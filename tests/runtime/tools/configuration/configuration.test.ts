@@ -7,7 +7,7 @@ const check = (type: ToolType, configuration: object, stored = {}) =>
   checkConfiguration(type, configuration as Record<string, unknown>, {
     workspaceId: 'w',
     allowPrivateNetwork: false,
-    stored,
+    present: { visible: configuration as Record<string, unknown>, secrets: stored, endpoints: [] },
   });
 
 /** The JSON Pointers of the faults, below `/body/configuration`. */
