@@ -9,8 +9,12 @@ import { Session, type SessionSettings, WorkspaceSettings } from './session.ts';
 export type ConnectOptions = {
   /** Most connections for requests; a quarter as many again serve work across workspaces. Default 20. */
   poolSize?: number;
+  /** Address of the database itself when `url` is that of a pooler: notifications come over it. Default `url`. */
+  directUrl?: string;
   /** Prepare repeated statements on the server. Default true; false behind a pooler that loses them. */
   prepare?: boolean;
+  /** Called once when prepared statements got lost, and none are used any more. */
+  onPreparedLost?: () => void;
   /** Milliseconds after which the server cancels a statement. Default 30000. */
   statementTimeoutMs?: number;
   applicationName?: string;
@@ -64,7 +68,7 @@ export function connectDatabase(url: string, options: ConnectOptions = {}): Data
   const places = new ConnectionPlaces(poolSize, CONNECTION_MS);
   const app = new RolePool(url, 'guildhall_app', poolSize, options, places);
   const system = new RolePool(url, 'guildhall_system', Math.max(2, Math.ceil(poolSize / 4)), options);
-  const listener = new Listener(clientConfig(url, options));
+  const listener = new Listener(clientConfig(options.directUrl ?? url, options));
   const workspaces = new Map<string, Kysely<DB>>();
   const everything = handleOn(system.facade(''));
   return {
@@ -102,7 +106,7 @@ class RolePool {
   constructor(url: string, role: string, size: number, options: ConnectOptions, places?: ConnectionPlaces) {
     const { prepare = true, statementTimeoutMs = 30_000 } = options;
     this.#places = places;
-    this.#settings = { role, prepare, statementTimeoutMs };
+    this.#settings = { role, prepare, statementTimeoutMs, onPreparedLost: options.onPreparedLost };
     this.pool = new pg.Pool({ ...clientConfig(url, options), max: size, min: 1, idleTimeoutMillis: 60_000 });
     const onError = options.onConnectionError ?? (() => {});
     this.pool.on('error', onError);

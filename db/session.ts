@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { PostgresPoolClient, PostgresQueryResult } from 'kysely';
 import type pg from 'pg';
-import { Statement, type StatementResult, type Step } from './statement.ts';
+import { type LeadingStatement, PipelinedStatement, type StatementResult } from './statement.ts';
 
 /** SQLSTATE of a prepared statement whose result changed under it (after a migration), of one that is gone, and of one that is there already. */
 const STALE_STATEMENT = new Set(['0A000', '26000', '42P05']);
@@ -48,7 +48,7 @@ const SETTINGS =
   "select set_config('role', $1, true), set_config('app.workspace_id', $2, true), set_config('statement_timeout', $3, true)";
 const SETTINGS_NAME = nameOf(SETTINGS);
 const BEGIN = /^(begin|start transaction)\b/;
-const IDLE_LIMIT: Step = { text: 'set local idle_in_transaction_session_timeout = 60000', values: [] };
+const IDLE_LIMIT: LeadingStatement = { text: 'set local idle_in_transaction_session_timeout = 60000', values: [] };
 
 /** What all sessions of a pool have in common. */
 export interface SessionSettings {
@@ -59,14 +59,14 @@ export interface SessionSettings {
   /** Whether repeated statements are prepared on the server. Turned off when it shows that prepared statements get lost. */
   prepare: boolean;
   /** Called once when that happens. */
-  onPreparedLost?: () => void;
+  onPreparedLost?: (() => void) | undefined;
 }
 
 /** The settings of one workspace's transactions ('' = no workspace). Sessions share it: its messages are written once. */
 export class WorkspaceSettings {
   readonly #settings: SessionSettings;
-  readonly #unnamed: Step;
-  readonly #named: Step;
+  readonly #unnamed: LeadingStatement;
+  readonly #named: LeadingStatement;
 
   constructor(settings: SessionSettings, workspaceId: string) {
     const returns = [settings.role, workspaceId];
@@ -76,7 +76,7 @@ export class WorkspaceSettings {
   }
 
   /** The statement that makes them hold until the end of the transaction. */
-  step(): Step {
+  step(): LeadingStatement {
     return this.#settings.prepare ? this.#named : this.#unnamed;
   }
 }
@@ -158,7 +158,7 @@ export class Session implements PostgresPoolClient {
 
   #send(query: pg.QueryConfig): Promise<StatementResult> {
     const { promise, resolve, reject } = Promise.withResolvers<StatementResult>();
-    const statement = new Statement(query, this.#takeAhead(), (error, result) =>
+    const statement = new PipelinedStatement(query, this.#takeAhead(), (error, result) =>
       error ? reject(error) : resolve(result),
     );
     this.#client.query(statement);
@@ -166,7 +166,7 @@ export class Session implements PostgresPoolClient {
   }
 
   /** What must be sent ahead of the next statement: nothing within a transaction that has begun. */
-  #takeAhead(): readonly Step[] {
+  #takeAhead(): readonly LeadingStatement[] {
     if (this.#begin === '') return [];
     if (!this.#workspace) throw new Error('The connection serves no workspace yet');
     const settings = this.#workspace.step();

@@ -1,7 +1,7 @@
 import pg from 'pg';
 
 /** A statement that travels ahead of another one, in the same round trip and the same transaction. Its own result is not kept. */
-export interface Step {
+export interface LeadingStatement {
   text: string;
   values: string[];
   /** The name under which the connection has prepared it; absent: it is parsed now. */
@@ -41,20 +41,20 @@ interface MessageWriter extends pg.Connection {
 
 const NOTHING: StatementResult = { command: '', rowCount: null, rows: [] };
 /** The messages of steps that are prepared, which do not change. */
-const written = new WeakMap<Step, Buffer>();
+const written = new WeakMap<LeadingStatement, Buffer>();
 
 /**
  * A statement with others ahead of it, all before one Sync: one round trip, and outside a transaction block one transaction. When one
  * of them fails, PostgreSQL skips the rest. When one returns another row than it must, or less comes back than was sent, nothing of
  * the result is handed out.
  */
-export class Statement extends DriverQuery {
-  readonly #ahead: readonly Step[];
+export class PipelinedStatement extends DriverQuery {
+  readonly #ahead: readonly LeadingStatement[];
   readonly #done: Done;
   #completed = 0;
   #wrong = false;
 
-  constructor(query: pg.QueryConfig, ahead: readonly Step[], done: Done) {
+  constructor(query: pg.QueryConfig, ahead: readonly LeadingStatement[], done: Done) {
     super({ ...query, queryMode: 'extended' }, done);
     this.#ahead = ahead;
     this.#done = done;
@@ -91,7 +91,7 @@ export class Statement extends DriverQuery {
   }
 }
 
-function write(step: Step, writer: MessageWriter, messages: Buffer[]): void {
+function write(step: LeadingStatement, writer: MessageWriter, messages: Buffer[]): void {
   const from = messages.length;
   const { text, values, name = '' } = step;
   if (name === '') writer.parse({ text, name });

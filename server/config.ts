@@ -13,6 +13,10 @@ export interface Config {
   publicUrl?: string | undefined;
   /** Absent: the embedded PostgreSQL in `dataDir`. */
   databaseUrl: string | undefined;
+  /** Past the pooler that `databaseUrl` leads to; absent: `databaseUrl` leads to the database itself. */
+  databaseDirectUrl: string | undefined;
+  /** Whether statements are prepared by name; a pooler of transactions may not keep them. */
+  databasePrepare: boolean;
   dataDir: string;
   /** How long a start waits for the database of `databaseUrl`. */
   databaseWaitSeconds: number;
@@ -53,9 +57,10 @@ function integer(env: NodeJS.ProcessEnv, name: string, fallback: number, min: nu
   return value;
 }
 
-function flag(env: NodeJS.ProcessEnv, name: string): boolean {
+function flag(env: NodeJS.ProcessEnv, name: string, fallback = false): boolean {
   const text = env[name] ?? '';
-  if (text === '' || text === 'false') return false;
+  if (text === '') return fallback;
+  if (text === 'false') return false;
   if (text === 'true') return true;
   throw new Error(`${name} must be true or false, not ${JSON.stringify(text)}.`);
 }
@@ -103,9 +108,21 @@ const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'
 
 /** `DATABASE_URL`, undefined when it is not set. Throws when it is no address of a PostgreSQL; the message does not repeat it. */
 export function databaseUrlOf(env: NodeJS.ProcessEnv): string | undefined {
-  const url = env.DATABASE_URL || undefined;
+  return postgresUrl(env, 'DATABASE_URL');
+}
+
+/** `GUILDHALL_DATABASE_DIRECT_URL`, as `databaseUrlOf` reads `DATABASE_URL`. Throws without a `DATABASE_URL`. */
+export function directUrlOf(env: NodeJS.ProcessEnv): string | undefined {
+  const url = postgresUrl(env, 'GUILDHALL_DATABASE_DIRECT_URL');
+  if (url !== undefined && !env.DATABASE_URL)
+    throw new Error('GUILDHALL_DATABASE_DIRECT_URL needs DATABASE_URL, the address of the pooler.');
+  return url;
+}
+
+function postgresUrl(env: NodeJS.ProcessEnv, name: string): string | undefined {
+  const url = env[name] || undefined;
   if (url !== undefined && !/^postgres(ql)?:$/.test(URL.parse(url)?.protocol ?? '')) {
-    throw new Error('DATABASE_URL must be an address such as postgres://user:password@host:5432/database.');
+    throw new Error(`${name} must be an address such as postgres://user:password@host:5432/database.`);
   }
   return url;
 }
@@ -119,6 +136,8 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     port: integer(env, 'PORT', 3000, 0, 65535),
     publicUrl: publicUrl(env),
     databaseUrl: databaseUrlOf(env),
+    databaseDirectUrl: directUrlOf(env),
+    databasePrepare: flag(env, 'GUILDHALL_DATABASE_PREPARE', true),
     dataDir: env.GUILDHALL_DATA_DIR || './data',
     databaseWaitSeconds: integer(env, 'GUILDHALL_DATABASE_WAIT_SECONDS', 60, 0, 3600),
     drainSeconds: integer(env, 'GUILDHALL_DRAIN_SECONDS', 5, 0, 300),

@@ -65,12 +65,24 @@ interface Started {
 
 async function serve({ config, contract, logger, embedded, http, port }: Started): Promise<RunningService> {
   const url = config.databaseUrl ?? embedded?.url() ?? '';
-  await migrateWhenReachable(url, config, logger);
+  const directUrl = config.databaseDirectUrl ?? url;
+  await migrateWhenReachable(directUrl, config, logger);
   const database = connectDatabase(url, {
+    directUrl,
     poolSize: config.poolSize,
+    prepare: config.databasePrepare,
+    onPreparedLost: () =>
+      logger.warn('the pooler loses prepared statements, so none are used: set GUILDHALL_DATABASE_PREPARE=false'),
     onConnectionError: (error) => logger.warn({ err: error }, 'database connection lost'),
   });
-  const service = await createService({ config, contract, database, databaseUrl: url, clock: systemClock, logger });
+  const service = await createService({
+    config,
+    contract,
+    database,
+    databaseUrl: directUrl,
+    clock: systemClock,
+    logger,
+  });
   http.handle(service.app);
   const demo = embedded ? await seedDemo(database, service.runtime, systemClock) : undefined;
   service.runtime.publicUrl = config.publicUrl ?? localOrigin(config.host, port);
@@ -107,7 +119,9 @@ async function migrateWhenReachable(url: string, config: Config, logger: Logger)
 }
 
 /** The setting that says where the database is, without a password. */
-function databaseSetting({ databaseUrl, dataDir }: Config) {
+function databaseSetting({ databaseUrl, databaseDirectUrl, dataDir }: Config) {
+  // The migrations, which come first, go over it.
+  if (databaseDirectUrl) return `GUILDHALL_DATABASE_DIRECT_URL ${addressOf(databaseDirectUrl)}` as const;
   return databaseUrl ? (`DATABASE_URL ${addressOf(databaseUrl)}` as const) : (`GUILDHALL_DATA_DIR ${dataDir}` as const);
 }
 

@@ -46,7 +46,15 @@ export interface Service {
 export interface ServiceOptions {
   config: Omit<
     Config,
-    'host' | 'port' | 'databaseUrl' | 'databaseWaitSeconds' | 'drainSeconds' | 'poolSize' | 'logLevel'
+    | 'host'
+    | 'port'
+    | 'databaseUrl'
+    | 'databaseDirectUrl'
+    | 'databasePrepare'
+    | 'databaseWaitSeconds'
+    | 'drainSeconds'
+    | 'poolSize'
+    | 'logLevel'
   >;
   contract: Contract;
   database: Database;
