@@ -11,16 +11,20 @@ export type HttpToolRow = Selectable<HttpTools>;
 /** The columns that lists show. */
 export type ListedTool = Omit<HttpToolRow, 'workspace_id' | 'secrets' | 'operations' | 'deleted_at'>;
 
-const LISTED = [
-  'id',
-  'name',
-  'description',
-  'tool_type',
-  'requires_approval',
-  'configuration',
-  'created_at',
-  'updated_at',
-] as const;
+const LISTED = ['id', 'name', 'description', 'tool_type', 'requires_approval', 'created_at', 'updated_at'] as const;
+
+/**
+ * The configuration as lists show it. Of an OpenAPI document that is an object only its version, title and version of the API remain:
+ * a document has up to 512 KiB, and a page has up to 100 tools.
+ */
+const listedConfiguration = sql<HttpToolRow['configuration']>`
+  case when tool_type = 'CUSTOM_INTEGRATION' and json_typeof(configuration -> 'openapi') = 'object' then (
+    select json_object_agg(key, case when key = 'openapi' then json_strip_nulls(json_build_object(
+      'openapi', left(value ->> 'openapi', 20),
+      'info', json_build_object('title', left(value #>> '{info,title}', 200), 'version', left(value #>> '{info,version}', 200))
+    )) else value end)
+    from json_each(configuration)
+  ) else configuration end`;
 
 /** Filters of a list of tools; an absent one lets every tool pass. A type that no tool has gives an empty list. */
 export interface HttpToolFilter {
@@ -35,7 +39,7 @@ function matchingTools(db: Kysely<DB>, workspaceId: string, { toolType, search }
   return query;
 }
 
-/** A page of tools, newest first, and how many there are on all pages. */
+/** A page of tools, newest first, with `listedConfiguration`, and how many there are on all pages. */
 export function selectHttpTools(
   db: Kysely<DB>,
   workspaceId: string,
@@ -43,7 +47,11 @@ export function selectHttpTools(
   page: Page,
 ): Promise<PageOf<ListedTool>> {
   const matching = matchingTools(db, workspaceId, filter);
-  return selectPage(matching, (query) => query.select(LISTED).$call(newestFirst), page);
+  return selectPage(
+    matching,
+    (query) => query.select(LISTED).select(listedConfiguration.as('configuration')).$call(newestFirst),
+    page,
+  );
 }
 
 /** The tools that are not linked to the agent's draft, newest first. */

@@ -1,6 +1,7 @@
 import type { components } from '../../../generated/api.ts';
 import { startTestApp, type TestApp } from '../../support/http/app.ts';
 import { makeTool } from '../../support/tools/httpTools.ts';
+import { documentOf } from '../../support/tools/openapiDocuments.ts';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -31,6 +32,29 @@ describe('200', () => {
     expect(status).toBe(200);
     expect(body).toEqual({ items: made.toReversed(), page: 1, limit: 20, total: 3, totalPages: 1 });
     expect(text).not.toContain('listed-secret');
+  });
+
+  test('an OpenAPI document that is an object is summed up; getTool has it whole', async () => {
+    const info = { title: 'Orders', version: '1.2.0' };
+    const document = documentOf({ description: 'x'.repeat(400_000) }, { info: { ...info, description: 'Of a shop.' } });
+    const operations = ['op'];
+    const configuration = { operations, openapi: document, auth: { type: 'bearer', secret: 'listed-secret' } };
+    const { made, list, apiKey } = await workspaceWith({ toolType: 'CUSTOM_INTEGRATION', configuration });
+    const { body, text } = await list();
+    expect(text.length).toBeLessThan(2_000);
+    expect(body.items).toEqual([
+      {
+        ...made[0],
+        configuration: {
+          operations,
+          openapi: { openapi: document.openapi, info },
+          auth: { type: 'bearer', secret: '********' },
+        },
+      },
+    ]);
+    const whole = (await app.api('get', `/http-tools/${made[0]?.publicId}`, apiKey)).body;
+    expect(whole).toEqual(made[0]);
+    expect(whole.configuration.openapi).toEqual(document);
   });
 
   test('an empty list', async () => {
