@@ -12,6 +12,8 @@ import { identify } from './api/identify.ts';
 import type { RateLimiter } from './api/rateLimit.ts';
 import { type ResponderParts, respond } from './api/respond.ts';
 import { checkStorable } from './api/storable.ts';
+import type { UnderWay } from './api/underWay.ts';
+import type { UnreadAnswers } from './api/unread.ts';
 import { docsPage } from './routes/docsPage.ts';
 import { documentRoutes } from './routes/document/routes.ts';
 import { publicFiles } from './routes/files.ts';
@@ -22,6 +24,8 @@ import type { Telemetry } from './telemetry.ts';
 export interface AppParts extends ResponderParts {
   authenticator: Authenticator;
   rateLimiter: RateLimiter;
+  underWay: UnderWay;
+  unread: UnreadAnswers;
   logger: Logger;
   telemetry: Telemetry;
   /** The folder for the files of a request, while it is handled. */
@@ -49,6 +53,7 @@ export function createApp(parts: AppParts): Express {
     let operation: DocumentedOperation | undefined;
     let principal: Principal | undefined;
     let failure: ApiError | undefined;
+    let leave = () => {};
     const failed = (error: unknown) => {
       failure = toApiError(error);
       return failure;
@@ -75,6 +80,7 @@ export function createApp(parts: AppParts): Express {
       if (!parts.serving()) throw fault('UNAVAILABLE');
       principal = await parts.authenticator.authenticate(request.headers);
       await parts.rateLimiter.take(principal.apiKeyId, request, response);
+      leave = parts.underWay.enter(principal, operation.operationId, response);
       checkStorable(match.params, '/path');
       const query = readQuery(search);
       const body = await readRequestBody(request, operation, parts.uploadDir);
@@ -97,6 +103,9 @@ export function createApp(parts: AppParts): Express {
       const answer = failed(error);
       const wrong = operation && undocumented(operation, answer, requestId);
       sendError(response, wrong ? failed(new Error(wrong, { cause: error })) : answer, requestId);
+    } finally {
+      leave();
+      parts.unread.watch(response, principal?.workspaceId ?? '');
     }
   }
 

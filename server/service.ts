@@ -21,6 +21,8 @@ import type { Contract } from './api/contract/contract.ts';
 import { HeldClaims } from './api/idempotency/claims.ts';
 import { ProgressReader } from './api/idempotency/progress.ts';
 import { createRateLimiter } from './api/rateLimit.ts';
+import { UnderWay } from './api/underWay.ts';
+import { UnreadAnswers } from './api/unread.ts';
 import { type AppParts, createApp } from './app.ts';
 import type { Config } from './config.ts';
 import { secretKeysFor } from './secretKeys.ts';
@@ -105,6 +107,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     contract,
     authenticator,
     rateLimiter: createRateLimiter(config.rateLimit),
+    underWay: new UnderWay(),
+    unread: new UnreadAnswers(),
     forWorkspace: database.forWorkspace,
     claims: new HeldClaims(database.system),
     attempts: new Map(),

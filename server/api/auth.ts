@@ -12,6 +12,8 @@ import { KeyLookup } from './keyLookup.ts';
 export interface Principal {
   apiKeyId: string;
   workspaceId: string;
+  /** What the workspace may have under way in this process; null = no limit. As old as the key's trust. */
+  limits: { requests: number | null; turns: number | null };
 }
 
 /** How long a key is trusted without asking the database; revocation purges it sooner. */
@@ -85,7 +87,8 @@ export class Authenticator {
       throw unknownKey();
     }
     this.#proven.set(id, true);
-    const principal = { apiKeyId: row.id, workspaceId: row.workspace_id };
+    const limits = { requests: row.request_limit, turns: row.turn_limit };
+    const principal = { apiKeyId: row.id, workspaceId: row.workspace_id, limits };
     const now = this.#clock.now();
     // A revocation that arrived while the row was being read may have been this key's.
     if (forgotten === this.#forgotten) this.#trusted.set(id, principal);

@@ -47,7 +47,8 @@ describe('stored keys', () => {
     const { apiKey, apiKeyId, workspaceId } = await setting.seedWorkspace();
     const { system } = setting.database;
     const [hash, unknown] = [hashApiKey(apiKey), hashApiKey(mintApiKey())];
-    const owner = { id: apiKeyId, workspace_id: workspaceId, key_hash: hash };
+    const limits = { request_limit: 256, turn_limit: 1000 };
+    const owner = { id: apiKeyId, workspace_id: workspaceId, key_hash: hash, ...limits };
     expect(await findApiKeysByHash(system, [unknown, hash])).toEqual([owner]);
     expect(await findApiKeysByHash(system, [unknown])).toEqual([]);
     const revoked = await revokeApiKey(system, apiKeyId);

@@ -1,5 +1,5 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
-import type { ApiKeys, DB } from '../../../generated/db.ts';
+import type { ApiKeys, DB, Workspaces } from '../../../generated/db.ts';
 import { apiKeyAdded, apiKeyRevoked } from '../../events.ts';
 import { inTransaction } from '../../transaction.ts';
 import { newestFirst } from '../shared/page.ts';
@@ -49,15 +49,16 @@ export async function revokeApiKey(db: Kysely<DB>, id: string): Promise<ApiKeyRo
   });
 }
 
-/** Whose key it is. */
-export type KeyOwner = Pick<Selectable<ApiKeys>, 'id' | 'workspace_id' | 'key_hash'>;
+/** Whose key it is, and what the workspace may have under way. */
+export type KeyOwner = Pick<Selectable<ApiKeys>, 'id' | 'workspace_id' | 'key_hash'> &
+  Pick<Selectable<Workspaces>, 'request_limit' | 'turn_limit'>;
 
 /** The keys with these SHA-256, in any order: those that are not revoked and whose workspace is not deleted. */
 export async function findApiKeysByHash(db: Kysely<DB>, hashes: readonly Buffer[]): Promise<KeyOwner[]> {
   return await db
     .selectFrom('api_keys')
     .innerJoin('workspaces', 'workspaces.id', 'api_keys.workspace_id')
-    .select(['api_keys.id', 'api_keys.workspace_id', 'api_keys.key_hash'])
+    .select(['api_keys.id', 'workspace_id', 'key_hash', 'request_limit', 'turn_limit'])
     .where(sql<boolean>`api_keys.key_hash = any(${hashes}::bytea[])`)
     .where('api_keys.revoked_at', 'is', null)
     .where('workspaces.deleted_at', 'is', null)
