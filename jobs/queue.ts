@@ -1,5 +1,6 @@
 import type { PgBoss } from 'pg-boss';
 import { jobQueued } from '../db/events.ts';
+import { backgroundLimitReader } from './backgroundLimits.ts';
 import type { Job, JobContext, JobData, JobName, Jobs, PoolName } from './jobs.ts';
 import { type QueueWatch, startQueueWatch } from './queueWatch.ts';
 import { type Sweeps, startSweeps } from './sweeps.ts';
@@ -122,6 +123,7 @@ export function startQueue({ url, jobs, upkeep = [], work, places, context }: Qu
         jobs: jobs.filter((job) => job.options.pool === pool),
         places: places[pool],
         heartbeatMs: (HEARTBEAT_SECONDS / 3) * 1000,
+        limitOf: backgroundLimitReader(context.database.system, context.clock),
         run,
         failed: ({ name }: AnyJob) => {
           if (stopping) givenBack.add(name);

@@ -21,6 +21,8 @@ export interface WorkerPoolOptions {
   places: number;
   /** Milliseconds between two heartbeats of the running jobs. */
   heartbeatMs: number;
+  /** How many jobs of a workspace may run at a time; null = no limit of its own. Never rejects. */
+  limitOf?(workspaceId: string): Promise<number | null>;
   /** Runs a job; a rejection means that it is to be tried again. The signal aborts when the job has run for too long. */
   run(job: Job<JobName>, claimed: ClaimedJob, signal: AbortSignal): Promise<void>;
   /** Called when the failure of a job was stored: it may be due again later. */
@@ -41,7 +43,7 @@ export interface WorkerPool {
  * free is filled at once; an idle pool asks nothing until it is wakened.
  */
 export function startWorkerPool(options: WorkerPoolOptions): WorkerPool {
-  const { boss, jobs, places, heartbeatMs, run, failed = () => {}, logger } = options;
+  const { boss, jobs, places, heartbeatMs, limitOf, run, failed = () => {}, logger } = options;
   const turns = new WorkspaceTurns(places);
   const running = new Map<ClaimedJob, { job: Job<JobName>; ended: Promise<void> }>();
   let filling: Promise<void> | undefined;
@@ -67,6 +69,9 @@ export function startWorkerPool(options: WorkerPoolOptions): WorkerPool {
           const claim = await claimNext();
           if (!claim) break;
           start(...claim);
+          const { workspaceId } = claim[1].data;
+          // Before the next claim, so that the limit is exact.
+          if (limitOf) turns.limit(workspaceId, await limitOf(workspaceId));
         }
       }
     } catch (error) {

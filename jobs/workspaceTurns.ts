@@ -11,6 +11,8 @@ const SHARE = 7;
 export class WorkspaceTurns {
   readonly #places: number;
   readonly #running = new Map<string, number>();
+  /** Of workspaces that run jobs; those without a limit are not here. */
+  readonly #limits = new Map<string, number>();
   readonly #served = new Set<string>();
   #total = 0;
 
@@ -32,7 +34,8 @@ export class WorkspaceTurns {
   excluded(): string[] {
     const excluded = new Set(this.#served);
     for (const [workspaceId, running] of this.#running)
-      if (running >= SHARE * (this.free - 1)) excluded.add(workspaceId);
+      if (running >= Math.min(SHARE * (this.free - 1), this.#limits.get(workspaceId) ?? Infinity))
+        excluded.add(workspaceId);
     return [...excluded];
   }
 
@@ -48,11 +51,20 @@ export class WorkspaceTurns {
     this.#total += 1;
   }
 
+  /** Lets the workspace, which runs jobs, have no more than `limit` of them at a time; null = only the share that everyone has. */
+  limit(workspaceId: string, limit: number | null): void {
+    if (limit === null || !this.#running.has(workspaceId)) this.#limits.delete(workspaceId);
+    else this.#limits.set(workspaceId, limit);
+  }
+
   /** A job of the workspace gives its place back. */
   ended(workspaceId: string): void {
     const left = (this.#running.get(workspaceId) ?? 0) - 1;
     if (left > 0) this.#running.set(workspaceId, left);
-    else this.#running.delete(workspaceId);
+    else {
+      this.#running.delete(workspaceId);
+      this.#limits.delete(workspaceId);
+    }
     this.#total -= 1;
   }
 }

@@ -77,6 +77,29 @@ test('a backlog of one workspace delays the work of another by no more than a ro
   await pool.stop(ending.signal);
 });
 
+test('a workspace with a limit runs no more jobs at a time, however many places are free', async () => {
+  const queue = new QueueInMemory();
+  queue.add('limited', 40);
+  const running = { limited: 0, free: 0 };
+  const most = { ...running };
+  const pool = poolOf(queue, {
+    places: 16,
+    limitOf: async (workspaceId) => (workspaceId === 'limited' ? 3 : null),
+    run: async (_job, { data }) => {
+      const name = data.workspaceId as keyof typeof running;
+      running[name] += 1;
+      most[name] = Math.max(most[name], running[name]);
+      await sleep(5);
+      running[name] -= 1;
+    },
+  });
+  queue.add('free', 40);
+  await until(() => queue.outcomes.length === 80, 10_000);
+  expect(most.limited).toBe(3);
+  expect(most.free).toBeGreaterThan(3);
+  await pool.stop(ending.signal);
+});
+
 test('a backlog is worked off without a pause', async () => {
   const queue = new QueueInMemory();
   queue.add('a', 300);
