@@ -796,7 +796,7 @@ export interface paths {
         };
         /**
          * List tools
-         * @description A page of the tools of the workspace, newest first. Filters combine: a tool is listed when it matches all of them.
+         * @description A page of the tools of the workspace, newest first. Filters combine: a tool is listed when it matches all of them. Of an OpenAPI document that a `configuration` has as an object, the list shows `openapi` and the title and version of `info` only; `getTool` shows it whole.
          */
         get: operations["listTools"];
         put?: never;

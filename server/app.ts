@@ -17,7 +17,7 @@ import type { UnreadAnswers } from './api/unread.ts';
 import { docsPage } from './routes/docsPage.ts';
 import { documentRoutes } from './routes/document/routes.ts';
 import { publicFiles } from './routes/files.ts';
-import { operationalRoutes } from './routes/operational.ts';
+import { metricsRoute, operationalRoutes } from './routes/operational.ts';
 import type { Telemetry } from './telemetry.ts';
 
 /** Everything that the HTTP server needs; made by service.ts. */
@@ -32,6 +32,8 @@ export interface AppParts extends ResponderParts {
   uploadDir: string;
   /** False in a process that does background work only: it has the operational paths and no API. */
   servesApi: boolean;
+  /** Whether `/metrics` has a port of its own, and is not on this one. */
+  hasMetricsPort?: boolean;
   /** Whether load balancers shall send requests here; false while the service starts and from the moment that it shall stop. */
   ready(): boolean;
   /** Whether requests are served; those that come while the service is on its way out, too. */
@@ -116,23 +118,41 @@ export function createApp(parts: AppParts): Express {
     return wrong && `Undocumented error: ${wrong}`;
   }
 
-  const app = express();
-  app.disable('x-powered-by');
-  app.set('etag', false);
-  app.enable('case sensitive routing');
+  const app = plainExpress();
   if (parts.servesApi) {
     app.use(API_PREFIX, serve);
     app.use('/files', publicFiles(parts.runtime));
     app.use(documentRoutes(parts), docsPage());
   }
-  app.use(operationalRoutes({ ...parts, registry: telemetry.registry }));
+  app.use(operationalRoutes(parts));
+  if (!parts.hasMetricsPort) app.use(metricsRoute(telemetry.registry));
+  return withErrors(app, parts.logger);
+}
+
+/** Builds the server of a port that has `/metrics` only. */
+export function createMetricsApp({ telemetry, logger }: Pick<AppParts, 'telemetry' | 'logger'>): Express {
+  const app = plainExpress();
+  app.use(metricsRoute(telemetry.registry));
+  return withErrors(app, logger);
+}
+
+function plainExpress(): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.set('etag', false);
+  app.enable('case sensitive routing');
+  return app;
+}
+
+/** Adds the answers to requests that no route takes, and to those that fail outside the API. */
+function withErrors(app: Express, logger: Logger): Express {
   app.use((request: Request, response: Response) => {
     sendError(response, fault('NOT_FOUND'), identify(request, response));
   });
   // Express's own error handler would send a stack trace. Express recognises an error handler by its four parameters.
   app.use((error: unknown, request: Request, response: Response, _next: NextFunction) => {
     const requestId = identify(request, response);
-    parts.logger.error({ requestId, err: error }, 'request outside the API failed');
+    logger.error({ requestId, err: error }, 'request outside the API failed');
     sendError(response, toApiError(error), requestId);
   });
   return app;

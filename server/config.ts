@@ -9,6 +9,8 @@ import { type ModelSettings, modelSettingsFromEnv } from '../runtime/models/sett
 export interface Config {
   host: string;
   port: number;
+  /** The port of `/metrics`, which is then on no other; absent: `port`. */
+  metricsPort?: number | undefined;
   /** Where others reach the service, without a slash at its end; absent: at the address that it listens on. */
   publicUrl?: string | undefined;
   /** Absent: the embedded PostgreSQL in `dataDir`. */
@@ -134,6 +136,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   return {
     host: env.HOST || '127.0.0.1',
     port: integer(env, 'PORT', 3000, 0, 65535),
+    metricsPort: env.GUILDHALL_METRICS_PORT ? integer(env, 'GUILDHALL_METRICS_PORT', 0, 1, 65535) : undefined,
     publicUrl: publicUrl(env),
     databaseUrl: databaseUrlOf(env),
     databaseDirectUrl: directUrlOf(env),

@@ -36,6 +36,7 @@ async function start(): Promise<RunningService> {
   const port = await http.listen(config.port, config.host).catch((error: unknown) => {
     throw listenError(config, error);
   });
+  const metrics = await openMetricsPort(config);
   const starting = config.databaseUrl
     ? undefined
     : startEmbedded({ dataDir: config.dataDir, log: (line) => logger.warn({ postgres: line }, 'postgres') });
@@ -47,11 +48,21 @@ async function start(): Promise<RunningService> {
     createContract(handlers),
   ]);
   try {
-    return await serve({ config, contract, logger, embedded, http, port });
+    return await serve({ config, contract, logger, embedded, http, metrics, port });
   } catch (error) {
     await embedded?.stop();
     throw databaseFault(error) ? startError(databaseSetting(config), error) : error;
   }
+}
+
+/** Opens the port of `/metrics`, if it has one of its own. */
+async function openMetricsPort({ metricsPort, host }: Config): Promise<RunningService['metrics']> {
+  if (metricsPort === undefined) return undefined;
+  const http = createHttpServer();
+  await http.listen(metricsPort, host).catch((error: unknown) => {
+    throw startError(`GUILDHALL_METRICS_PORT ${metricsPort}`, error);
+  });
+  return http;
 }
 
 interface Started {
@@ -60,10 +71,11 @@ interface Started {
   logger: Logger;
   embedded: EmbeddedPostgres | undefined;
   http: RunningService['http'];
+  metrics: RunningService['metrics'];
   port: number;
 }
 
-async function serve({ config, contract, logger, embedded, http, port }: Started): Promise<RunningService> {
+async function serve({ config, contract, logger, embedded, http, metrics, port }: Started): Promise<RunningService> {
   const url = config.databaseUrl ?? embedded?.url() ?? '';
   const directUrl = config.databaseDirectUrl ?? url;
   await migrateWhenReachable(directUrl, config, logger);
@@ -84,6 +96,7 @@ async function serve({ config, contract, logger, embedded, http, port }: Started
     logger,
   });
   http.handle(service.app);
+  metrics?.handle(service.metricsApp);
   const demo = embedded ? await seedDemo(database, service.runtime, systemClock) : undefined;
   service.runtime.publicUrl = config.publicUrl ?? localOrigin(config.host, port);
   service.setReady(true);
@@ -101,7 +114,7 @@ async function serve({ config, contract, logger, embedded, http, port }: Started
   );
   // Nobody sends requests to a worker: there is nothing to wait for.
   const drainMs = config.role === 'worker' ? 0 : config.drainSeconds * 1000;
-  return { http, service, database, embedded, drainMs };
+  return { http, metrics, service, database, embedded, drainMs };
 }
 
 /** Brings the database up to date, as soon as it can be reached. */

@@ -23,7 +23,7 @@ import { ProgressReader } from './api/idempotency/progress.ts';
 import { createRateLimiter } from './api/rateLimit.ts';
 import { UnderWay } from './api/underWay.ts';
 import { UnreadAnswers } from './api/unread.ts';
-import { type AppParts, createApp } from './app.ts';
+import { type AppParts, createApp, createMetricsApp } from './app.ts';
 import type { Config } from './config.ts';
 import { secretKeysFor } from './secretKeys.ts';
 import { createTelemetry } from './telemetry.ts';
@@ -34,6 +34,8 @@ const TIDY_MS = 60 * 60 * 1000;
 /** The service over a database, without a socket of its own. */
 export interface Service {
   app: Express;
+  /** What a port of its own for `/metrics` serves. */
+  metricsApp: Express;
   runtime: Runtime;
   queue: Queue;
   /** While false, operations answer 503 and `/readyz` says so. */
@@ -103,6 +105,10 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const authenticator = new Authenticator(database.system, clock);
   let ready = false;
   let serving = false;
+  const telemetry = createTelemetry(
+    logger,
+    createLatenessReader({ jobs: everyJob, context: { database, clock, logger } }),
+  );
   const app = createApp({
     contract,
     authenticator,
@@ -116,10 +122,11 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     runtime,
     jobs: queue,
     servesApi: config.role !== 'worker',
+    hasMetricsPort: config.metricsPort !== undefined,
     uploadDir: temporaryDir,
     clock,
     logger,
-    telemetry: createTelemetry(logger, createLatenessReader({ jobs: everyJob, context: { database, clock, logger } })),
+    telemetry,
     ready: () => ready,
     serving: () => serving,
     ping: () =>
@@ -152,6 +159,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   });
   return {
     app,
+    metricsApp: createMetricsApp({ telemetry, logger }),
     runtime,
     queue,
     setReady: (value) => {

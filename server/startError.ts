@@ -1,7 +1,13 @@
 import { reasonOf } from '../db/reachable.ts';
 
 /** A setting by name, as a message says it. */
-type Setting = `${'PORT' | 'HOST' | 'DATABASE_URL' | 'GUILDHALL_DATABASE_DIRECT_URL' | 'GUILDHALL_DATA_DIR'} ${string}`;
+type Setting = `${
+  | 'PORT'
+  | 'HOST'
+  | 'DATABASE_URL'
+  | 'GUILDHALL_DATABASE_DIRECT_URL'
+  | 'GUILDHALL_DATA_DIR'
+  | 'GUILDHALL_METRICS_PORT'} ${string}`;
 
 /** Codes of `listen` that are about the address and not about the port. */
 const OF_THE_HOST = new Set(['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN', 'EINVAL']);

@@ -16,6 +16,8 @@ const HARD_END_MS = 5_000;
 /** A service that takes requests, with everything that has to be stopped. */
 export interface RunningService {
   http: HttpServer;
+  /** The port of `/metrics`, when it has one. */
+  metrics: HttpServer | undefined;
   service: Service;
   database: Database;
   embedded: EmbeddedPostgres | undefined;
@@ -25,7 +27,7 @@ export interface RunningService {
 
 /** Stops everything in an order that loses no request and no work. The process then has nothing left to do. */
 export async function stop(running: RunningService, { closePort, giveUp }: StopSignals): Promise<void> {
-  const { http, service, database, embedded, drainMs } = running;
+  const { http, metrics, service, database, embedded, drainMs } = running;
   service.drain();
   http.drain();
   if (!closePort.aborted) await sleep(drainMs, undefined, { signal: closePort }).catch(() => {});
@@ -41,6 +43,7 @@ export async function stop(running: RunningService, { closePort, giveUp }: StopS
   giveUp.addEventListener('abort', abort);
   if (giveUp.aborted) abort();
   await http.close();
+  await metrics?.close();
   // A turn continues when its client is gone: work may remain after the last connection is closed.
   await turns.idle();
   await jobs;

@@ -4,15 +4,14 @@ import { protect } from '../api/identify.ts';
 
 /** The parts of the service that the operational routes read. */
 export interface OperationalParts {
-  registry: Registry;
   ready(): boolean;
   ping(): Promise<boolean>;
 }
 
-/** Routes of every process, without a key: health and metrics. */
+/** Routes of every process, without a key: whether it lives and is ready. */
 export function operationalRoutes(parts: OperationalParts): Router {
   const router = express.Router();
-  router.use(['/livez', '/readyz', '/metrics'], (_request, response, next) => {
+  router.use(['/livez', '/readyz'], (_request, response, next) => {
     protect(response);
     next();
   });
@@ -23,8 +22,15 @@ export function operationalRoutes(parts: OperationalParts): Router {
     const ready = parts.ready() && (await parts.ping());
     response.status(ready ? 200 : 503).json({ status: ready ? 'ok' : 'unavailable' });
   });
+  return router;
+}
+
+/** `/metrics`, without a key. */
+export function metricsRoute(registry: Registry): Router {
+  const router = express.Router();
   router.get('/metrics', async (_request, response) => {
-    response.type(parts.registry.contentType).send(await parts.registry.metrics());
+    protect(response);
+    response.type(registry.contentType).send(await registry.metrics());
   });
   return router;
 }

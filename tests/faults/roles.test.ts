@@ -2,7 +2,7 @@ import { jest } from '@jest/globals';
 import { API_PREFIX } from '../../generated/operations.ts';
 import { createEmptyDatabase, createTestDatabase } from '../support/db/database.ts';
 import { poll } from '../support/poll.ts';
-import { call, cleanUp, expectPromptExit, freshFolder, json, launch, startService } from './service.ts';
+import { call, cleanUp, expectPromptExit, freePort, freshFolder, json, launch, startService } from './service.ts';
 
 jest.setTimeout(60_000); // each test starts processes
 afterEach(cleanUp);
@@ -31,6 +31,36 @@ test('one process serves requests, another does the background work', async () =
   expect(api.output().stdout).not.toContain('job done');
   expect(worker.output().stdout).not.toContain('demo');
   for (const service of [api, worker]) {
+    service.child.kill('SIGTERM');
+    await expectPromptExit(service);
+  }
+  await database.drop();
+});
+
+test('/metrics with a port of its own is on no other, in a worker as well', async () => {
+  const database = await createTestDatabase();
+  for (const role of ['all', 'worker']) {
+    const port = await freePort();
+    const service = await startService({
+      DATABASE_URL: database.url,
+      GUILDHALL_DATA_DIR: await freshFolder(),
+      GUILDHALL_ROLE: role,
+      GUILDHALL_METRICS_PORT: String(port),
+    });
+    const metrics = `http://127.0.0.1:${port}`;
+    const answer = await fetch(`${metrics}/metrics`);
+    expect([answer.status, answer.headers.get('x-content-type-options')]).toEqual([200, 'nosniff']);
+    expect(await answer.text()).toContain('process_cpu_seconds_total');
+    expect((await fetch(`${service.origin}/metrics`)).status).toBe(404);
+    for (const path of ['/openapi.json', '/docs', `${API_PREFIX}/health`]) {
+      const missing = await fetch(metrics + path);
+      expect([missing.status, await missing.json()]).toMatchObject([404, { code: 'NOT_FOUND' }]);
+    }
+    const taken = launch({ DATABASE_URL: database.url, GUILDHALL_METRICS_PORT: String(port) });
+    expect(await taken.ended).toMatchObject({ code: 1 });
+    expect(taken.output().stderr.trim()).toMatch(
+      new RegExp(`^GUILDHALL_METRICS_PORT ${port} cannot be used: .*EADDRINUSE`),
+    );
     service.child.kill('SIGTERM');
     await expectPromptExit(service);
   }
