@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { UnreadableFile } from '../../../runtime/knowledge/extract/blocks.ts';
 import { EXTRACT_LIMITS } from '../../../runtime/knowledge/extract.ts';
-import { extract, makeDocxBomb, ownReaders } from '../../support/knowledge/knowledge.ts';
+import { extract, makeDocxBomb, makeNestedDocx, ownReaders } from '../../support/knowledge/knowledge.ts';
 import { poll } from '../../support/poll.ts';
 
 const MB = 1024 * 1024;
@@ -35,14 +35,34 @@ test('a DOCX that says that it unpacks to hundreds of megabytes is not unpacked'
   expect(String(error)).toMatch(/unpacks to far more than its size/);
 });
 
-test('the reader of a DOCX that declares a false size is killed when it takes too much memory', async () => {
-  const bomb = await makeDocxBomb(500, true);
-  const before = process.memoryUsage().rss;
+test('a DOCX that declares a false size is not unpacked', async () => {
+  const bomb = await makeDocxBomb(130, true);
   const error = await thrown(extract(bomb, 'docx', { limits: { ...EXTRACT_LIMITS, memoryBytes: 300 * MB } }));
+  expect(error).toBeInstanceOf(UnreadableFile);
+  expect(String(error)).toMatch(/The DOCX is damaged/);
+});
+
+test('a reader that takes too much memory is killed', async () => {
+  const before = process.memoryUsage().rss;
+  const error = await thrown(extract(LONG_WORK, 'text', { limits: { ...EXTRACT_LIMITS, memoryBytes: 100 * MB } }));
   expect(error).toBeInstanceOf(UnreadableFile);
   expect(String(error)).toMatch(/takes too much memory\. Split it/);
   expect(process.memoryUsage().rss - before).toBeLessThan(100 * MB);
   expect(await ownReaders()).toEqual([]);
+});
+
+test('a DOCX of a few KB whose tables nest too deeply is refused, and not read for minutes', async () => {
+  const hostile = await makeNestedDocx(200, 300_000);
+  expect(hostile.length).toBeLessThan(5_000);
+  const error = await thrown(extract(hostile, 'docx'));
+  expect(error).toBeInstanceOf(UnreadableFile);
+  expect(String(error)).toMatch(/nest too deeply/);
+  expect(String(await thrown(extract(await makeNestedDocx(30_000, 0), 'docx')))).toMatch(/nest too deeply/);
+}, 30_000);
+
+test('a DOCX with ten tables within each other is read', async () => {
+  const passages = await extract(await makeNestedDocx(10, 10), 'docx');
+  expect(passages.map(({ content }) => content)).toEqual(['In the middle.']);
 });
 
 test('more text than an agent can be given is refused', async () => {

@@ -109,6 +109,20 @@ export async function makeZip(entries: Record<string, Buffer | string>): Promise
   return Buffer.concat(chunks);
 }
 
+/** A Word document of a few KB with so many tables within each other, and so many empty paragraphs in the innermost one. */
+export function makeNestedDocx(tables: number, paragraphs: number): Promise<Buffer> {
+  const head = '<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body>';
+  const text = '<w:p><w:r><w:t>In the middle.</w:t></w:r></w:p>';
+  // A paragraph beside the rows makes mammoth search the whole table.
+  const begin = '<w:tbl><w:p/><w:tr><w:tc>'.repeat(tables);
+  const nested = `${begin}${text}${'<w:p/>'.repeat(paragraphs)}${'</w:tc></w:tr></w:tbl>'.repeat(tables)}`;
+  return makeZip({
+    '[Content_Types].xml': CONTENT_TYPES,
+    '_rels/.rels': RELATIONSHIPS,
+    'word/document.xml': `${head}${nested}</w:body></w:document>`,
+  });
+}
+
 /**
  * A Word document that unpacks to so many megabytes of one text. With `lies` it says that it is small: its sizes are in the
  * central directory, where readers look first.
