@@ -392,6 +392,10 @@ export interface KnowledgeSources {
    */
   file_kind: "pdf" | "docx" | "csv" | "markdown" | "text";
   id: string;
+  /**
+   * The first attempt to read it was too short: it is read in the slow lane
+   */
+  is_slow: Generated<boolean>;
   last_processed_at: Timestamp | null;
   name: string;
   processing_status: Generated<"PENDING" | "PROCESSING" | "COMPLETED" | "FAILED">;

@@ -503,6 +503,7 @@ create table knowledge_sources (
   updated_at timestamp(3) with time zone not null default now(),
   deleted_at timestamp(3) with time zone,
   purged_at timestamp(3) with time zone,
+  is_slow boolean not null default false,
   constraint knowledge_sources_pkey PRIMARY KEY (workspace_id, id),
   constraint knowledge_sources_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   constraint knowledge_sources_attempts_check CHECK (attempts >= 0),

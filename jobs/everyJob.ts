@@ -1,12 +1,13 @@
 import { continueConversation } from './continueConversation.ts';
 import { embedKnowledgeSource } from './embedKnowledgeSource.ts';
 import type { Job, JobName, PoolName } from './jobs.ts';
-import { processKnowledgeSource } from './processKnowledgeSource.ts';
+import { processKnowledgeSource, processSlowKnowledgeSource } from './processKnowledgeSource.ts';
 import { sendFollowUp } from './sendFollowUp.ts';
 
 /** Every kind of job. */
 export const everyJob: readonly Job<JobName>[] = [
   processKnowledgeSource,
+  processSlowKnowledgeSource,
   embedKnowledgeSource,
   continueConversation,
   sendFollowUp,
@@ -16,5 +17,6 @@ export const everyJob: readonly Job<JobName>[] = [
 export const poolPlaces = (backgroundTurns: number): Record<PoolName, number> => ({
   turns: backgroundTurns,
   reading: 2,
+  slowReading: 1,
   embedding: 1,
 });

@@ -6,6 +6,7 @@ import type { Runtime } from '../runtime/runtime.ts';
 /** The data of each kind of job, by the name of its queue. */
 export interface JobData {
   'process-knowledge-source': { workspaceId: string; sourceId: string };
+  'process-slow-knowledge-source': { workspaceId: string; sourceId: string };
   'embed-knowledge-source': { workspaceId: string; sourceId: string };
   'continue-conversation': { workspaceId: string; conversationId: string };
   'send-follow-up': { workspaceId: string; conversationId: string };
@@ -14,8 +15,8 @@ export interface JobData {
 /** The name of a kind of job, and of its queue. */
 export type JobName = keyof JobData;
 
-/** A pool of places that kinds of job share. Jobs in `turns` wait for models; jobs in `reading` and `embedding` compute. */
-export type PoolName = 'turns' | 'reading' | 'embedding';
+/** A pool of places that kinds of job share. Jobs in `turns` wait for models; jobs in the others compute, those in `slowReading` for long. */
+export type PoolName = 'turns' | 'reading' | 'slowReading' | 'embedding';
 
 /** Queues work for the background. */
 export interface Jobs {
@@ -25,6 +26,11 @@ export interface Jobs {
    */
   send<Name extends JobName>(name: Name, data: JobData[Name]): Promise<void>;
 }
+
+/** The kinds of job that work on the same data. */
+type NextJob<Name extends JobName> = {
+  [Other in JobName]: JobData[Name] extends JobData[Other] ? Other : never;
+}[JobName];
 
 /** What a job gets from the service. */
 export interface JobContext {
@@ -56,8 +62,8 @@ export interface Job<Name extends JobName> {
   };
   /** One job per key waits or runs at a time. With `again` one waits, whether or not another runs. */
   key(data: JobData[Name]): string;
-  /** Does the work. Throws when it must be retried. */
-  run(data: JobData[Name], context: JobContext): Promise<void>;
+  /** Does the work. Throws when it must be retried. Returns the kind of job that goes on with it, with the same data, if one does. */
+  run(data: JobData[Name], context: JobContext): Promise<void> | Promise<NextJob<Name> | undefined>;
   /** Called when the last retry has failed. */
   failed?(data: JobData[Name], context: JobContext): Promise<void>;
   /** Finds work in the stored state, at the start and every `sweepMs`, since its job may never have been queued. */

@@ -3,29 +3,51 @@ import {
   findUnfinishedKnowledgeSources,
 } from '../db/queries/knowledge/knowledgeSources.ts';
 import { withStatementTimeout } from '../db/transaction.ts';
-import { failSource, processSource } from '../runtime/knowledge/process.ts';
-import type { Job } from './jobs.ts';
+import { failSource, processSource, type ReadingLane } from '../runtime/knowledge/process.ts';
+import type { Job, JobContext, JobData } from './jobs.ts';
+
+type SourceData = JobData['process-knowledge-source'];
 
 /** Sources that one sweep queues. */
 const MAX_SWEPT = 1000;
 
+/** What reading is in both lanes. */
+function readingIn(lane: ReadingLane) {
+  return {
+    options: { retryLimit: 8, retryDelay: 5, retryBackoff: true, expireInSeconds: 900, sweepMs: 60_000 },
+    key: ({ sourceId }: SourceData) => sourceId,
+    read: ({ workspaceId, sourceId }: SourceData, { database, runtime, logger, signal }: JobContext) =>
+      processSource({ db: database.forWorkspace(workspaceId), workspaceId, runtime, logger, signal }, sourceId, lane),
+    failed: ({ workspaceId, sourceId }: SourceData, { database, runtime }: JobContext) =>
+      failSource({ db: database.forWorkspace(workspaceId), workspaceId, runtime }, sourceId),
+    sweep: ({ database, clock }: JobContext) =>
+      findUnfinishedKnowledgeSources(database.system, lane === 'slow', clock.now(), MAX_SWEPT),
+  };
+}
+
+const first = readingIn('first');
+const slow = readingIn('slow');
+
 /** Makes a new knowledge source searchable, and removes the file and the passages of a deleted one. */
 export const processKnowledgeSource: Job<'process-knowledge-source'> = {
+  ...first,
   name: 'process-knowledge-source',
-  options: {
-    retryLimit: 8,
-    retryDelay: 5,
-    retryBackoff: true,
-    expireInSeconds: 900,
-    pool: 'reading',
-    sweepMs: 60_000,
-  },
-  key: ({ sourceId }) => sourceId,
-  run: ({ workspaceId, sourceId }, { database, runtime, logger, signal }) =>
-    processSource({ db: database.forWorkspace(workspaceId), workspaceId, runtime, logger, signal }, sourceId),
-  failed: ({ workspaceId, sourceId }, { database, runtime }) =>
-    failSource({ db: database.forWorkspace(workspaceId), workspaceId, runtime }, sourceId),
-  sweep: ({ database, clock }) => findUnfinishedKnowledgeSources(database.system, clock.now(), MAX_SWEPT),
+  options: { ...first.options, pool: 'reading' },
+  run: async (data, context) =>
+    (await first.read(data, context)) === 'slow' ? 'process-slow-knowledge-source' : undefined,
   oldestDue: ({ database, clock }, timeoutMs) =>
     withStatementTimeout(database.system, timeoutMs, (system) => findOldestUnfinishedSourceTime(system, clock.now())),
+};
+
+/**
+ * Makes a source searchable that takes long to read, apart from the others, which must not wait for it. It is due at no particular
+ * time.
+ */
+export const processSlowKnowledgeSource: Job<'process-slow-knowledge-source'> = {
+  ...slow,
+  name: 'process-slow-knowledge-source',
+  options: { ...slow.options, pool: 'slowReading' },
+  async run(data, context) {
+    await slow.read(data, context);
+  },
 };

@@ -151,7 +151,8 @@ export function startQueue({ url, jobs, upkeep = [], work, places, context }: Qu
     const startedAt = performance.now();
     const signal = AbortSignal.any([ending.signal, overtime]);
     try {
-      await job.run(claimed.data, { ...jobContext, signal });
+      const next = (await job.run(claimed.data, { ...jobContext, signal })) as JobName | undefined;
+      if (next !== undefined) await send(next, claimed.data);
       logger.info({ job: job.name, ms: Math.round(performance.now() - startedAt) }, 'job done');
     } catch (error) {
       if (ending.signal.aborted) throw error;
@@ -194,19 +195,21 @@ export function startQueue({ url, jobs, upkeep = [], work, places, context }: Qu
     ending.abort(new Error('The service is stopping.'));
   }
 
+  async function send<Name extends JobName>(name: Name, data: JobData[Name]): Promise<void> {
+    try {
+      const job = jobs.find((each) => each.name === name);
+      if (!job) throw new Error(`There is no job ${name}.`);
+      const boss = await started();
+      await boss.send(name, data, identityOf(job, data));
+      wakePoolOf(name);
+    } catch (error) {
+      logger.warn({ job: name, err: error }, 'a job was not queued; the next sweep finds it');
+    }
+  }
+
   if (work) startWorking();
   return {
-    async send(name, data) {
-      try {
-        const job = jobs.find((each) => each.name === name);
-        if (!job) throw new Error(`There is no job ${name}.`);
-        const boss = await started();
-        await boss.send(name, data, identityOf(job, data));
-        wakePoolOf(name);
-      } catch (error) {
-        logger.warn({ job: name, err: error }, 'a job was not queued; the next sweep finds it');
-      }
-    },
+    send,
     sweep: (name) => sweeps?.sweepNow(name),
     wake(name) {
       for (const each of name ? [name] : jobs.map((job) => job.name)) wakePoolOf(each);

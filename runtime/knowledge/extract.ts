@@ -26,6 +26,9 @@ export const EXTRACT_LIMITS: ExtractLimits = {
   outputChars: 3 * MAX_TEXT_CHARS,
 };
 
+/** The limits of the first attempt: nearly every file is read in a second. */
+export const FIRST_LIMITS: ExtractLimits = { ...EXTRACT_LIMITS, timeMs: 10_000 };
+
 const ROOT = join(import.meta.dirname, '../..');
 const CHILD = join(import.meta.dirname, 'extract/child.ts');
 /**
@@ -43,6 +46,9 @@ const POLL_MS = 50;
 /** If this process has ended, the kernel ends a reader that still computes so long after its time limit. */
 const CPU_GRACE_SECONDS = 10;
 const MAX_STDERR_CHARS = 4000;
+
+/** Reading the file took longer than the limit. */
+export class SlowFile extends UnreadableFile {}
 
 /** Messages for files whose reading exceeds a limit. */
 const TOO_SLOW = 'Reading the file takes too long. Split it into smaller files.';
@@ -70,7 +76,7 @@ export async function extractPassages(
   };
   const abort = () => end(signal?.reason);
   signal?.addEventListener('abort', abort);
-  const timer = setTimeout(() => end(new UnreadableFile(TOO_SLOW)), limits.timeMs);
+  const timer = setTimeout(() => end(new SlowFile(TOO_SLOW)), limits.timeMs);
   const watch = watchMemory(child, limits.memoryBytes, () => end(new UnreadableFile(TOO_LARGE_IN_MEMORY)));
   try {
     const found = collect(child, limits.outputChars, end);

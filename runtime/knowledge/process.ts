@@ -15,7 +15,7 @@ import {
 import type { DB } from '../../generated/db.ts';
 import type { Runtime } from '../runtime.ts';
 import { UnreadableFile } from './extract/blocks.ts';
-import { type ExtractLimits, extractPassages } from './extract.ts';
+import { EXTRACT_LIMITS, type ExtractLimits, extractPassages, FIRST_LIMITS, SlowFile } from './extract.ts';
 import { replacePassages } from './passages.ts';
 import { sourceKey } from './sourceKind.ts';
 
@@ -36,17 +36,25 @@ const MAX_ATTEMPTS = 10;
 /** The message for a fault of the service. */
 const OUR_FAULT = 'The file could not be processed because of a fault of the service. Upload it again later.';
 
+/** Where files are read: each in the first lane, for a short time, and those that take longer in the slow one. */
+export type ReadingLane = 'first' | 'slow';
+
 /**
  * Reads a source and makes its passages searchable. The source is then COMPLETED, or FAILED for a fault of its file. Removes
- * everything of a source that was deleted meanwhile. Idempotent. Throws when the run must be repeated.
+ * everything of a source that was deleted meanwhile. Idempotent. Returns `slow` when the source goes on in the slow lane: its first
+ * attempt was too short. Throws when the run must be repeated.
  */
-export async function processSource(context: ProcessingContext, sourceId: string): Promise<void> {
+export async function processSource(
+  context: ProcessingContext,
+  sourceId: string,
+  lane: ReadingLane,
+): Promise<'slow' | 'done'> {
   const { db, workspaceId, runtime, signal } = context;
   signal.throwIfAborted();
-  const source = await claimKnowledgeSource(db, workspaceId, sourceId, runtime.clock.now());
+  const source = await claimKnowledgeSource(db, workspaceId, sourceId, lane === 'slow', runtime.clock.now());
   if (!source) {
     await purgeDeleted(context, sourceId);
-    return;
+    return 'done';
   }
   try {
     if (source.attempts > MAX_ATTEMPTS) throw new UnreadableFile(OUR_FAULT);
@@ -55,8 +63,13 @@ export async function processSource(context: ProcessingContext, sourceId: string
     if (await findKnowledgeSource(db, workspaceId, sourceId)) await replacePassages(context, sourceId, passages);
     await settle(context, source, { processing_status: 'COMPLETED' });
   } catch (error) {
+    if (error instanceof SlowFile && !source.is_slow) {
+      await giveBack(context, source, { is_slow: true, attempts: source.attempts - 1 });
+      return 'slow';
+    }
     if (!(error instanceof UnreadableFile)) {
-      await giveBack(context, source);
+      // A run that was aborted because the service stops does not count as an attempt.
+      await giveBack(context, source, { attempts: signal.aborted ? source.attempts - 1 : source.attempts });
       throw error;
     }
     context.logger.info({ sourceId, reason: error.message, cause: error.cause }, 'knowledge source cannot be read');
@@ -64,6 +77,7 @@ export async function processSource(context: ProcessingContext, sourceId: string
     // Removes passages of an earlier run, but keeps those of a later one.
     if (counted) await replacePassages(context, sourceId, []);
   }
+  return 'done';
 }
 
 /** Marks a source as FAILED after its last run has failed. */
@@ -79,7 +93,8 @@ async function read({ workspaceId, runtime, signal, limits }: ProcessingContext,
   try {
     const path = join(folder, 'source');
     await runtime.files.fetch(sourceKey(workspaceId, source.id), path);
-    return await extractPassages(path, source.file_kind, { signal, ...(limits ? { limits } : {}) });
+    const usual = source.is_slow ? EXTRACT_LIMITS : FIRST_LIMITS;
+    return await extractPassages(path, source.file_kind, { signal, limits: limits ?? usual });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -97,12 +112,15 @@ async function settle(
   return counted;
 }
 
-/** Puts the source back. A run that was aborted because the service stops does not count as an attempt. */
-async function giveBack({ db, runtime, signal, logger }: ProcessingContext, source: KnowledgeSourceRow): Promise<void> {
-  const attempts = signal.aborted ? source.attempts - 1 : source.attempts;
+/** Puts the source back, for another run. */
+async function giveBack(
+  { db, runtime, logger }: ProcessingContext,
+  source: KnowledgeSourceRow,
+  change: { attempts: number; is_slow?: boolean },
+): Promise<void> {
   const now = runtime.clock.now();
   try {
-    await settleKnowledgeSource(db, source, { processing_status: 'PENDING', attempts, updated_at: now });
+    await settleKnowledgeSource(db, source, { processing_status: 'PENDING', updated_at: now, ...change });
   } catch (error) {
     // It stays in PROCESSING, where the next start finds it.
     logger.warn({ err: error, sourceId: source.id }, 'knowledge source not given back');

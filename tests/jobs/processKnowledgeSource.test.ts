@@ -5,7 +5,12 @@ import { jest } from '@jest/globals';
 import { pino } from 'pino';
 import { newId } from '../../core/ids.ts';
 import type { JobContext } from '../../jobs/jobs.ts';
-import { processKnowledgeSource as job } from '../../jobs/processKnowledgeSource.ts';
+import {
+  processKnowledgeSource as job,
+  processSlowKnowledgeSource as slowJob,
+} from '../../jobs/processKnowledgeSource.ts';
+import { EXTRACT_LIMITS } from '../../runtime/knowledge/extract.ts';
+import { processSource } from '../../runtime/knowledge/process.ts';
 import { startTestApp, type TestApp, TestClock } from '../support/http/app.ts';
 import { makePdf, makeSource, ownReaders, readSource, uploadSource } from '../support/knowledge/knowledge.ts';
 import { poll } from '../support/poll.ts';
@@ -226,4 +231,47 @@ test('a source of another workspace or one that does not exist is not processed'
   await run(theirs.publicId);
   await run(newId());
   expect(await readSource(app, theirs.publicId, app.stranger.apiKey)).toEqual(theirs);
+});
+
+describe('a source that takes longer to read than the first attempt', () => {
+  const attempt = (id: string, lane: 'first' | 'slow', timeMs: number) => {
+    const { database, ...context } = contextOf();
+    const { workspaceId } = app.workspace;
+    const limits = { ...EXTRACT_LIMITS, timeMs };
+    return processSource({ ...context, db: database.forWorkspace(workspaceId), workspaceId, limits }, id, lane);
+  };
+  const slowSwept = async () => (await slowJob.sweep(contextOf())).map(({ sourceId }) => sourceId);
+
+  test('goes on in the slow lane, and is then no longer of the first one', async () => {
+    const { publicId } = await uploadSource(app, LONG_TEXT, 'a.txt');
+    expect(await attempt(publicId, 'first', 50)).toBe('slow');
+    expect(await rowOf(publicId)).toMatchObject({ processing_status: 'PENDING', is_slow: true, attempts: 0 });
+    expect(await swept()).not.toContain(publicId);
+    expect(await slowSwept()).toContain(publicId);
+    // A job of the first lane that was queued meanwhile leaves it alone.
+    expect(await job.run(dataOf(publicId), contextOf())).toBeUndefined();
+    expect(await rowOf(publicId)).toMatchObject({ processing_status: 'PENDING' });
+    await slowJob.run(dataOf(publicId), contextOf());
+    expect(await rowOf(publicId)).toMatchObject({ processing_status: 'COMPLETED' });
+    expect((await passagesOf(publicId)).length).toBeGreaterThan(1);
+  });
+
+  test('fails when it takes longer than the slow lane gives it', async () => {
+    const { publicId } = await uploadSource(app, LONG_TEXT, 'a.txt');
+    await attempt(publicId, 'first', 50);
+    expect(await attempt(publicId, 'slow', 50)).toBe('done');
+    const failed = await readSource(app, publicId);
+    expect(failed).toMatchObject({ processingStatus: 'FAILED', errorMessage: expect.stringMatching(/takes too long/) });
+    expect(await slowSwept()).not.toContain(publicId);
+  });
+
+  test('is purged in the first lane when it is deleted', async () => {
+    const { publicId } = await uploadSource(app, LONG_TEXT, 'a.txt');
+    await attempt(publicId, 'first', 50);
+    await app.api('delete', `/knowledge-sources/${publicId}`);
+    expect(await slowSwept()).not.toContain(publicId);
+    expect(await swept()).toContain(publicId);
+    await run(publicId);
+    expect(await fileExists(publicId)).toBe(false);
+  });
 });

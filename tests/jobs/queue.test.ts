@@ -195,7 +195,7 @@ test('a job that the stop interrupts is run by the next worker, and does not cou
         sweepMs: 60_000,
       },
       run: (_data, { signal }) =>
-        new Promise((_resolve, reject) => {
+        new Promise<void>((_resolve, reject) => {
           began.push('first');
           signal.addEventListener('abort', () => reject(signal.reason));
         }),
@@ -282,7 +282,7 @@ test('a job that is given back by a worker that stops is announced to the others
     jobWith({
       options: { ...jobWith({}).options, retryDelay: 1 },
       run: (_data, { signal }) =>
-        new Promise((_resolve, reject) => {
+        new Promise<void>((_resolve, reject) => {
           began.push('first');
           signal.addEventListener('abort', () => reject(signal.reason));
         }),
@@ -301,3 +301,41 @@ test('a job that is given back by a worker that stops is announced to the others
   end();
   expect(announced).toEqual(['process-knowledge-source']);
 });
+
+test('files of one workspace that take long do not hold up the files of another', async () => {
+  const hostile = newId();
+  const stop = new AbortController();
+  const ended: string[] = [];
+  const first = jobWith({
+    run: async ({ workspaceId }) => {
+      // The first attempt.
+      if (workspaceId === hostile) {
+        await sleep(100);
+        return 'process-slow-knowledge-source';
+      }
+      ended.push(workspaceId);
+    },
+  });
+  const slow: Job<'process-slow-knowledge-source'> = {
+    ...jobWith({}),
+    name: 'process-slow-knowledge-source',
+    options: { ...first.options, pool: 'slowReading' },
+    async run({ workspaceId }, { signal }) {
+      await new Promise((_resolve, reject) => {
+        for (const each of [signal, stop.signal]) each.addEventListener('abort', () => reject(new Error('stopped')));
+      });
+      ended.push(workspaceId);
+    },
+  };
+  const queue = queueOfJobs([first, slow] as unknown as Job<JobName>[], true);
+  await Promise.all(
+    Array.from({ length: 8 }, () =>
+      queue.send('process-knowledge-source', { workspaceId: hostile, sourceId: newId() }),
+    ),
+  );
+  const ordinary = Array.from({ length: 3 }, data);
+  for (const each of ordinary) await queue.send('process-knowledge-source', each);
+  await until(() => ended.length === 3, 30_000);
+  expect(ended.toSorted()).toEqual(ordinary.map(({ workspaceId }) => workspaceId).toSorted());
+  stop.abort();
+}, 60_000);

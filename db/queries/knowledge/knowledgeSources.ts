@@ -116,13 +116,14 @@ export function softDeleteKnowledgeSource(
 }
 
 /**
- * Takes a source that is not processed yet for one more run. Undefined when it is deleted or done. Of two runs at a time the one
+ * Takes a source that is not processed yet for one more run in its lane. Undefined when it is deleted, done or in the other lane. Of two runs at a time the one
  * that took it last counts: `attempts` of the row tells them apart.
  */
 export function claimKnowledgeSource(
   db: Kysely<DB>,
   workspaceId: string,
   id: string,
+  isSlow: boolean,
   now: Date,
 ): Promise<KnowledgeSourceRow | undefined> {
   return db
@@ -131,6 +132,7 @@ export function claimKnowledgeSource(
     .where('workspace_id', '=', workspaceId)
     .where('id', '=', id)
     .where('deleted_at', 'is', null)
+    .where('is_slow', '=', isSlow)
     .where('processing_status', 'in', ['PENDING', 'PROCESSING'])
     .returningAll()
     .executeTakeFirst();
@@ -199,18 +201,22 @@ export async function markPurged(db: Kysely<DB>, workspaceId: string, id: string
 /** SQL condition, in the words of the index: what is still to be processed or purged. */
 const unfinished = sql<boolean>`((deleted_at is null and processing_status in ('PENDING', 'PROCESSING')) or (deleted_at is not null and purged_at is null))`;
 
+/** SQL condition: sources of the slow lane. Deleted ones are purged in the other. */
+const slow = sql<boolean>`(is_slow and deleted_at is null)`;
+
 /**
- * Sources of all workspaces that are still to be processed or purged: of each workspace the one that waits longest, then of each the
+ * Sources of all workspaces that are still to be processed in this lane or purged: of each workspace the one that waits longest, then of each the
  * next, so that a workspace with many delays no other. For the system handle.
  */
 export async function findUnfinishedKnowledgeSources(
   system: Kysely<DB>,
+  isSlow: boolean,
   now: Date,
   limit: number,
 ): Promise<{ workspaceId: string; sourceId: string }[]> {
   const { rows } = await sql<{ workspaceId: string; sourceId: string }>`
     select workspace_id as "workspaceId", id as "sourceId" from knowledge_sources
-    where ${unfinished} and (deleted_at is null or deleted_at <= ${now})
+    where ${unfinished} and ${slow} = ${isSlow} and (deleted_at is null or deleted_at <= ${now})
     order by row_number() over (partition by workspace_id order by updated_at, id), updated_at, id limit ${limit}`.execute(
     system,
   );
@@ -219,12 +225,12 @@ export async function findUnfinishedKnowledgeSources(
 
 /**
  * Since when the source that waits longest is to be processed or purged, of all workspaces; undefined when none is. Those that are
- * being processed do not wait. For the system handle.
+ * being processed do not wait, and those of the slow lane are not counted. For the system handle.
  */
 export async function findOldestUnfinishedSourceTime(system: Kysely<DB>, now: Date): Promise<Date | undefined> {
   const { rows } = await sql<{ due: Date | null }>`
     select min(coalesce(deleted_at, created_at)) as due from knowledge_sources
-    where ${unfinished} and (deleted_at <= ${now} or (deleted_at is null and processing_status = 'PENDING'))`.execute(
+    where ${unfinished} and not ${slow} and (deleted_at <= ${now} or (deleted_at is null and processing_status = 'PENDING'))`.execute(
     system,
   );
   return rows[0]?.due ?? undefined;

@@ -32,8 +32,9 @@ function contextOf({ database, service, clock }: TestApp): JobContext {
 export const sweep = (app: TestApp): Promise<JobData['send-follow-up'][]> => sendFollowUp.sweep(contextOf(app));
 
 /** Runs one of them as the queue does. */
-export const run = (app: TestApp, data: JobData['send-follow-up']): Promise<void> =>
-  sendFollowUp.run(data, contextOf(app));
+export async function run(app: TestApp, data: JobData['send-follow-up']): Promise<void> {
+  await sendFollowUp.run(data, contextOf(app));
+}
 
 /** All that the queue would do now. */
 export async function sendDue(app: TestApp): Promise<void> {
