@@ -27,54 +27,6 @@ export function isStorableJson(json: string): boolean {
 /** JSON.stringify escapes these. A pair of backslashes matches too, so that its second one does not begin an escape. */
 const UNSTORABLE = /\\(?:\\|u0000|ud[89a-f][0-9a-f]{2})/g;
 
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const COMMA = 0x2c;
-/** A bit in which `[` differs from `{`, and `]` from `}`. */
-const CURLY = 0x20;
-const OPENING = 0x7b;
-const CLOSING = 0x7d;
-
-/** Bounds of a JSON text that is to be parsed. */
-export interface JsonBounds {
-  /** Values, arrays and objects included. */
-  values: number;
-  /** Arrays and objects in each other. */
-  depth: number;
-}
-
-/**
- * Which bound JSON in UTF-8 goes beyond; undefined when none. The bytes are counted and not parsed, which takes a twentieth of the time:
- * a few milliseconds a megabyte. Of bytes that are no JSON the answer means nothing.
- */
-export function boundPassed(json: Uint8Array, bounds: JsonBounds): keyof JsonBounds | undefined {
-  let values = 1;
-  let depth = 0;
-  let last = 0;
-  for (let at = 0; at < json.length; at += 1) {
-    const byte = json[at] as number;
-    if (byte <= 0x20) continue;
-    if (byte === QUOTE) {
-      for (at += 1; at < json.length && json[at] !== QUOTE; at += 1) if (json[at] === BACKSLASH) at += 1;
-    } else if (byte === COMMA) {
-      values += 1;
-    } else if ((byte | CURLY) === OPENING) {
-      // With its first value.
-      values += 1;
-      depth += 1;
-      if (depth > bounds.depth) return 'depth';
-    } else if ((byte | CURLY) === CLOSING) {
-      // An empty one has no value.
-      if ((last | CURLY) === OPENING) values -= 1;
-      depth -= 1;
-    }
-    // One that has just begun may be empty.
-    if (values > bounds.values + 1) return 'values';
-    last = byte;
-  }
-  return values > bounds.values ? 'values' : undefined;
-}
-
 /** An index of an array: JavaScript puts properties of such names first, in the order of the numbers. */
 const INDEX = /^(?:0|[1-9]\d{0,9})$/;
 

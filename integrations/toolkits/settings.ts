@@ -26,5 +26,5 @@ export function toolkitSettingsFromEnv(env: Readonly<Record<string, string | und
   if (!/^https?:$/.test(URL.parse(baseUrl)?.protocol ?? '')) {
     throw new Error('COMPOSIO_BASE_URL must be an http or https address.');
   }
-  return { composio: { apiKey, baseUrl: baseUrl.replace(/\/+$/, '') } };
+  return { composio: { apiKey, baseUrl: baseUrl.replace(/(?<!\/)\/+$/, '') } };
 }

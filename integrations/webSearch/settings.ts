@@ -40,7 +40,7 @@ function address(env: Environment, name: string): URL | undefined {
 }
 
 function base({ origin, pathname }: URL): string {
-  return origin + pathname.replace(/\/+$/, '');
+  return origin + pathname.replace(/(?<!\/)\/+$/, '');
 }
 
 function searxng(url: URL): SearxngAccess {

@@ -57,9 +57,9 @@ function makeModelSchema(schema: JsonSchema): ModelSchema {
   const newNames = new Map<string, string>();
   // Names that stay as they are come first, so that no changed name becomes equal to one of them.
   const names = [...gathered.properties.keys()];
-  const safe = new Set(names.filter((name) => KEY.test(name)));
+  const freeKey = keyMaker(names.filter((name) => KEY.test(name)));
   for (const name of names) {
-    const newName = KEY.test(name) ? name : safeKey(name, safe);
+    const newName = KEY.test(name) ? name : freeKey(name);
     if (newName !== name) renamed.set(newName, name);
     newNames.set(name, newName);
     Object.defineProperty(properties, newName, {
@@ -112,15 +112,22 @@ function at(root: JsonSchema, reference: string): unknown {
   }, root);
 }
 
-function safeKey(name: string, taken: Set<string>): string {
-  const plain = name.replace(/[^a-zA-Z0-9_.-]+/g, '_').slice(0, MAX_KEY);
-  for (let count = 1; ; count += 1) {
-    const suffix = count === 1 ? '' : `_${count}`;
-    const key = plain.slice(0, MAX_KEY - suffix.length) + suffix;
-    if (taken.has(key)) continue;
-    taken.add(key);
-    return key;
-  }
+/** Makes keys that providers accept, each once, and none of `used`. */
+function keyMaker(used: readonly string[]): (name: string) => string {
+  const taken = new Set(used);
+  /** How often a key was wished for: a server may list thousands of names that become one. */
+  const wishes = new Map<string, number>();
+  return (name) => {
+    const plain = name.replace(/[^a-zA-Z0-9_.-]+/g, '_').slice(0, MAX_KEY);
+    for (let count = (wishes.get(plain) ?? 0) + 1; ; count += 1) {
+      const suffix = count === 1 ? '' : `_${count}`;
+      const key = plain.slice(0, MAX_KEY - suffix.length) + suffix;
+      if (taken.has(key)) continue;
+      taken.add(key);
+      wishes.set(plain, count);
+      return key;
+    }
+  };
 }
 
 function isSchema(value: unknown): value is JsonSchema {

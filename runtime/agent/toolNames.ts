@@ -47,11 +47,10 @@ export function uniqueNames(tools: readonly AgentTool[]): Map<AgentTool, string>
   const wanting = Map.groupBy(tools, (tool) => plain.get(tool));
   const names = new Map<AgentTool, string | undefined>();
   const qualified = new Map<AgentTool, string>();
+  const rivalry = new Map([...wanting].map(([name, rivals]) => [name, rivalryOf(rivals)]));
   for (const tool of tools) {
     const name = plain.get(tool) ?? '';
-    const rivals = (wanting.get(name) ?? []).filter((other) => other !== tool);
-    const ours = tool.origin.kind === 'capability';
-    const first = ours || !rivals.some((rival) => yieldsTo(tool, rival));
+    const first = keepsName(tool, rivalry.get(name) ?? rivalryOf([tool]));
     names.set(tool, first ? name : undefined);
     if (!first && tool.owner !== null) {
       qualified.set(tool, `${toolName(tool.owner, MAX_OWNER)}__${name}`.slice(0, MAX_NAME));
@@ -68,9 +67,26 @@ export function uniqueNames(tools: readonly AgentTool[]): Map<AgentTool, string>
   return names as Map<AgentTool, string>;
 }
 
-/** Whether a tool cannot have its plain name because of a rival with the same one. */
-function yieldsTo(tool: AgentTool, rival: AgentTool): boolean {
-  return rival.origin.kind === 'capability' || tool.owner !== null || rival.owner === null;
+/** Who has one plain name. */
+interface Rivalry {
+  all: number;
+  ours: number;
+  /** Those without an owner. */
+  unowned: number;
+}
+
+function rivalryOf(rivals: readonly AgentTool[]): Rivalry {
+  return {
+    all: rivals.length,
+    ours: rivals.filter(({ origin }) => origin.kind === 'capability').length,
+    unowned: rivals.filter(({ owner }) => owner === null).length,
+  };
+}
+
+/** Whether a tool has its plain name: rules 1 and 2. */
+function keepsName({ origin, owner }: AgentTool, { all, ours, unowned }: Rivalry): boolean {
+  if (origin.kind === 'capability' || all === 1) return true;
+  return owner === null && ours === 0 && unowned === 1;
 }
 
 function withDigest(name: string, { origin }: AgentTool, taken: Set<string | undefined>): string {

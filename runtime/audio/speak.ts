@@ -7,6 +7,7 @@ import type { ModelDescriptor } from '../models/catalogue.ts';
 import { modelFault } from '../models/errors.ts';
 import { withRetries } from '../models/retry.ts';
 import type { AudioModelName, ModelSettings } from '../models/settings.ts';
+import { compute } from '../threads/compute.ts';
 import { audioModelName, audioModels } from './models.ts';
 import { speakable } from './speakable.ts';
 
@@ -19,6 +20,10 @@ export interface SpeechParts {
   files: FileStore;
   logger?: Pick<Logger, 'warn'> | undefined;
 }
+
+/** Characters of which the spoken part is found in a few milliseconds. Of more it is found in a thread. */
+const QUICK_CHARACTERS = 2_000;
+const SPOKEN_PART_MS = 2_000;
 
 /** A reply to read aloud. */
 export interface Utterance {
@@ -33,6 +38,11 @@ export interface Utterance {
   timeoutMs?: number;
 }
 
+async function spokenPart({ text, workspaceId, signal }: Utterance): Promise<string> {
+  if (text.length <= QUICK_CHARACTERS) return speakable(text);
+  return compute('speakable', [text], { workspaceId, limitMs: SPOKEN_PART_MS, signal });
+}
+
 /**
  * Has a reply read aloud and stores the recording under a key that cannot be guessed (see publicFiles.ts). Returns null when the reply
  * has no words, no configured provider can speak, or the provider fails or takes too long. Failures are logged, and the promise never
@@ -40,7 +50,10 @@ export interface Utterance {
  */
 export async function speak(parts: SpeechParts, utterance: Utterance): Promise<{ key: string; bytes: number } | null> {
   const { workspaceId, signal, timeoutMs = TIMEOUT_MS } = utterance;
-  const text = speakable(utterance.text);
+  const text = await spokenPart(utterance).catch((error: unknown) => {
+    parts.logger?.warn({ workspaceId, err: error }, 'a reply was not spoken: its text could not be read');
+    return '';
+  });
   if (text === '' || signal.aborted) return null;
   const name = audioModelName(parts.models, 'speech', utterance.model);
   if (!name) {

@@ -155,11 +155,11 @@ async function recall(scope: AgentScope, { query }: Record<string, unknown>): Pr
   return textOutput(`${lines.join('\n')}${more}`);
 }
 
-/** The words of a query, without the punctuation around them. */
+/** The words of a query, without the punctuation around them. The look-behind makes it linear: only the first mark of a run is tried. */
 function wordsOf(query: string): string[] {
   const words = oneLine(query.replaceAll('\0', ' '))
     .split(' ')
-    .map((word) => word.replace(/^\p{P}+|\p{P}+$/gu, ''));
+    .map((word) => word.replace(/^\p{P}+|(?<!\p{P})\p{P}+$/gu, ''));
   return words.filter((word) => word !== '').slice(0, MAX_QUERY_WORDS);
 }
 

@@ -143,7 +143,7 @@ async function missingFile(
   const files = known ?? (await selectSkillFiles(db, workspaceId, skill.id));
   const name = oneLine(skill.name);
   if (files.length === 0) return errorOutput(`The skill "${name}" is no longer there.`);
-  const folder = `${path.replace(/\/+$/, '')}/`;
+  const folder = `${path.replace(/(?<!\/)\/+$/, '')}/`;
   const inside = files.filter((file) => file.path.startsWith(folder));
   const lines = listed((inside.length > 0 ? inside : files).map(fileLine));
   if (inside.length > 0)

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { JsonMeter } from '../../core/jsonBounds.ts';
 import { OutgoingFailed } from '../../core/outgoing.ts';
 import { McpFailed, statusFailure } from './failures.ts';
 
@@ -23,11 +24,37 @@ export interface SessionWire {
 }
 
 const RESUME_PAUSE_MS = 500;
+/** Of one message. Parsing more would take long. */
+const MESSAGE_BOUNDS = { values: 50_000, depth: 50_000 };
+const LINE_END = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
 
-/** The body, with its bytes subtracted from the budget. `finished` is called at its end, with the error if it failed. */
+/** Measures the messages of a body, as `JsonMeter` does. In a stream of events each event is one. Returns whether a message is too large. */
+function messageMeter(isEvents: boolean): (piece: Uint8Array) => boolean {
+  let meter = new JsonMeter(MESSAGE_BOUNDS);
+  let last: number | undefined;
+  return (piece) => {
+    let from = 0;
+    for (let at = 0; isEvents && at < piece.length; at += 1) {
+      const byte = piece[at];
+      if (byte === CARRIAGE_RETURN) continue;
+      // JSON has no line ends within its texts, so that a blank line is always the end of an event.
+      if (byte === LINE_END && last === LINE_END) {
+        if (meter.add(piece.subarray(from, at))) return true;
+        meter = new JsonMeter(MESSAGE_BOUNDS);
+        from = at;
+      }
+      last = byte;
+    }
+    return meter.add(piece.subarray(from)) !== undefined;
+  };
+}
+
+/** The body, with its bytes subtracted from the budget. It fails at a message that is too large. `finished` is called at its end, with the error if it failed. */
 function counted(
   body: ReadableStream<Uint8Array>,
   budget: { left: number },
+  isTooLarge: (piece: Uint8Array) => boolean,
   finished: (error?: unknown) => void,
 ): ReadableStream<Uint8Array> {
   const reader = body.getReader();
@@ -43,7 +70,8 @@ function counted(
           return;
         }
         budget.left -= value.length;
-        if (budget.left < 0) throw new OutgoingFailed('too_large', 'The server sends more than can be read.');
+        if (budget.left < 0 || isTooLarge(value))
+          throw new OutgoingFailed('too_large', 'The server sends more than can be read.');
         controller.enqueue(value);
       } catch (error) {
         if (cancelled) return;
@@ -93,7 +121,8 @@ export function sessionFetch(wire: SessionWire): typeof fetch {
       if (response.body === null || response.status >= 300) return response;
       const unlimited = { left: Number.POSITIVE_INFINITY };
       const limit = isStream || budget.of === 'session' ? budget : unlimited;
-      const body = counted(response.body, limit, (error) => {
+      const isEvents = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
+      const body = counted(response.body, limit, messageMeter(isEvents), (error) => {
         if (isStream) lose(error ?? new McpFailed('The server closed the connection.'));
         else if (error !== undefined) failRequest(requestId(init?.body), error);
       });

@@ -10,7 +10,8 @@ import type {
   LanguageModelV4Usage,
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider';
-import { isDeeperThan, toStorableJson } from '../../core/json.ts';
+import { toStorableJson } from '../../core/json.ts';
+import { boundPassed } from '../../core/jsonBounds.ts';
 import { toStorable } from '../../core/text.ts';
 import { MAX_DEPTH } from '../tools/request/response.ts';
 import { UnfinishedAnswer } from './errors.ts';
@@ -144,10 +145,17 @@ function nameOf(value: unknown): string {
   return Array.isArray(value) ? 'an array' : `a ${typeof value}`;
 }
 
+/** Of the arguments of one call. */
+const ARGUMENT_BOUNDS = { values: 20_000, depth: MAX_DEPTH };
+
 /** Parses the arguments of a call. Models write nothing, `{}` or `null` for a call without arguments. */
 function argumentsOf(text: string, wasCut: boolean): Pick<ModelToolCall, 'input' | 'problem'> {
   if (text.trim() === '') return { input: {}, problem: null };
   const wrong = (problem: string) => ({ input: {}, problem });
+  // Everything that walks the value is recursive.
+  const passed = boundPassed(Buffer.from(text), ARGUMENT_BOUNDS);
+  if (passed === 'depth') return wrong('The arguments nest too deeply. Make the call again with flatter ones.');
+  if (passed === 'values') return wrong('The arguments have too many values. Make the call again with fewer.');
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -156,9 +164,6 @@ function argumentsOf(text: string, wasCut: boolean): Pick<ModelToolCall, 'input'
       ? wrong('The arguments were cut off at the length limit of an answer. Make the call again with shorter ones.')
       : wrong('The arguments are not valid JSON. Make the call again with a JSON object.');
   }
-  // Everything that walks the value is recursive.
-  if (isDeeperThan(value, MAX_DEPTH))
-    return wrong('The arguments nest too deeply. Make the call again with flatter ones.');
   if (isObject(value)) return { input: toStorableJson(value, MAX_DEPTH) as Record<string, unknown>, problem: null };
   if (value === null) return { input: {}, problem: null };
   return wrong(`The arguments must be a JSON object, not ${nameOf(value)}. Make the call again with an object.`);

@@ -24,10 +24,13 @@ function withoutQuotes(text: string, said: readonly string[]): string {
   }
   const haystack = said.join('\n').slice(0, MAX_PROMPT_CHARS);
   if (haystack.length < QUOTE) return result;
+  // Each sequence of the prompt is looked up among the few of the text: a search for each of those would take a hundred times as long.
+  const sought = new Set(sequencesOf(result));
+  const quotable = new Set(sequencesOf(haystack).filter((sequence) => sought.has(sequence)));
   let kept = '';
   for (let at = 0; at < result.length; ) {
     let end = at;
-    while (end + QUOTE <= result.length && haystack.includes(result.slice(end, end + QUOTE))) end += 1;
+    while (end + QUOTE <= result.length && quotable.has(result.slice(end, end + QUOTE))) end += 1;
     if (end > at) {
       kept += '[…]';
       at = end + QUOTE - 1;
@@ -37,6 +40,11 @@ function withoutQuotes(text: string, said: readonly string[]): string {
     }
   }
   return kept;
+}
+
+/** All sequences of QUOTE characters. */
+function* sequencesOf(text: string): Generator<string, void, undefined> {
+  for (let at = 0; at + QUOTE <= text.length; at += 1) yield text.slice(at, at + QUOTE);
 }
 
 /**

@@ -42,7 +42,7 @@ function checkedUrl(name: string, value: string): string {
   if (!URL.canParse(value) || !/^https?:$/.test(new URL(value).protocol)) {
     throw new Error(`${name} must be an http or https address.`);
   }
-  return value.replace(/\/+$/, '');
+  return value.replace(/(?<!\/)\/+$/, '');
 }
 
 const NAMED_MODEL = /^(openai|google|openai-compatible)\/(\S{1,200})$/;

@@ -1,7 +1,7 @@
 import type { ErrorDetail } from '../../core/errors.ts';
 import type { FrontMatterRead } from '../skills/frontMatter.ts';
 import type { CheckedInputs } from '../tools/configuration/inputSchema.ts';
-import type { Outcome } from '../tools/secrets/redact.ts';
+import type { CallOutcome } from '../tools/secrets/redact.ts';
 import type { JsonSchema } from '../tools/tool.ts';
 
 /**
@@ -11,8 +11,10 @@ import type { JsonSchema } from '../tools/tool.ts';
 export interface Computations {
   findSchemaFaults(schema: JsonSchema, path: string): ErrorDetail[];
   checkInputs(schema: JsonSchema, inputs: Record<string, unknown>): CheckedInputs;
-  hideInOutcome(outcome: Outcome, secrets: readonly string[]): Outcome;
+  hideInOutcome(outcome: CallOutcome, secrets: readonly string[]): CallOutcome;
   tryFrontMatter(head: string): FrontMatterRead;
+  splitReply(text: string): string[];
+  speakable(reply: string): string;
 }
 
 /** The name of a computation. */
@@ -40,5 +42,15 @@ export const LOADERS: { readonly [Name in ComputationName]: () => Promise<Comput
     const { tryFrontMatter } = await import('../skills/frontMatter.ts');
     tryFrontMatter('---\nname: a\ndescription: b\n---\n');
     return tryFrontMatter;
+  },
+  async splitReply() {
+    const { splitReply } = await import('../replies/split.ts');
+    splitReply('A.\n\nB.');
+    return splitReply;
+  },
+  async speakable() {
+    const { speakable } = await import('../audio/speakable.ts');
+    speakable('A. B.');
+    return speakable;
   },
 };

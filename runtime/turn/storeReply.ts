@@ -16,7 +16,7 @@ import { nextFollowUp } from '../followUps/schedule.ts';
 import { transcriptOf } from '../prompt/messages.ts';
 import { storedTranscript } from '../prompt/storedTranscript.ts';
 import { replyDelays } from '../replies/delay.ts';
-import { splitReply } from '../replies/split.ts';
+import { splitReplyOf } from '../replies/splitLong.ts';
 import { snippetOf } from './snippet.ts';
 import type { Turn, TurnReply } from './types.ts';
 
@@ -56,7 +56,7 @@ export async function storeReply(
     onText?.(addition);
     content += addition;
   }
-  const parts = snapshot.messageSplittingEnabled && !paused ? splitReply(content) : [content];
+  const parts = snapshot.messageSplittingEnabled && !paused ? await splitReplyOf(content, { workspaceId }) : [content];
   const replies = (parts.length > 0 ? parts : ['']).map((part) => ({ id: newId(), content: part }));
   const audio =
     snapshot.audioResponseEnabled && !paused && (await mayStoreSpeech(turn))

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { parse } from 'node:querystring';
 import { setImmediate } from 'node:timers/promises';
 import { fault, invalid } from '../../core/errors.ts';
-import { boundPassed } from '../../core/json.ts';
+import { boundPassed } from '../../core/jsonBounds.ts';
 import type { DocumentedOperation } from './contract/document.ts';
 import { checkStorable, MAX_JSON_VALUES, tooDeep, tooManyValues } from './storable.ts';
 import { type Form, readForm } from './upload.ts';

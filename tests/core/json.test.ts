@@ -1,4 +1,5 @@
-import { boundPassed, canonicalJson, isDeeperThan, isStorableJson, toStorableJson } from '../../core/json.ts';
+import { canonicalJson, isDeeperThan, isStorableJson, toStorableJson } from '../../core/json.ts';
+import { boundPassed, JsonMeter } from '../../core/jsonBounds.ts';
 
 test('depth counts objects and arrays, empty ones too', () => {
   expect(isDeeperThan('text', 0)).toBe(false);
@@ -47,6 +48,19 @@ test('JSON is as deep as its arrays and objects in each other', () => {
   const json = Buffer.from('[[], {"a": [{}]}, [[]], "[[[[{{{{"]');
   expect(boundPassed(json, { values: 99, depth: 3 })).toBe('depth');
   expect(boundPassed(json, { values: 99, depth: 4 })).toBeUndefined();
+});
+
+test('JSON may come in pieces, cut anywhere', () => {
+  const json = Buffer.from(JSON.stringify({ a: ['\\"[', { b: [] }], '\\': 1 }));
+  for (let at = 0; at < json.length; at += 1) {
+    for (const [values, passed] of [
+      [5, 'values'],
+      [6, undefined],
+    ] as const) {
+      const meter = new JsonMeter({ values, depth: 9 });
+      expect(meter.add(json.subarray(0, at)) ?? meter.add(json.subarray(at)) ?? meter.end()).toBe(passed);
+    }
+  }
 });
 
 test('canonical JSON does not depend on the order of properties', () => {

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { shorten, unescapeXml } from '../../../core/text.ts';
 import { likeness, type Meaning, meaningOf } from './words.ts';
 
@@ -41,6 +42,8 @@ const MAX_SENTENCES = 3;
 const MAX_QUESTION_CHARS = 2_000;
 const MAX_PASSAGE_CHARS = 8_000;
 const MAX_PASSAGES = 20;
+/** Comparisons between two turns of the event loop: some milliseconds. */
+const STRETCH = 100_000;
 /** A sentence must have this share of the question's words, by weight. */
 const MIN_LIKENESS = 0.35;
 /** A sentence with this share of the best score is part of the answer too. */
@@ -70,20 +73,28 @@ const needsNext = (sentence: string): boolean => /[?？]$|[\p{L}\p{N}:]$/u.test(
 
 type Candidate = { passage: number; place: number; score: number; text: string };
 
-function candidates(question: Meaning, passages: readonly PromptPassage[]): Candidate[] {
-  return passages.slice(0, MAX_PASSAGES).flatMap((each, passage) => {
+async function candidates(question: Meaning, passages: readonly PromptPassage[]): Promise<Candidate[]> {
+  const found: Candidate[] = [];
+  let stretch = 0;
+  for (const [passage, each] of passages.slice(0, MAX_PASSAGES).entries()) {
     const sentences = sentencesOf(each.text.slice(0, MAX_PASSAGE_CHARS));
-    return sentences.map((sentence, place) => {
+    for (const [place, sentence] of sentences.entries()) {
       const next = needsNext(sentence) ? sentences[place + 1] : undefined;
       const text = next === undefined ? sentence : `${sentence} ${next}`;
-      return { passage, place, score: likeness(question, meaningOf(sentence)), text };
-    });
-  });
+      const meaning = meaningOf(sentence);
+      found.push({ passage, place, score: likeness(question, meaning), text });
+      stretch += question.size * meaning.size + sentence.length;
+      if (stretch < STRETCH) continue;
+      stretch = 0;
+      await setImmediate();
+    }
+  }
+  return found;
 }
 
 /** Returns the sentences that share most words with the question, with their sources; none when no sentence shares enough. */
-export function findAnswer(question: string, passages: readonly PromptPassage[]): SourcedText[] {
-  const all = candidates(meaningOf(question.slice(0, MAX_QUESTION_CHARS)), passages);
+export async function findAnswer(question: string, passages: readonly PromptPassage[]): Promise<SourcedText[]> {
+  const all = await candidates(meaningOf(question.slice(0, MAX_QUESTION_CHARS)), passages);
   const best = Math.max(0, ...all.map(({ score }) => score));
   const chosen = all
     .filter(({ score }) => score >= Math.max(MIN_LIKENESS, MIN_SHARE_OF_BEST * best))

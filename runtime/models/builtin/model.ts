@@ -22,10 +22,10 @@ function usageOf(said: readonly string[], text: string): LanguageModelV4Usage {
   };
 }
 
-function reply({ prompt, tools = [], toolChoice }: LanguageModelV4CallOptions): Reply {
+async function reply({ prompt, tools = [], toolChoice }: LanguageModelV4CallOptions): Promise<Reply> {
   const said = promptTexts(prompt);
   const names = tools.map(({ name }) => name);
-  const next = nextAction(parsePrompt(prompt), names, toolChoice?.type !== 'none');
+  const next = await nextAction(parsePrompt(prompt), names, toolChoice?.type !== 'none');
   if ('text' in next) return { text: next.text, calls: [], usage: usageOf(said, next.text) };
   // Deterministic, and different in each step.
   const step = createHash('sha256').update(said.join('\0')).digest('hex').slice(0, 16);
@@ -47,7 +47,7 @@ function finishOf({ calls }: Reply) {
 
 async function doGenerate(options: LanguageModelV4CallOptions) {
   options.abortSignal?.throwIfAborted();
-  const made = reply(options);
+  const made = await reply(options);
   const text = made.text === '' ? [] : [{ type: 'text' as const, text: made.text }];
   return { content: [...text, ...made.calls], finishReason: finishOf(made), usage: made.usage, warnings: [] };
 }
@@ -70,7 +70,7 @@ function* pieces(made: Reply): Generator<LanguageModelV4StreamPart> {
 }
 
 async function doStream(options: LanguageModelV4CallOptions) {
-  const source = pieces(reply(options));
+  const source = pieces(await reply(options));
   const stream = new ReadableStream<LanguageModelV4StreamPart>({
     pull(controller) {
       options.abortSignal?.throwIfAborted();

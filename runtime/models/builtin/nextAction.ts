@@ -88,7 +88,7 @@ function report(seen: ParsedPrompt, left: RequestedCall[]): string {
  * Decides what the model does next. It makes the calls that the user's message asks for, step by step, until all are made or one
  * fails, and then reports their results. Otherwise it quotes the knowledge in the prompt with its sources, or describes the request.
  */
-export function nextAction(seen: ParsedPrompt, tools: readonly string[], mayCall: boolean): NextAction {
+export async function nextAction(seen: ParsedPrompt, tools: readonly string[], mayCall: boolean): Promise<NextAction> {
   const offered = new Set(tools);
   const plan = planOf(seen, offered);
   const { done, failed } = progress(plan, seen.steps);
@@ -101,7 +101,7 @@ export function nextAction(seen: ParsedPrompt, tools: readonly string[], mayCall
   if (next !== undefined && mayCall && !failed) return { calls: next };
   if (seen.steps.length > 0) return { text: report(seen, left) };
   const passages = passagesIn(seen.system);
-  const found = findAnswer(seen.said.at(-1) ?? '', passages);
+  const found = await findAnswer(seen.said.at(-1) ?? '', passages);
   if (next !== undefined || found.length === 0) {
     const refused = next === undefined ? [] : ['I may not call tools now.'];
     return { text: [...refused, plain(seen, tools, passages.length)].join('\n\n') };

@@ -14,7 +14,7 @@ export function serverFault(text: string): string | undefined {
  * the address that the document came from. Throws BadDocument when there is none.
  */
 export function serverOf(document: Fields, baseUrl: string | undefined, address: string | undefined): string {
-  if (baseUrl !== undefined) return URL.parse(baseUrl)?.href.replace(/\/+$/, '') ?? '';
+  if (baseUrl !== undefined) return URL.parse(baseUrl)?.href.replace(/(?<!\/)\/+$/, '') ?? '';
   const first: unknown = Array.isArray(document.servers) ? document.servers[0] : undefined;
   // OpenAPI 3.1, 4.8.1: a document without servers has one, `/`.
   const server = isFields(first) ? first : { url: '/' };
@@ -27,5 +27,5 @@ export function serverOf(document: Fields, baseUrl: string | undefined, address:
   if (url === null) throw new BadDocument('is needed: the document does not say where the API is', [], 'baseUrl');
   const wrong = serverFault(url.href);
   if (wrong !== undefined) throw new BadDocument(`${wrong}; a baseUrl can take its place`, ['servers', 0, 'url']);
-  return url.href.replace(/\/+$/, '');
+  return url.href.replace(/(?<!\/)\/+$/, '');
 }

@@ -113,7 +113,7 @@ export function fillAddress(url: string, values: Values): string {
       const wanted = whole ? 'be an http or https address' : 'be the host of an address';
       throw new ToolFailure(`${written(part)} must ${wanted}.`);
     }
-    return whole && String(address.rest[0] ?? '').startsWith('/') ? text.replace(/\/+$/, '') : text;
+    return whole && String(address.rest[0] ?? '').startsWith('/') ? text.replace(/(?<!\/)\/+$/, '') : text;
   });
   let inPath = true;
   const rest = address.rest.map((part) => {

@@ -1,10 +1,12 @@
-import { isDeeperThan } from '../../../core/json.ts';
+import { boundPassed } from '../../../core/jsonBounds.ts';
 import type { OutgoingResponse } from '../../../core/outgoing.ts';
 
 /** Bytes that a response to a tool may have. */
 export const MAX_RESPONSE_BYTES = 1_048_576;
 /** Levels that the JSON of a tool may nest. Code that reads it, here and in PostgreSQL, is recursive. */
 export const MAX_DEPTH = 100;
+/** What is read as JSON. A larger response stays text: parsing it, and all that follows, would take long. */
+const JSON_BOUNDS = { values: 50_000, depth: MAX_DEPTH };
 
 function decode(bytes: Buffer, charset: string | undefined): string | undefined {
   const marked =
@@ -29,7 +31,8 @@ function decode(bytes: Buffer, charset: string | undefined): string | undefined 
 }
 
 /**
- * The body of a response as the result of a tool: a JSON object as it is, other JSON under `data`, other text under `text`; null
+ * The body of a response as the result of a tool: a JSON object as it is, other JSON under `data`, other text under `text`, also JSON of
+ * more than 50,000 values or 100 levels; null
  * when it is empty. The charset is that of a byte order mark, else the declared one, else UTF-8, else Windows-1252 where the
  * Content-Type is text. Of binary data the result has the size and the type.
  */
@@ -46,13 +49,12 @@ export function readResponseBody({
   if (text === undefined || (text.includes('\0') && !isText)) {
     return { text: `(${body.length} bytes of ${mediaType || 'unknown type'})` };
   }
-  if (/[/+]json$/.test(mediaType) || /^\s*[[{]/.test(text)) {
+  const isJson = /[/+]json$/.test(mediaType) || /^\s*[[{]/.test(text);
+  if (isJson && boundPassed(Buffer.from(text), JSON_BOUNDS) === undefined) {
     try {
       const value: unknown = JSON.parse(text);
-      if (!isDeeperThan(value, MAX_DEPTH)) {
-        const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-        return isObject ? (value as Record<string, unknown>) : { data: value };
-      }
+      const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+      return isObject ? (value as Record<string, unknown>) : { data: value };
     } catch {
       // Not JSON: return it as text.
     }

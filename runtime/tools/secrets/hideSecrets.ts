@@ -1,5 +1,5 @@
 import { ComputationFailed, compute } from '../../threads/compute.ts';
-import { hideInOutcome, type Outcome } from './redact.ts';
+import { type CallOutcome, hideInOutcome } from './redact.ts';
 
 /** Milliseconds to hide secrets in an outcome. A tenant chooses both, and can make them slow to compare. */
 const LIMIT_MS = 1_000;
@@ -17,10 +17,10 @@ interface Owner {
  * a thread.
  */
 export async function hideInOutcomeOf(
-  outcome: Outcome,
+  outcome: CallOutcome,
   secrets: readonly string[],
   { workspaceId, signal }: Owner,
-): Promise<Outcome | undefined> {
+): Promise<CallOutcome | undefined> {
   if (isQuick(outcome, secrets)) return hideInOutcome(outcome, secrets);
   try {
     return await compute('hideInOutcome', [outcome, secrets], { workspaceId, limitMs: LIMIT_MS, signal });
@@ -37,7 +37,7 @@ export async function hideSecrets<T>(value: T, secrets: readonly string[], owner
   return hidden && (hidden.data as T);
 }
 
-function isQuick({ data, message }: Outcome, secrets: readonly string[]): boolean {
+function isQuick({ data, message }: CallOutcome, secrets: readonly string[]): boolean {
   // Without secrets the outcome is only made storable.
   const lengths = secrets.reduce((sum, { length }) => sum + length, 0);
   if (lengths === 0) return true;

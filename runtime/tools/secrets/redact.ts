@@ -49,13 +49,13 @@ export function redactor(secrets: readonly string[]): { data: <T>(value: T) => T
 }
 
 /** What came of a call: data, and what went wrong. */
-export interface Outcome {
+export interface CallOutcome {
   data: unknown;
   message: string | null;
 }
 
 /** The outcome with these secrets hidden. Takes time in proportion to the secrets and to the outcome, multiplied: see hideSecrets.ts. */
-export function hideInOutcome({ data, message }: Outcome, secrets: readonly string[]): Outcome {
+export function hideInOutcome({ data, message }: CallOutcome, secrets: readonly string[]): CallOutcome {
   const redact = redactor(secrets);
   return { data: redact.data(data), message: message === null ? null : redact.message(message) };
 }
