@@ -26,12 +26,12 @@ export function functionsOf(
 /** The outcome without secrets. */
 async function withoutSecrets(
   { statusCode, responseData, errorMessage }: ToolOutcome,
-  secrets: Secrets,
+  secrets: readonly string[],
   workspaceId: string,
 ): Promise<ToolOutcome> {
   const outcome = { data: responseData, message: errorMessage };
   // Nothing but its time limit ends it: the result of a run that was stopped hides secrets too.
-  const shown = await hideInOutcomeOf(outcome, Object.values(secrets), { workspaceId });
+  const shown = await hideInOutcomeOf(outcome, secrets, { workspaceId });
   if (shown) {
     return { statusCode, responseData: shown.data as ToolOutcome['responseData'], errorMessage: shown.message };
   }
@@ -53,19 +53,21 @@ export async function runHttpTool(
   const executedAt = context.runtime.clock.now();
   const begun = performance.now();
   let secrets: Secrets = {};
+  let texts: string[] = [];
   let outcome: ToolOutcome;
   try {
     secrets = openSecrets(context.runtime.secrets, context.workspaceId, tool);
     if (isDeeperThan(inputs, MAX_DEPTH)) throw new ToolFailure('The inputs nest too deeply.');
     const kind = TOOL_KINDS[tool.tool_type];
     const configuration = joinSecrets(kind.secretPaths, tool.configuration, secrets);
+    texts = kind.secretTexts?.(configuration) ?? [];
     outcome = await kind.run({ context, tool, configuration, endpoints: tool.operations ?? [], inputs, signal });
   } catch (error) {
     if (!(error instanceof ToolFailure) && signal?.aborted !== true) throw error;
     const errorMessage = error instanceof ToolFailure ? error.message : 'The run was stopped.';
     outcome = { statusCode: error instanceof ToolFailure ? error.statusCode : null, responseData: null, errorMessage };
   }
-  const shown = await withoutSecrets(outcome, secrets, context.workspaceId);
+  const shown = await withoutSecrets(outcome, [...Object.values(secrets), ...texts], context.workspaceId);
   return {
     success: shown.errorMessage === null,
     ...shown,

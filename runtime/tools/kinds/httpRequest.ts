@@ -4,7 +4,7 @@ import type { CheckedForm } from '../../../core/namedSchemas.ts';
 import type { components } from '../../../generated/api.ts';
 import { findSchemaFaults, fitInputs } from '../configuration/fitInputs.ts';
 import { declaredInputs } from '../configuration/inputSchema.ts';
-import { addQuery, addressFaults, fillAddress, secretOrigin } from '../request/address.ts';
+import { addQuery, addressFaults, fillAddress, secretHosts, secretOrigin } from '../request/address.ts';
 import { carriesSecret, fillBody } from '../request/body.ts';
 import { fillHeaders, headerNameFault, isHeaderValue, secretHeaders } from '../request/headers.ts';
 import { callHttp } from '../request/httpCall.ts';
@@ -115,6 +115,7 @@ export const httpRequest: ToolKind<HttpRequestConfiguration> = {
   secretPaths: [['secrets', '*']],
   check: async (...checked) => ({ faults: await faultsOf(...checked) }),
   origins: ({ configuration: { url, secrets = {} } }) => [secretOrigin(url, secrets)],
+  secretTexts: ({ url, secrets = {} }) => secretHosts(url, secrets),
   functions: ({ configuration }) => [
     {
       operationId: null,

@@ -71,6 +71,8 @@ export interface ToolKind<Configuration = unknown> {
    * their places.
    */
   origins(tool: Pick<FunctionSource<Configuration>, 'configuration' | 'endpoints'>): string[];
+  /** Texts that a run makes of the secrets and that must be hidden as they are. Absent for kinds that make none. */
+  secretTexts?(configuration: Configuration): string[];
   /** What a model can call. */
   functions(tool: FunctionSource<Configuration>): ToolFunction[];
   /** Runs the tool once. Throws ToolFailure when it has no outcome, and the signal's reason when the signal ends the run. */

@@ -1,3 +1,4 @@
+import { domainToASCII } from 'node:url';
 import type { ErrorDetail } from '../../../core/errors.ts';
 import { faultAt } from '../../../core/faults.ts';
 import { ToolFailure } from '../failure.ts';
@@ -142,6 +143,22 @@ export function secretOrigin(url: string, secret: Values['secret']): string {
   const parts = split(parseTemplate(url))?.origin ?? [url];
   const text = parts.map((part) => (typeof part === 'string' ? part : (secret[part.name] ?? written(part)))).join('');
   return URL.parse(text)?.origin ?? text;
+}
+
+/**
+ * The host that an address has by a secret in it, as a URL parser, a server and error messages write it: in lower case, and in ASCII. And the
+ * secret itself in these forms. Empty when no part of the host is a secret, and when the whole address is one.
+ */
+export function secretHosts(url: string, secret: Values['secret']): string[] {
+  const [first, ...others] = split(parseTemplate(url))?.origin ?? [];
+  if (typeof first !== 'string') return [];
+  const values = others.flatMap((part) => (typeof part === 'object' ? [secret[part.name] ?? ''] : []));
+  if (values.length === 0) return [];
+  const parsed = URL.parse(secretOrigin(url, secret));
+  return [
+    ...(parsed ? [parsed.host, parsed.hostname] : []),
+    ...values.flatMap((each) => [each.toLowerCase(), domainToASCII(each)]),
+  ];
 }
 
 /**

@@ -1,4 +1,5 @@
 import { toStorable } from '../../../core/text.ts';
+import { credentialParts } from './credentialParts.ts';
 import { HIDDEN } from './secrets.ts';
 
 /** Shorter texts occur everywhere, so they are not hidden. */
@@ -11,7 +12,8 @@ function partsOfAddress(text: string, everyPart: boolean): string[] {
   const url = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? URL.parse(text) : null;
   if (url === null) return [];
   const long = [url.pathname, url.search.slice(1)].filter(({ length }) => everyPart || length >= MIN_PATH_LENGTH);
-  const parts = [url.password, ...long, ...(everyPart ? [url.username, url.hostname, url.host] : [])];
+  const login = url.password === '' ? '' : `${decoded(url.username)}:${decoded(url.password)}`;
+  const parts = [url.password, login, ...long, ...(everyPart ? [url.username, url.hostname, url.host] : [])];
   return parts.flatMap((part) => [part, decoded(part)]);
 }
 
@@ -36,12 +38,13 @@ function formsOf(text: string): string[] {
 }
 
 /**
- * Functions that replace every occurrence of these secrets, plain or encoded, with `********`. `message` is for error messages: it
+ * Functions that replace every occurrence of these secrets, plain or encoded, and of the password in a `Basic` credential, with `********`. `message` is for error messages: it
  * also hides each part of a secret address. The results can be stored as text or jsonb.
  */
 export function redactor(secrets: readonly string[]): { data: <T>(value: T) => T; message: (text: string) => string } {
-  const data = hider(secrets.flatMap((secret) => [secret, ...partsOfAddress(secret, false)]));
-  const message = hider(secrets.flatMap((secret) => [secret, ...partsOfAddress(secret, true)]));
+  const all = secrets.flatMap((secret) => [secret, ...credentialParts(secret)]);
+  const data = hider(all.flatMap((secret) => [secret, ...partsOfAddress(secret, false)]));
+  const message = hider(all.flatMap((secret) => [secret, ...partsOfAddress(secret, true)]));
   return {
     data: <T>(value: T) => walk(value, (text) => toStorable(data(text), '\uFFFD')) as T,
     message: (text) => toStorable(message(text), '\uFFFD'),

@@ -130,3 +130,34 @@ describe('a run', () => {
     await expect(runHttpTool(context, tool, {})).rejects.toThrow(TypeError);
   });
 });
+
+describe('a secret in a host name is hidden', () => {
+  const run = (url: string, tenant: string) => {
+    const tool = toolOf({ url, secrets: { tenant: '********' } });
+    const sealed = sealSecrets(secrets, context.workspaceId, tool.id, { '/secrets/tenant': tenant });
+    return runHttpTool(context, { ...tool, secrets: sealed }, {});
+  };
+  const port = () => new URL(server.origin).port;
+
+  test.each([
+    ['in lower case, as a URL has it', 'http://{{secret.tenant}}.localhost:65534/', 'Tenant-X9', 'tenant-x9'],
+    ['in ASCII, as DNS has it', 'http://{{secret.tenant}}.localhost:65534/', 'Zürich-Nord', 'xn--zrich-nord'],
+    ['as a part of a label in ASCII', 'http://ä{{secret.tenant}}.localhost:65534/', 'nordost', 'nordost'],
+    ['of a few letters', 'http://{{secret.tenant}}.localhost:65534/', 'XYZ', 'xyz'],
+    ['of a name that does not resolve', 'http://{{secret.tenant}}.invalid/', 'Tenant-X9', 'tenant-x9'],
+    ['as the whole address', '{{secret.tenant}}/orders', 'http://Tenant-X9.localhost:65534', 'tenant-x9'],
+  ])('%s, in an error', async (_what, url, tenant, shown) => {
+    const { success, errorMessage } = await run(url, tenant);
+    expect(success).toBe(false);
+    expect(errorMessage).toContain('********');
+    expect(errorMessage?.toLowerCase()).not.toContain(shown);
+    expect(errorMessage?.toLowerCase()).not.toContain(tenant.toLowerCase());
+  });
+
+  test('in what the server sends back', async () => {
+    const { success, responseData } = await run(`http://{{secret.tenant}}.localhost:${port()}/x`, 'Tenant-X9');
+    expect(success).toBe(true);
+    expect(server.received.at(-1)?.headers.host).toBe(`tenant-x9.localhost:${port()}`);
+    expect(responseData).toMatchObject({ url: '/x', headers: { host: '********' } });
+  });
+});

@@ -82,6 +82,41 @@ describe('secrets in a result', () => {
     });
   });
 
+  test.each([
+    ['Basic', 'Basic bWlhOkNvcnJlY3QtSG9yc2UtOQ==', 'mia:Correct-Horse-9'],
+    ['in lower case', 'basic  bWlhOkNvcnJlY3QtSG9yc2UtOQ==', 'mia:Correct-Horse-9'],
+    ['that the tool writes the scheme before', 'bWlhOkNvcnJlY3QtSG9yc2UtOQ==', 'mia:Correct-Horse-9'],
+    ['without padding', 'bWlhOkNvcnJlY3QtSG9yc2UtOQ', 'mia:Correct-Horse-9'],
+    ['in Latin-1', 'bWlhOktlbm53b3J0LWf8bHRpZw==', 'mia:Kennwort-gültig'],
+    ['with colons in the password', 'Basic bWlhOmE6Yjpjb3JyZWN0', 'mia:a:b:correct'],
+  ])(
+    'the parts of a credential %s are hidden: the login, the password alone, and the token',
+    (_what, secret, login) => {
+      const password = login.slice(login.indexOf(':') + 1);
+      const token = secret.replace(/^basic +/i, '');
+      for (const text of [secret, token, login, password, encodeURIComponent(password), `login "${login}" is wrong`]) {
+        for (const shown of [redactor([secret]).data({ text }).text, redactor([secret]).message(text)]) {
+          for (const part of [token, password, encodeURIComponent(password)]) expect(shown).not.toContain(part);
+          expect(shown).toContain('********');
+        }
+      }
+      expect(redactor([secret]).data('mia is here')).toBe('mia is here');
+    },
+  );
+
+  test('the token of a credential is hidden without its scheme', () => {
+    expect(redactor(['Bearer tok-4711-x']).data('got tok-4711-x of Bearer')).toBe('got ******** of Bearer');
+    // No scheme: the words of a passphrase are words of other texts, too.
+    expect(redactor(['correct horse battery']).data('a horse battery')).toBe('a horse battery');
+    // Base64 of bytes that are no login.
+    expect(redactor(['q83vEjRWeJA=']).data('a:b stays')).toBe('a:b stays');
+  });
+
+  test('the login of a database is hidden in Base64, too', () => {
+    const login = Buffer.from('mia:s3cr/t').toString('base64');
+    expect(redactor(['postgres://mia:s3cr%2Ft@db/shop']).data(`Basic ${login}`)).toBe('Basic ********');
+  });
+
   test('a secret that contains another is hidden as a whole', () => {
     expect(redactor(['token', 'token-extended']).message('a token-extended b')).toBe('a ******** b');
   });
