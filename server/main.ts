@@ -20,6 +20,8 @@ import { listenForStopSignals } from './stopSignals.ts';
 /** A log line waits no longer than this to be written. */
 const LOG_FLUSH_MS = 500;
 
+// Everything that the service writes is for its user alone, whatever mask it was started with.
+process.umask(0o077);
 const startedAt = performance.now();
 const signals = listenForStopSignals();
 

@@ -16,7 +16,7 @@ export function secretKeysFor(configured: readonly Buffer[], dataDir: string): {
 }
 
 function makeKey(file: string, dataDir: string): readonly Buffer[] {
-  mkdirSync(dataDir, { recursive: true });
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const draft = `${file}.${randomUUID()}`;
   writeFileSync(draft, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600, flush: true });
   try {

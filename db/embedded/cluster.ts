@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import {
+  chmod,
   chown,
   mkdir,
   mkdtemp,
@@ -118,10 +119,18 @@ export async function openCluster(dataDir: string, binaries: Binaries, fast: boo
   return { pgdata, password, created: true };
 }
 
-/** Makes the data folder. As root it must let the account of PostgreSQL through; what lies in it has its own permissions. */
+/**
+ * Makes the data folder, for this user alone, whatever the umask. As root it lets the group of PostgreSQL's account pass through, who may
+ * not list it.
+ */
 export async function makeDataFolder(dataDir: string): Promise<string> {
   try {
-    await makeFolders(resolve(dataDir), process.getuid?.() === 0 ? 0o711 : 0o700);
+    // Where there is none, or where it gets no folder, making the cluster says so.
+    const account = await postgresAccount().catch(() => undefined);
+    await makeFolders(resolve(dataDir), async (folder) => {
+      if (account) await chown(folder, 0, account.gid).catch(() => undefined);
+      await chmod(folder, account ? 0o710 : 0o700);
+    });
     await (await opendir(dataDir)).close();
     return await realpath(dataDir);
   } catch (error) {
@@ -130,16 +139,21 @@ export async function makeDataFolder(dataDir: string): Promise<string> {
 }
 
 /** Node's own recursive mkdir never ends where mkdir returns ENOENT below a folder that exists, as in /proc. */
-async function makeFolders(folder: string, mode: number): Promise<void> {
-  const make = () =>
-    mkdir(folder, mode).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EEXIST') throw error;
-    });
+async function makeFolders(folder: string, whenMade: (folder: string) => Promise<void>): Promise<void> {
+  const make = async () => {
+    try {
+      await mkdir(folder, 0o700);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      return;
+    }
+    await whenMade(folder);
+  };
   try {
     await make();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || dirname(folder) === folder) throw error;
-    await makeFolders(dirname(folder), mode);
+    await makeFolders(dirname(folder), whenMade);
     await make();
   }
 }

@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { copyFile, mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { makeTemporaryFolder } from '../../core/temporary.ts';
 import { checkKey, FileMissing, type FileStore } from './storage.ts';
@@ -29,7 +29,7 @@ export function folderStore(root: string): FileStore {
     async put(key, source) {
       const path = pathOf(key);
       const folder = dirname(path);
-      const made = await mkdir(folder, { recursive: true });
+      const made = await mkdir(folder, { recursive: true, mode: 0o700 });
       // A new folder is durable once its parent folder is flushed.
       for (let each = folder; made !== undefined && each.length >= made.length; each = dirname(each))
         await sync(dirname(each));
@@ -39,6 +39,8 @@ export function folderStore(root: string): FileStore {
       try {
         if (source instanceof Uint8Array) await writeFile(draft, source);
         else await copyFile(source.path, draft);
+        // A copy has the mode of its source.
+        await chmod(draft, 0o600);
         await sync(draft);
         await rename(draft, path);
       } finally {
@@ -49,6 +51,7 @@ export function folderStore(root: string): FileStore {
     async fetch(key, path) {
       try {
         await copyFile(pathOf(key), path);
+        await chmod(path, 0o600);
       } catch (error) {
         if ((error as { code?: string }).code === 'ENOENT')
           throw new FileMissing(`There is no file ${key}.`, { cause: error });

@@ -122,7 +122,7 @@ export function s3Store(settings: S3Settings): FileStore {
       try {
         await send('GET', key, {}, async ({ body }) => {
           const content = body ? Readable.fromWeb(body as Parameters<typeof Readable.fromWeb>[0]) : Readable.from([]);
-          await pipeline(content, createWriteStream(path));
+          await pipeline(content, createWriteStream(path, { mode: 0o600 }));
         });
       } catch (error) {
         await rm(path, { force: true });
