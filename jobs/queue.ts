@@ -27,6 +27,8 @@ export interface QueueOptions {
   upkeep?: readonly Upkeep[];
   /** Whether this process runs jobs, or only queues them. */
   work: boolean;
+  /** Jobs are run once it settles; from the beginning where it is absent. */
+  begin?: Promise<void>;
   /** Jobs at a time in this process, by pool. */
   places: Readonly<Record<PoolName, number>>;
   context: Omit<JobContext, 'signal'>;
@@ -51,7 +53,7 @@ export interface Queue extends Jobs {
  * Starts the queue: pg-boss over the service's own database. Jobs outlive the process, only one process claims each, and those of a
  * dead process are run again. A process that runs no jobs connects when it queues the first one.
  */
-export function startQueue({ url, jobs, upkeep = [], work, places, context }: QueueOptions): Queue {
+export function startQueue({ url, jobs, upkeep = [], work, begin: begun, places, context }: QueueOptions): Queue {
   const { logger } = context;
   const ending = new AbortController();
   const jobContext: JobContext = { ...context, signal: ending.signal };
@@ -207,7 +209,8 @@ export function startQueue({ url, jobs, upkeep = [], work, places, context }: Qu
     }
   }
 
-  if (work) startWorking();
+  if (work && begun) begun.then(startWorking);
+  else if (work) startWorking();
   return {
     send,
     sweep: (name) => sweeps?.sweepNow(name),

@@ -1,13 +1,8 @@
-import {
-  createServer,
-  type IncomingMessage,
-  type RequestListener,
-  type ServerOptions,
-  type ServerResponse,
-} from 'node:http';
+import type { IncomingMessage, RequestListener, ServerOptions, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type ApiError, fault } from '../core/errors.ts';
+import { createNodeServer } from '../core/nodeHttp.ts';
 import { answerClientError, endWithError } from './api/clientError.ts';
 import { sendError } from './api/errors.ts';
 import { identify } from './api/identify.ts';
@@ -46,7 +41,7 @@ export function createHttpServer(options: ServerOptions = {}): HttpServer {
   }
 
   // Node's own answer to a missing Host has no body; hostFault() has one.
-  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, ...options, requireHostHeader: false });
+  const server = createNodeServer({ keepAliveTimeout: KEEP_ALIVE_MS, ...options, requireHostHeader: false });
   server.on('request', (request, response) => {
     begin(response);
     const wrong = hostFault(request);

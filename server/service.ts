@@ -94,11 +94,14 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   });
   // After a long stop, too, before the first turn needs them.
   await addStepPartitions(database.system, new Date());
+  // The queue takes a tenth of a second to load, and no job is in a hurry at the start.
+  const firstReady = Promise.withResolvers<void>();
   const queue = startQueue({
     url: databaseUrl,
     jobs: everyJob,
     upkeep: everyUpkeep({ url: databaseUrl, days: config.keepStepsDays }),
     work: config.role !== 'api',
+    begin: firstReady.promise,
     places: poolPlaces(config.backgroundTurns),
     context: { database, runtime, clock, logger },
   });
@@ -165,6 +168,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     setReady: (value) => {
       ready = value;
       serving = value;
+      if (value) firstReady.resolve();
     },
     drain() {
       ready = false;

@@ -7,7 +7,7 @@ import {
 } from '../../db/queries/tools/skills.ts';
 import type { AgentScope, AgentTool, ToolOutput } from '../agent/tool.ts';
 import type { LinkedSkill, Resources } from '../resources/resources.ts';
-import { findFrontMatter, HEAD_BYTES } from '../skills/frontMatter.ts';
+import { findFrontMatter, HEAD_BYTES } from '../skills/frontMatterPlace.ts';
 import type { Capability } from './capability.ts';
 import { errorOutput, textOutput } from './output.ts';
 import { ownTool } from './ownTool.ts';

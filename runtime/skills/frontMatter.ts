@@ -1,6 +1,7 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type Scalar } from 'yaml';
 import { ApiError } from '../../core/errors.ts';
 import { isStorable } from '../../core/text.ts';
+import { findFrontMatter } from './frontMatterPlace.ts';
 import { SKILL_LIMITS } from './limits.ts';
 import { badSkill, shown } from './refusal.ts';
 
@@ -24,9 +25,6 @@ const MAX_CHARACTERS = {
   'allowed-tools': 4096,
 } as const;
 const MAX_METADATA_DEPTH = 8;
-
-/** The first bytes of a file of a skill: enough for its front matter with both fences, and for its magic number. */
-export const HEAD_BYTES = SKILL_LIMITS.frontMatterBytes + 1_024;
 
 /** Plain data only: YAML 1.2 without merge keys, no tags that create other values, only text as keys. Duplicate keys are errors. */
 const YAML_OPTIONS = {
@@ -81,20 +79,6 @@ function yamlOf(head: string): string {
     );
   }
   return found.yaml;
-}
-
-/**
- * Finds the YAML between the two lines of `---` at the start of a SKILL.md. `end` is the offset of the instructions behind it. `missing`:
- * the text does not begin with such a line. `unclosed`: no such line follows within the maximum size.
- */
-export function findFrontMatter(head: string): { yaml: string; end: number } | 'missing' | 'unclosed' {
-  const start = /^\uFEFF?---[ \t]*\r?\n/.exec(head)?.[0].length;
-  if (start === undefined) return 'missing';
-  const rest = head.slice(start);
-  const closing = /^---[ \t]*\r?$[ \t\r\n\v\f]*/m.exec(rest);
-  const yaml = rest.slice(0, closing?.index);
-  if (!closing || Buffer.byteLength(yaml) > SKILL_LIMITS.frontMatterBytes) return 'unclosed';
-  return { yaml, end: start + closing.index + closing[0].length };
 }
 
 function topFields(yaml: string): Map<string, Node> {

@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
 import { type ApiError, fault } from '../../core/errors.ts';
+import { REASON_PHRASES } from '../../core/nodeHttp.ts';
 import { errorBody } from './errors.ts';
 import { PROTECTIVE_HEADERS } from './identify.ts';
 import { requestIdOf } from './requestId.ts';
@@ -10,7 +11,6 @@ const FAULTS: Readonly<Record<string, ApiError>> = {
   ERR_HTTP_REQUEST_TIMEOUT: fault('REQUEST_TIMEOUT'),
 };
 const BAD_SYNTAX = fault('VALIDATION_ERROR', 'This is not a valid HTTP request.');
-const REASONS: Readonly<Record<number, string>> = { 400: 'Bad Request', 408: 'Request Timeout' };
 
 /**
  * Answers what never becomes a request: no HTTP, a head over Node's limit of 16 KiB, or one that does not arrive in time. Express does not
@@ -34,5 +34,5 @@ export function endWithError(socket: Duplex, error: ApiError): void {
     Connection: 'close',
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(`HTTP/1.1 ${error.status} ${REASONS[error.status]}\r\n${lines.join('')}\r\n${body}`);
+  socket.end(`HTTP/1.1 ${error.status} ${REASON_PHRASES[error.status]}\r\n${lines.join('')}\r\n${body}`);
 }

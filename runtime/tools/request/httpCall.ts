@@ -1,4 +1,4 @@
-import { STATUS_CODES } from 'node:http';
+import { REASON_PHRASES } from '../../../core/nodeHttp.ts';
 import { guardedFetch, OutgoingFailed, OutgoingRefused, type OutgoingRequest } from '../../../core/outgoing.ts';
 import { ToolFailure } from '../failure.ts';
 import type { ToolOutcome } from '../tool.ts';
@@ -24,7 +24,7 @@ export async function callHttp({ url, timeoutSeconds, signal, ...request }: Tool
       ...(signal ? { signal } : {}),
     });
     const { status } = response;
-    const name = STATUS_CODES[status];
+    const name = REASON_PHRASES[status];
     return {
       statusCode: status,
       responseData: readResponseBody(response),
