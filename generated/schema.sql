@@ -192,7 +192,6 @@ create policy every_workspace on agents as permissive for all to guildhall_syste
 create policy own_workspace on agents as permissive for all to guildhall_app
   using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
   with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
-CREATE CONSTRAINT TRIGGER raise_revision AFTER UPDATE OF name, description, status, published_version_number, deleted_at ON agents DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.name IS DISTINCT FROM new.name OR old.description IS DISTINCT FROM new.description OR old.status IS DISTINCT FROM new.status OR old.deleted_at IS DISTINCT FROM new.deleted_at OR old.published_version_number IS DISTINCT FROM new.published_version_number) EXECUTE FUNCTION raise_workspace_revision();
 
 create table ai_models (
   workspace_id uuid not null,
@@ -235,7 +234,6 @@ create policy every_workspace on ai_models as permissive for all to guildhall_sy
 create policy own_workspace on ai_models as permissive for all to guildhall_app
   using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
   with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
-CREATE CONSTRAINT TRIGGER raise_revision AFTER INSERT OR UPDATE ON ai_models DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION raise_workspace_revision();
 
 create table api_keys (
   id uuid not null,
@@ -385,7 +383,6 @@ create policy every_workspace on external_mcps as permissive for all to guildhal
 create policy own_workspace on external_mcps as permissive for all to guildhall_app
   using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
   with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
-CREATE CONSTRAINT TRIGGER raise_revision AFTER INSERT OR UPDATE ON external_mcps DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION raise_workspace_revision();
 
 create table http_tools (
   workspace_id uuid not null,
@@ -418,7 +415,6 @@ create policy every_workspace on http_tools as permissive for all to guildhall_s
 create policy own_workspace on http_tools as permissive for all to guildhall_app
   using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
   with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
-CREATE CONSTRAINT TRIGGER raise_revision AFTER INSERT OR UPDATE ON http_tools DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION raise_workspace_revision();
 
 create table idempotency_keys (
   workspace_id uuid not null,
@@ -655,7 +651,6 @@ create policy every_workspace on native_connections as permissive for all to gui
 create policy own_workspace on native_connections as permissive for all to guildhall_app
   using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
   with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
-CREATE CONSTRAINT TRIGGER raise_revision AFTER INSERT OR UPDATE ON native_connections DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION raise_workspace_revision();
 
 create table operation_usage (
   workspace_id uuid not null,
@@ -732,7 +727,6 @@ create policy every_workspace on skills as permissive for all to guildhall_syste
 create policy own_workspace on skills as permissive for all to guildhall_app
   using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
   with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
-CREATE CONSTRAINT TRIGGER raise_revision AFTER INSERT OR UPDATE ON skills DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION raise_workspace_revision();
 
 create table tool_variables (
   workspace_id uuid not null,
@@ -1032,17 +1026,6 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION public.raise_workspace_revision()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  insert into workspace_revisions (workspace_id) values (new.workspace_id)
-  on conflict (workspace_id) do update set revision = workspace_revisions.revision + 1;
-  return null;
-end
-$function$;
-
 grant usage on schema public to guildhall_app;
 grant usage on schema public to guildhall_system;
 grant usage on schema public to public;
@@ -1106,4 +1089,3 @@ grant execute on function add_steps_partition(id uuid) to guildhall_system;
 grant execute on function first_id_at(moment timestamp with time zone) to public;
 grant execute on function knowledge_matches(sources uuid[], candidates tsquery, inverted boolean, parts text[], weights real[], graded boolean[], most integer, wanted integer) to guildhall_app;
 grant execute on function knowledge_vocabulary(asked text[], shapes text[], sources uuid[]) to guildhall_app;
-grant execute on function raise_workspace_revision() to public;

@@ -4,6 +4,7 @@ import { newId } from '../core/ids.ts';
 import type { Database } from '../db/connect.ts';
 import { insertApiKey } from '../db/queries/workspaces/apiKeys.ts';
 import { insertWorkspace, selectWorkspaces } from '../db/queries/workspaces/workspaces.ts';
+import { inTransaction } from '../db/transaction.ts';
 import { addAgent } from '../domain/agents/addAgent.ts';
 import { changeConfig } from '../domain/agents/config/changeConfig.ts';
 import { publishDraft } from '../domain/agents/versions/publishDraft.ts';
@@ -25,7 +26,7 @@ export async function seedDemo(database: Database, runtime: Runtime, clock: Cloc
   if ((await selectWorkspaces(database.system)).length > 0) return undefined;
   const workspaceId = newId();
   const apiKey = mintApiKey();
-  await database.system.transaction().execute(async (trx) => {
+  await inTransaction(database.system, async (trx) => {
     await insertWorkspace(trx, { id: workspaceId, name: 'demo' });
     await insertApiKey(trx, {
       id: newId(),

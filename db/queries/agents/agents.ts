@@ -14,6 +14,7 @@ import { likeContains } from '../shared/like.ts';
 import type { Page } from '../shared/page.ts';
 import { newestFirst } from '../shared/page.ts';
 import { softDelete } from '../shared/softDelete.ts';
+import { revising } from '../workspaces/revision.ts';
 
 /** An agent with the display name of its model, when that is one of the workspace's own. */
 export type AgentRow = Selectable<Agents> & { custom_model_name: string | null };
@@ -152,16 +153,21 @@ export function updateAgentRow(
   id: string,
   change: Updateable<Agents>,
 ): Promise<AgentRow | undefined> {
-  return db
-    .updateTable('agents')
-    .set(change)
-    .where('workspace_id', '=', workspaceId)
-    .where('id', '=', id)
-    .where('deleted_at', 'is', null)
-    .returningAll()
-    .returning(customModelName)
-    .executeTakeFirst();
+  const update = (on: Kysely<DB>) =>
+    on
+      .updateTable('agents')
+      .set(change)
+      .where('workspace_id', '=', workspaceId)
+      .where('id', '=', id)
+      .where('deleted_at', 'is', null)
+      .returningAll()
+      .returning(customModelName)
+      .executeTakeFirst();
+  return REVISED.some((column) => change[column] !== undefined) ? revising(db, workspaceId, update) : update(db);
 }
+
+/** What turns of other agents keep in memory of an agent, and how they learn that it has published a version. */
+const REVISED = ['name', 'description', 'status', 'published_version_number', 'deleted_at'] as const;
 
 function customModelName({ selectFrom }: ExpressionBuilder<DB, 'agents'>) {
   return selectFrom('ai_models as m')
@@ -173,7 +179,7 @@ function customModelName({ selectFrom }: ExpressionBuilder<DB, 'agents'>) {
 
 /** Deletes the agent for the API. Returns whether there was one. */
 export function softDeleteAgent(db: Kysely<DB>, workspaceId: string, id: string, now: Date): Promise<boolean> {
-  return softDelete(db, 'agents', { workspaceId, id }, now);
+  return revising(db, workspaceId, (trx) => softDelete(trx, 'agents', { workspaceId, id }, now));
 }
 
 /**

@@ -4,6 +4,7 @@ import { notLinked } from '../agents/agentLinks.ts';
 import { likeContains } from '../shared/like.ts';
 import { newestFirst, type Page, type PageOf, selectPage } from '../shared/page.ts';
 import { softDelete } from '../shared/softDelete.ts';
+import { revising } from '../workspaces/revision.ts';
 
 /** An external MCP server with all its columns. */
 export type ExternalMcpRow = Selectable<ExternalMcps>;
@@ -84,7 +85,9 @@ export function listLinkableExternalMcps(
 
 /** Stores a new server and returns it. Fails on `external_mcps_name_key` when the name is taken. */
 export function insertExternalMcp(db: Kysely<DB>, row: Insertable<ExternalMcps>): Promise<ExternalMcpRow> {
-  return db.insertInto('external_mcps').values(row).returningAll().executeTakeFirstOrThrow();
+  return revising(db, row.workspace_id, (trx) =>
+    trx.insertInto('external_mcps').values(row).returningAll().executeTakeFirstOrThrow(),
+  );
 }
 
 /** Changes columns of a server and returns it. Fails on `external_mcps_name_key` when the name is taken. */
@@ -94,13 +97,15 @@ export function updateExternalMcpRow(
   id: string,
   change: Updateable<ExternalMcps>,
 ): Promise<ExternalMcpRow> {
-  return db
-    .updateTable('external_mcps')
-    .set(change)
-    .where('workspace_id', '=', workspaceId)
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirstOrThrow();
+  return revising(db, workspaceId, (trx) =>
+    trx
+      .updateTable('external_mcps')
+      .set(change)
+      .where('workspace_id', '=', workspaceId)
+      .where('id', '=', id)
+      .returningAll()
+      .executeTakeFirstOrThrow(),
+  );
 }
 
 /** Counts one more discovery: `discoveries_begun` of the returned row is its number. Undefined when there is no such server. */
@@ -133,5 +138,7 @@ export async function removeUnconnectedExternalMcp(
 
 /** Marks the server as deleted and erases its credential. Returns whether there was one. */
 export function softDeleteExternalMcp(db: Kysely<DB>, workspaceId: string, id: string, now: Date): Promise<boolean> {
-  return softDelete(db, 'external_mcps', { workspaceId, id }, now, { credential: null });
+  return revising(db, workspaceId, (trx) =>
+    softDelete(trx, 'external_mcps', { workspaceId, id }, now, { credential: null }),
+  );
 }

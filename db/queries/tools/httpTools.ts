@@ -4,6 +4,7 @@ import { notLinked } from '../agents/agentLinks.ts';
 import { likeContains } from '../shared/like.ts';
 import { newestFirst, type Page, type PageOf, selectPage } from '../shared/page.ts';
 import { softDelete } from '../shared/softDelete.ts';
+import { revising } from '../workspaces/revision.ts';
 
 /** A tool of a workspace. */
 export type HttpToolRow = Selectable<HttpTools>;
@@ -89,7 +90,9 @@ export function lockHttpTool(trx: Transaction<DB>, workspaceId: string, id: stri
 
 /** Stores a tool and returns it. Fails on `http_tools_name_key` when the name is taken. */
 export function insertHttpTool(db: Kysely<DB>, tool: Insertable<HttpTools>): Promise<HttpToolRow> {
-  return db.insertInto('http_tools').values(tool).returningAll().executeTakeFirstOrThrow();
+  return revising(db, tool.workspace_id, (trx) =>
+    trx.insertInto('http_tools').values(tool).returningAll().executeTakeFirstOrThrow(),
+  );
 }
 
 /** Changes columns of a tool and returns it; undefined when there is none. Fails on `http_tools_name_key` when the name is taken. */
@@ -99,19 +102,21 @@ export function updateHttpToolRow(
   id: string,
   change: Updateable<HttpTools>,
 ): Promise<HttpToolRow | undefined> {
-  return db
-    .updateTable('http_tools')
-    .set(change)
-    .where('workspace_id', '=', workspaceId)
-    .where('id', '=', id)
-    .where('deleted_at', 'is', null)
-    .returningAll()
-    .executeTakeFirst();
+  return revising(db, workspaceId, (trx) =>
+    trx
+      .updateTable('http_tools')
+      .set(change)
+      .where('workspace_id', '=', workspaceId)
+      .where('id', '=', id)
+      .where('deleted_at', 'is', null)
+      .returningAll()
+      .executeTakeFirst(),
+  );
 }
 
 /** Marks the tool as deleted and erases its secrets. Returns whether there was one. */
 export function softDeleteHttpTool(db: Kysely<DB>, workspaceId: string, id: string, now: Date): Promise<boolean> {
-  return softDelete(db, 'http_tools', { workspaceId, id }, now, { secrets: null });
+  return revising(db, workspaceId, (trx) => softDelete(trx, 'http_tools', { workspaceId, id }, now, { secrets: null }));
 }
 
 /**

@@ -3,6 +3,7 @@ import type { DB, NativeConnections } from '../../../generated/db.ts';
 import { notLinked } from '../agents/agentLinks.ts';
 import { newestFirst } from '../shared/page.ts';
 import { softDelete } from '../shared/softDelete.ts';
+import { revising } from '../workspaces/revision.ts';
 
 /** A connection of the workspace to a toolkit. */
 export type NativeConnectionRow = Selectable<NativeConnections>;
@@ -35,12 +36,14 @@ export async function findConnections(
 
 /** Adds a connection. Fails on `native_connections_account_key` when the workspace has the account already. */
 export async function insertConnection(db: Kysely<DB>, row: Insertable<NativeConnections>): Promise<void> {
-  await db.insertInto('native_connections').values(row).execute();
+  await revising(db, row.workspace_id, (trx) => trx.insertInto('native_connections').values(row).execute());
 }
 
 /** Marks a connection as deleted. Returns whether there was one. */
 export function softDeleteConnection(db: Kysely<DB>, workspaceId: string, id: string, now: Date): Promise<boolean> {
-  return softDelete(db, 'native_connections', { workspaceId, id }, now, { updated_at: now });
+  return revising(db, workspaceId, (trx) =>
+    softDelete(trx, 'native_connections', { workspaceId, id }, now, { updated_at: now }),
+  );
 }
 
 function connections(db: Kysely<DB>, workspaceId: string) {

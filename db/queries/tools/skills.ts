@@ -4,6 +4,7 @@ import { notLinked } from '../agents/agentLinks.ts';
 import { likeContains } from '../shared/like.ts';
 import { countRows, newestFirst, type Page, type PageOf } from '../shared/page.ts';
 import { softDelete } from '../shared/softDelete.ts';
+import { revising } from '../workspaces/revision.ts';
 
 /** A file of a skill without its content. */
 export type SkillFileRow = Pick<Selectable<SkillFiles>, 'path' | 'size_bytes' | 'binary'>;
@@ -71,10 +72,12 @@ export async function insertSkill(
   { metadata, ...skill }: Omit<Insertable<Skills>, 'metadata'> & { metadata: Record<string, unknown> | null },
 ): Promise<void> {
   const stored = metadata === null ? null : JSON.stringify(metadata);
-  await trx
-    .insertInto('skills')
-    .values({ ...skill, metadata: stored })
-    .execute();
+  await revising(trx, skill.workspace_id, (db) =>
+    db
+      .insertInto('skills')
+      .values({ ...skill, metadata: stored })
+      .execute(),
+  );
 }
 
 /** Stores a file of a skill. */
@@ -89,13 +92,15 @@ export async function updateSkillRow(
   id: string,
   change: Updateable<Skills>,
 ): Promise<boolean> {
-  const result = await db
-    .updateTable('skills')
-    .set(change)
-    .where('workspace_id', '=', workspaceId)
-    .where('id', '=', id)
-    .where('deleted_at', 'is', null)
-    .executeTakeFirst();
+  const result = await revising(db, workspaceId, (trx) =>
+    trx
+      .updateTable('skills')
+      .set(change)
+      .where('workspace_id', '=', workspaceId)
+      .where('id', '=', id)
+      .where('deleted_at', 'is', null)
+      .executeTakeFirst(),
+  );
   return result.numUpdatedRows > 0n;
 }
 
@@ -106,7 +111,8 @@ export async function softDeleteSkill(
   id: string,
   now: Date,
 ): Promise<boolean> {
-  if (!(await softDelete(trx, 'skills', { workspaceId, id }, now))) return false;
+  const deleted = await revising(trx, workspaceId, (db) => softDelete(db, 'skills', { workspaceId, id }, now));
+  if (!deleted) return false;
   await trx.deleteFrom('skill_files').where('workspace_id', '=', workspaceId).where('skill_id', '=', id).execute();
   return true;
 }

@@ -1,4 +1,5 @@
 import { softDeleteHttpTool } from '../../../db/queries/tools/httpTools.ts';
+import { inTransaction } from '../../../db/transaction.ts';
 import { sealSecrets } from '../../../runtime/tools/secrets/secrets.ts';
 import { untilOneWaits } from '../../support/db/database.ts';
 import { tableContents } from '../../support/db/tableContents.ts';
@@ -173,7 +174,7 @@ describe('404 HTTP_TOOL_NOT_FOUND', () => {
   ])('a tool that is deleted while %s is changed does not exist', async (_what, body) => {
     const { publicId } = await makeTool(app);
     const { db, workspaceId } = app.workspace;
-    const changing = await db.transaction().execute(async (trx) => {
+    const changing = await inTransaction(db, async (trx) => {
       await softDeleteHttpTool(trx, workspaceId, publicId, clock.now());
       const response = update(publicId, body).then((answer) => answer);
       await untilOneWaits(app.database.name);

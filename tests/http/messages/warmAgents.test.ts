@@ -1,6 +1,7 @@
 import { connectDatabase } from '../../../db/connect.ts';
+import { softDeleteCustomModel } from '../../../db/queries/agents/aiModels.ts';
 import { tapDatabase, type Wiretap } from '../../../scripts/bench/wire.ts';
-import { publish } from '../../support/agents/agents.ts';
+import { publish, setStatus } from '../../support/agents/agents.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/db/database.ts';
 import { startTestApp, type TestApp } from '../../support/http/app.ts';
 import { type ModelServer, startModelServer } from '../../support/servers/modelServer.ts';
@@ -115,8 +116,7 @@ describe('what has changed counts for the next message', () => {
   });
 
   test('an agent that was switched off', async () => {
-    const { db } = app.workspace;
-    await db.updateTable('agents').set({ status: 'inactive' }).where('id', '=', agentId).execute();
+    await setStatus(app.workspace, agentId, 'inactive');
     const { body } = await send(app, agentId, { content: 'Hello.', externalUserId: 'off' }).expect(422);
     expect(body.code).toBe('AGENT_NOT_PUBLISHED');
     expect(await conversationsOf(app, 'off')).toEqual([]);
@@ -233,8 +233,7 @@ test('the model of the workspace that was deleted is missed', async () => {
   const aiModelPublicId = await customModel(app.workspace);
   agentId = await publishedAgent(app, { aiModelPublicId });
   await begun(app, agentId);
-  const { db } = app.workspace;
-  await db.updateTable('ai_models').set({ deleted_at: new Date() }).where('id', '=', aiModelPublicId).execute();
+  await softDeleteCustomModel(app.workspace.db, app.workspace.workspaceId, aiModelPublicId, new Date());
   const { body } = await send(app, agentId, { content: 'Hello.' });
   expect(body.code).toBe('MODEL_PROVIDER_ERROR');
 });

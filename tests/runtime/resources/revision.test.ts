@@ -1,5 +1,10 @@
+import type { Kysely } from 'kysely';
 import { softDeleteCustomModel } from '../../../db/queries/agents/aiModels.ts';
+import { updateExternalMcpRow } from '../../../db/queries/tools/externalMcps.ts';
+import { updateHttpToolRow } from '../../../db/queries/tools/httpTools.ts';
 import { softDeleteConnection } from '../../../db/queries/tools/nativeConnections.ts';
+import { inTransaction } from '../../../db/transaction.ts';
+import type { DB } from '../../../generated/db.ts';
 import { addModel, makeAgent, makeReadyAgent, makeVariable, publish, setStatus } from '../../support/agents/agents.ts';
 import { LINK_APIS, link, makeTarget } from '../../support/agents/links.ts';
 import { startTestApp, type TestApp } from '../../support/http/app.ts';
@@ -28,6 +33,7 @@ const workspaceId = () => app.workspace.workspaceId;
 const patch = (path: string, body: object) => app.api('patch', path).send(body).expect(200);
 const remove = (path: string) => app.api('delete', path).expect(204);
 const name = () => `renamed-${crypto.randomUUID()}`;
+const rename = (on: Kysely<DB>, id: string) => updateHttpToolRow(on, workspaceId(), id, { name: name() });
 
 describe('the revision goes up when', () => {
   test.each<[string, () => PromiseLike<unknown>]>([
@@ -58,11 +64,8 @@ describe('the revision goes up when', () => {
 
   test('a server’s discovery has ended', async () => {
     const before = await revisionOf(app.workspace);
-    await db()
-      .updateTable('external_mcps')
-      .set({ status: 'ERROR', error_message: 'It is down.' })
-      .where('id', '=', String(ids.external_mcp))
-      .execute();
+    const outcome = { status: 'ERROR', error_message: 'It is down.' } as const;
+    await updateExternalMcpRow(db(), workspaceId(), String(ids.external_mcp), outcome);
     expect(await revisionOf(app.workspace)).toBe(before + 1);
   });
 });
@@ -97,34 +100,44 @@ describe('the revision stays when', () => {
 
   test('a change is rolled back', async () => {
     const before = await revisionOf(app.workspace);
-    const trx = await db().startTransaction().execute();
-    await trx.updateTable('http_tools').set({ name: name() }).where('id', '=', String(ids.tool)).execute();
-    await trx.rollback().execute();
+    const failing = inTransaction(db(), async (trx) => {
+      await rename(trx, String(ids.tool));
+      throw new Error('Rolled back.');
+    });
+    await expect(failing).rejects.toThrow('Rolled back.');
     expect(await revisionOf(app.workspace)).toBe(before);
   });
 });
 
 test('the revision becomes visible with the change, not before', async () => {
   const before = await revisionOf(app.workspace);
-  const trx = await db().startTransaction().execute();
-  await trx.updateTable('http_tools').set({ name: name() }).where('id', '=', String(ids.tool)).execute();
-  expect(await revisionOf(app.workspace)).toBe(before);
-  await trx.commit().execute();
+  await inTransaction(db(), async (trx) => {
+    await rename(trx, String(ids.tool));
+    expect(await revisionOf(app.workspace)).toBe(before);
+  });
   expect(await revisionOf(app.workspace)).toBe(before + 1);
 });
 
 test('two transactions that change rows in opposite order both succeed', async () => {
   const [a, b] = [(await makeTool(app)).publicId, (await makeTool(app)).publicId];
-  const [one, two] = [await db().startTransaction().execute(), await db().startTransaction().execute()];
-  const change = (trx: typeof one, id: string) =>
-    trx.updateTable('http_tools').set({ description: name() }).where('id', '=', id).execute();
-  await change(one, a);
-  // If the first change locked the revision, this one would wait for the other transaction, which waits below for this one.
-  await change(two, b);
-  const waiting = change(one, b);
-  await two.commit().execute();
-  await waiting;
-  await one.commit().execute();
+  const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const attempts: string[] = [];
+  const one = inTransaction(db(), async (trx) => {
+    attempts.push('one');
+    await rename(trx, a);
+    first.resolve();
+    await second.promise;
+    await rename(trx, b);
+  });
+  const two = inTransaction(db(), async (trx) => {
+    attempts.push('two');
+    await first.promise;
+    // If the first change locked the revision, this one would wait for the other transaction, which waits for this one.
+    await rename(trx, b);
+    second.resolve();
+  });
+  await Promise.all([one, two]);
+  expect(attempts.toSorted()).toEqual(['one', 'two']);
 });
 
 test('many concurrent publications and deletions all succeed and are all counted', async () => {

@@ -1,5 +1,6 @@
 import type { Insertable } from 'kysely';
 import { newId } from '../../../core/ids.ts';
+import { updateAgentRow } from '../../../db/queries/agents/agents.ts';
 import { insertCustomModel } from '../../../db/queries/agents/aiModels.ts';
 import type { components } from '../../../generated/api.ts';
 import type { AiModels } from '../../../generated/db.ts';
@@ -67,12 +68,12 @@ export async function setStatus(
   agentId: string,
   status: 'inactive' | 'archived',
 ): Promise<void> {
-  await db
-    .updateTable('agents')
-    .set(status === 'archived' ? { status, draft_version_number: null } : { status })
-    .where('workspace_id', '=', workspaceId)
-    .where('id', '=', agentId)
-    .execute();
+  await updateAgentRow(
+    db,
+    workspaceId,
+    agentId,
+    status === 'archived' ? { status, draft_version_number: null } : { status },
+  );
 }
 
 /** Adds a model of the workspace's own, by default one that runs on the built-in provider. Answers with its id. */

@@ -1,6 +1,8 @@
 import type { ErrorCode } from '../../../core/errors.ts';
 import { newId } from '../../../core/ids.ts';
 import type { LinkKind } from '../../../db/queries/agents/agentLinks.ts';
+import { insertExternalMcp } from '../../../db/queries/tools/externalMcps.ts';
+import { insertConnection, softDeleteConnection } from '../../../db/queries/tools/nativeConnections.ts';
 import type { SeededWorkspace } from '../db/database.ts';
 import type { TestApp } from '../http/app.ts';
 import { makeAgent } from './agents.ts';
@@ -136,16 +138,13 @@ export async function makeTarget(
       })
       .execute();
   if (kind === 'external_mcp')
-    await db
-      .insertInto('external_mcps')
-      .values({
-        ...common,
-        description: 'Has things',
-        url: 'https://mcp.example.com',
-        auth_type: 'NONE',
-        status: 'CONNECTED',
-      })
-      .execute();
+    await insertExternalMcp(db, {
+      ...common,
+      description: 'Has things',
+      url: 'https://mcp.example.com',
+      auth_type: 'NONE',
+      status: 'CONNECTED',
+    });
   if (kind === 'native_mcp') {
     const toolkit_slug = TOOLKITS[made % TOOLKITS.length] ?? '';
     // A workspace has one connection to a built-in toolkit: an earlier one makes place.
@@ -155,10 +154,7 @@ export async function makeTarget(
       .where('toolkit_slug', '=', toolkit_slug)
       .where('deleted_at', 'is', null)
       .execute();
-    await db
-      .insertInto('native_connections')
-      .values({ ...common, provider: 'builtin', toolkit_slug })
-      .execute();
+    await insertConnection(db, { ...common, provider: 'builtin', toolkit_slug });
   }
   return common.id;
 }
@@ -175,12 +171,7 @@ export async function deleteTarget(
     if (status !== 204) throw new Error(text);
     return;
   }
-  await owner.db
-    .updateTable('native_connections')
-    .set({ deleted_at: app.clock.now() })
-    .where('workspace_id', '=', owner.workspaceId)
-    .where('id', '=', targetId)
-    .execute();
+  await softDeleteConnection(owner.db, owner.workspaceId, targetId, app.clock.now());
 }
 
 /** Links a target through the API. Answers with what it answered. */

@@ -1,0 +1,26 @@
+import { type Kysely, sql } from 'kysely';
+import type { DB } from '../../../generated/db.ts';
+import { atEnd, inTransaction } from '../../transaction.ts';
+
+/**
+ * Runs a write of something that turns keep in memory (a tool, a server, a connection, a skill, a model, an agent), and raises the
+ * workspace's revision with it: turns that begin after the commit read it anew. The revision is raised as the last thing of the
+ * transaction, so that its row is locked last and for a moment, and takes part in no deadlock.
+ */
+export function revising<Result>(
+  db: Kysely<DB>,
+  workspaceId: string,
+  write: (db: Kysely<DB>) => Promise<Result>,
+): Promise<Result> {
+  return inTransaction(db, async (transaction) => {
+    const result = await write(transaction);
+    atEnd(transaction, `revision of ${workspaceId}`, () => raiseRevision(transaction, workspaceId));
+    return result;
+  });
+}
+
+async function raiseRevision(db: Kysely<DB>, workspaceId: string): Promise<void> {
+  await sql`
+    insert into workspace_revisions (workspace_id) values (${workspaceId})
+    on conflict (workspace_id) do update set revision = workspace_revisions.revision + 1`.execute(db);
+}

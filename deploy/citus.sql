@@ -1,0 +1,56 @@
+-- Distributes the tables over the workers of a Citus cluster, by workspace_id. Run it once, as a superuser, on the coordinator, after the
+-- migrations and before the service takes requests:
+--
+--   psql "$DATABASE_URL" -v ON_ERROR_STOP=1 -f deploy/citus.sql
+--
+-- docs/operating.md says what was tried. tests/db/citus.test.ts compares the two lists with the catalogue.
+
+begin;
+
+create extension if not exists citus;
+
+-- Small, the same on every node, and asked before the workspace is known.
+select create_reference_table('workspaces');
+select create_reference_table('api_keys');
+
+-- One after the other, since foreign keys need their target distributed first. All rows of a workspace are on one node.
+select create_distributed_table('agents', 'workspace_id', shard_count => 32);
+select create_distributed_table('agent_commands', 'workspace_id', colocate_with => 'agents');
+select create_distributed_table('agent_links', 'workspace_id', colocate_with => 'agents');
+select create_distributed_table('agent_variables', 'workspace_id', colocate_with => 'agents');
+select create_distributed_table('agent_versions', 'workspace_id', colocate_with => 'agents');
+select create_distributed_table('ai_models', 'workspace_id', colocate_with => 'agents');
+select create_distributed_table('memories', 'workspace_id', colocate_with => 'agents');
+select create_distributed_table('conversations', 'workspace_id', colocate_with => 'agents');
+select create_distributed_table('messages', 'workspace_id', colocate_with => 'agents');
+select create_distributed_table('turns', 'workspace_id', colocate_with => 'agents');
+select create_distributed_table('turn_steps', 'workspace_id', colocate_with => 'agents');
+select create_distributed_table('approvals', 'workspace_id', colocate_with => 'agents');
+select create_distributed_table('http_tools', 'workspace_id', colocate_with => 'agents');
+select create_distributed_table('tool_variables', 'workspace_id', colocate_with => 'agents');
+select create_distributed_table('external_mcps', 'workspace_id', colocate_with => 'agents');
+select create_distributed_table('native_connections', 'workspace_id', colocate_with => 'agents');
+select create_distributed_table('skills', 'workspace_id', colocate_with => 'agents');
+select create_distributed_table('skill_files', 'workspace_id', colocate_with => 'agents');
+select create_distributed_table('knowledge_sources', 'workspace_id', colocate_with => 'agents');
+select create_distributed_table('knowledge_passages', 'workspace_id', colocate_with => 'agents');
+select create_distributed_table('knowledge_words', 'workspace_id', colocate_with => 'agents');
+select create_distributed_table('knowledge_embeddings', 'workspace_id', colocate_with => 'agents');
+select create_distributed_table('knowledge_vectors', 'workspace_id', colocate_with => 'agents');
+select create_distributed_table('idempotency_keys', 'workspace_id', colocate_with => 'agents');
+select create_distributed_table('operation_usage', 'workspace_id', colocate_with => 'agents');
+select create_distributed_table('workspace_revisions', 'workspace_id', colocate_with => 'agents');
+
+-- `set local` of role and workspace goes along to the workers: row-level security holds there, too.
+do $$
+begin
+  execute format('alter database %I set citus.propagate_set_commands = ''local''', current_database());
+end
+$$;
+
+-- Workers are reached as the role of the transaction, which therefore may log in. It gets its password, or a certificate, as
+-- pg_hba.conf and pg_dist_authinfo of the cluster say.
+alter role guildhall_app login;
+alter role guildhall_system login;
+
+commit;
