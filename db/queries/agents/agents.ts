@@ -9,6 +9,7 @@ import {
 } from 'kysely';
 import type { Agents, DB } from '../../../generated/db.ts';
 import { compileOnce } from '../../compiled.ts';
+import { shareReads } from '../../sharedReads.ts';
 import { notDeletedByKey } from '../shared/byKey.ts';
 import { likeContains } from '../shared/like.ts';
 import type { Page } from '../shared/page.ts';
@@ -43,10 +44,14 @@ const agentById = compileOnce((db, args: { workspaceId: string; id: string }) =>
     .select('m.name as custom_model_name'),
 );
 
-/** The agent, if it exists in the workspace and is not deleted. */
-export async function findAgent(db: Kysely<DB>, workspaceId: string, id: string): Promise<AgentRow | undefined> {
+const readAgent = shareReads(async (db, workspaceId, id): Promise<Readonly<AgentRow> | undefined> => {
   const [row] = await agentById(db, { workspaceId, id });
   return row;
+});
+
+/** The agent, if it exists in the workspace and is not deleted. Others who ask at the same time may get the same object. */
+export function findAgent(db: Kysely<DB>, workspaceId: string, id: string): Promise<Readonly<AgentRow> | undefined> {
+  return readAgent(db, workspaceId, id);
 }
 
 /** Whether the agent exists in the workspace and is not deleted. */
