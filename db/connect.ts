@@ -1,7 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Kysely, PostgresDialect, type PostgresPool } from 'kysely';
 import pg from 'pg';
 import type { DB } from '../generated/db.ts';
 import { ConnectionPlaces } from './connectionPlaces.ts';
+import { ConnectionWatch } from './connectionWatch.ts';
 import { Listener } from './listen.ts';
 import { Session, type SessionSettings, WorkspaceSettings } from './session.ts';
 
@@ -26,11 +28,15 @@ export type ConnectOptions = {
 export type Database = {
   /** Sees every workspace: key lookup, administration, schedules. Never for a request's own work. */
   system: Kysely<DB>;
+  /** Sees what `system` sees, and gives up after 3 s: for the look-up of keys, which every request waits for. */
+  keys: Kysely<DB>;
   /** Sees one workspace, whatever the query says: row-level security of the role guildhall_app. */
   forWorkspace(workspaceId: string): Kysely<DB>;
   /** NOTIFY payloads of a channel; `onGap` is called after a lost connection, when some may have been missed. */
   listen(channel: string, handler: (payload: string) => void, onGap?: () => void): Promise<() => void>;
-  /** Settles when the database answers, and rejects when it does not. */
+  /** How the queue connects, to the database itself. Its connections are given up when the server falls silent. */
+  queueConfig: pg.PoolConfig;
+  /** Settles when the database answers, and rejects when it does not within 2 s. */
   ping(): Promise<void>;
   /** Connections of the pool for requests: in all, free, and requests that wait for one. */
   usage(): { total: number; idle: number; waiting: number };
@@ -44,6 +50,16 @@ const INT8 = 20;
 const NUMERIC = 1700;
 const DATE = 1082;
 const MAX_WORKSPACE_HANDLES = 1000;
+const STATEMENT_TIMEOUT_MS = 30_000;
+/** Each request waits for the look-up of its key, which reads one row. */
+const KEY_TIMEOUT_MS = 3000;
+/** So much longer than the server may work on a statement, its answer may take. */
+const PATIENCE_MS = 2000;
+/** Nobody waits longer to hear whether the database answers. */
+const PING_MS = 2000;
+const HEARTBEAT_ANSWER_MS = 2000;
+/** The queue's statements touch few rows. What runs longer is given up, and done again. */
+const QUEUE_ANSWER_MS = 8000;
 
 /**
  * How the driver reads values, in step with `db/kysely-codegen.json`. Counts and sums stay far below 2^53 and costs need no more than a double's
@@ -66,13 +82,19 @@ const types: pg.CustomTypesConfig = {
 export function connectDatabase(url: string, options: ConnectOptions = {}): Database {
   const poolSize = options.poolSize ?? 20;
   const places = new ConnectionPlaces(poolSize, CONNECTION_MS);
-  const app = new RolePool(url, 'guildhall_app', poolSize, options, places);
-  const system = new RolePool(url, 'guildhall_system', Math.max(2, Math.ceil(poolSize / 4)), options);
-  const listener = new Listener(clientConfig(options.directUrl ?? url, options));
+  const config = clientConfig(url, options);
+  const directConfig = clientConfig(options.directUrl ?? url, options);
+  const watch = new ConnectionWatch(config);
+  const directWatch = options.directUrl === undefined ? watch : new ConnectionWatch(directConfig);
+  const app = new RolePool('guildhall_app', poolSize, { ...options, config, watch, places });
+  const systemSize = Math.max(2, Math.ceil(poolSize / 4));
+  const system = new RolePool('guildhall_system', systemSize, { ...options, config, watch });
+  const listener = new Listener(directConfig, directWatch.clientClass(HEARTBEAT_ANSWER_MS));
   const workspaces = new Map<string, Kysely<DB>>();
-  const everything = handleOn(system.facade(''));
   return {
-    system: everything,
+    system: handleOn(system.facade('')),
+    keys: handleOn(system.facade('', KEY_TIMEOUT_MS)),
+    queueConfig: { ...directConfig, types: undefined, Client: directWatch.clientClass(QUEUE_ANSWER_MS) },
     forWorkspace(workspaceId) {
       const known = workspaces.get(workspaceId);
       if (known) return known;
@@ -83,9 +105,12 @@ export function connectDatabase(url: string, options: ConnectOptions = {}): Data
       return handle;
     },
     listen: (channel, handler, onGap) => listener.listen(channel, handler, onGap),
-    ping: async () => void (await system.pool.query('select 1')),
+    ping: () => inTime(system.ping(), () => void watch.check()),
     usage: () => ({ total: app.pool.totalCount, idle: app.pool.idleCount, waiting: places.waiting }),
-    end: async () => void (await Promise.all([app.pool.end(), system.pool.end(), listener.end()])),
+    end: async () => {
+      const closing = Promise.all([app.pool.end(), system.pool.end(), listener.end()]);
+      await Promise.all([watch.end(closing), directWatch.end(closing)]);
+    },
   };
 }
 
@@ -93,21 +118,53 @@ function handleOn(pool: PostgresPool): Kysely<DB> {
   return new Kysely<DB>({ dialect: new PostgresDialect({ pool }) });
 }
 
+/** The promise, or an error when it takes too long, which `onSilence` hears of. */
+async function inTime(answer: Promise<void>, onSilence: () => void): Promise<void> {
+  const late = new AbortController();
+  answer.catch(() => {});
+  const deadline = sleep(PING_MS, undefined, { signal: late.signal }).then(() => {
+    onSilence();
+    throw new Error('timeout exceeded when trying to connect');
+  });
+  try {
+    await Promise.race([answer, deadline]);
+  } finally {
+    late.abort();
+    deadline.catch(() => {});
+  }
+}
+
+/** How long an answer may take: the server has a moment to cancel a statement that exceeds its time. */
+function patienceOf(statementTimeoutMs: number): number {
+  return statementTimeoutMs === 0 ? Number.POSITIVE_INFINITY : statementTimeoutMs + PATIENCE_MS;
+}
+
+/** What a pool needs besides the options. */
+type PoolOptions = ConnectOptions & {
+  config: pg.ClientConfig;
+  watch: ConnectionWatch;
+  /** Workspaces take turns when connections are waited for. */
+  places?: ConnectionPlaces;
+};
+
 /** A pool whose statements run as one role. */
 class RolePool {
   readonly pool: pg.Pool;
   readonly #settings: SessionSettings;
   readonly #sessions = new WeakMap<pg.PoolClient, Session>();
+  readonly #watch: ConnectionWatch;
+  #pinging: Promise<void> | undefined;
   readonly #places: ConnectionPlaces | undefined;
   /** The workspace that each connection which is in use has its place from. */
   readonly #holders = new WeakMap<pg.PoolClient, string>();
 
-  /** With `places`, workspaces take turns when connections are waited for. */
-  constructor(url: string, role: string, size: number, options: ConnectOptions, places?: ConnectionPlaces) {
-    const { prepare = true, statementTimeoutMs = 30_000 } = options;
+  constructor(role: string, size: number, options: PoolOptions) {
+    const { prepare = true, statementTimeoutMs = STATEMENT_TIMEOUT_MS, config, watch, places } = options;
     this.#places = places;
+    this.#watch = watch;
     this.#settings = { role, prepare, statementTimeoutMs, onPreparedLost: options.onPreparedLost };
-    this.pool = new pg.Pool({ ...clientConfig(url, options), max: size, min: 1, idleTimeoutMillis: 60_000 });
+    const Client = watch.clientClass(patienceOf(statementTimeoutMs));
+    this.pool = new pg.Pool({ ...config, Client, max: size, min: 1, idleTimeoutMillis: 60_000 });
     const onError = options.onConnectionError ?? (() => {});
     this.pool.on('error', onError);
     // The pool handles errors of idle clients only: without this, a backend that dies during a request ends the process.
@@ -132,9 +189,29 @@ class RolePool {
     }
   }
 
-  /** The pool as one workspace's Kysely sees it. */
-  facade(workspaceId: string): PostgresPool {
-    const workspace = new WorkspaceSettings(this.#settings, workspaceId);
+  /** Asks for nothing over one connection; whoever calls it meanwhile gets the same answer. */
+  ping(): Promise<void> {
+    this.#pinging ??= this.#ping().finally(() => {
+      this.#pinging = undefined;
+    });
+    return this.#pinging;
+  }
+
+  async #ping(): Promise<void> {
+    const client = await this.pool.connect();
+    this.#watch.setPatience(client, PING_MS);
+    try {
+      await client.query('select 1');
+      client.release();
+    } catch (error) {
+      client.release(true);
+      throw error;
+    }
+  }
+
+  /** The pool as the Kysely of one workspace sees it. */
+  facade(workspaceId: string, statementTimeoutMs = this.#settings.statementTimeoutMs): PostgresPool {
+    const workspace = new WorkspaceSettings(this.#settings, workspaceId, statementTimeoutMs);
     return {
       connect: async () => {
         const client = await this.#clientFor(workspaceId);
@@ -143,6 +220,7 @@ class RolePool {
           session = new Session(client, this.#settings);
           this.#sessions.set(client, session);
         }
+        this.#watch.setPatience(client, patienceOf(statementTimeoutMs));
         try {
           await session.serve(workspace);
         } catch (error) {

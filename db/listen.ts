@@ -1,21 +1,33 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
+import type pg from 'pg';
 
 /** A listener of one channel, as `Listener.listen` takes it. */
 type Subscription = { handler: (payload: string) => void; onGap: () => void };
 
 const FIRST_DELAY_MS = 100;
-const MAX_DELAY_MS = 5000;
+const MAX_DELAY_MS = 2000;
+/** How often the connection is tried out; the watch closes it when the server does not answer. */
+const HEARTBEAT_MS = 5000;
+
+/** Asks nothing, which costs the server no transaction, and is answered. */
+const heartbeat: pg.Submittable & Record<'handleReadyForQuery' | 'handleError', () => void> = {
+  submit: (connection) => connection.sync(),
+  handleReadyForQuery: () => {},
+  handleError: () => {}, // 'end' follows.
+};
 
 /** Listens for notifications on a connection of its own, and reconnects when that is lost. */
 export class Listener {
   readonly #config: pg.ClientConfig;
   readonly #subscriptions = new Map<string, Set<Subscription>>();
   readonly #ended = new AbortController();
+  readonly #Client: typeof pg.Client;
   #client: Promise<pg.Client> | undefined;
 
-  constructor(config: pg.ClientConfig) {
+  /** `Client` is the class of a client that gives up when the server falls silent. */
+  constructor(config: pg.ClientConfig, Client: typeof pg.Client) {
     this.#config = config;
+    this.#Client = Client;
   }
 
   /**
@@ -44,7 +56,7 @@ export class Listener {
   }
 
   async #connect(): Promise<pg.Client> {
-    const client = new pg.Client(this.#config);
+    const client = new this.#Client(this.#config);
     client.on('notification', ({ channel, payload }) => {
       for (const subscription of this.#subscriptions.get(channel) ?? []) subscription.handler(payload ?? '');
     });
@@ -54,10 +66,12 @@ export class Listener {
       for (const channel of this.#subscriptions.keys())
         await client.query(`listen ${client.escapeIdentifier(channel)}`);
     } catch (error) {
-      client.end().catch(() => {});
+      client.connection.stream.destroy();
       throw error;
     }
+    const beat = setInterval(() => client.query(heartbeat), HEARTBEAT_MS).unref();
     client.once('end', () => {
+      clearInterval(beat);
       if (this.#ended.signal.aborted) return;
       this.#client = this.#reconnect();
       this.#client.catch(() => {}); // It ended in the meantime.

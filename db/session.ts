@@ -68,10 +68,10 @@ export class WorkspaceSettings {
   readonly #unnamed: LeadingStatement;
   readonly #named: LeadingStatement;
 
-  constructor(settings: SessionSettings, workspaceId: string) {
+  constructor(settings: SessionSettings, workspaceId: string, statementTimeoutMs: number) {
     const returns = [settings.role, workspaceId];
     this.#settings = settings;
-    this.#unnamed = { text: SETTINGS, values: [...returns, String(settings.statementTimeoutMs)], returns };
+    this.#unnamed = { text: SETTINGS, values: [...returns, String(statementTimeoutMs)], returns };
     this.#named = { ...this.#unnamed, name: SETTINGS_NAME };
   }
 

@@ -19,8 +19,8 @@ type AnyJob = Job<JobName>;
 
 /** What `startQueue` needs. */
 export interface QueueOptions {
-  /** Address of the database, with the login that owns the tables: the queue creates its own at the first start. */
-  url: string;
+  /** How to connect, with the login that owns the tables: the queue creates its own at the first start. */
+  connection: object;
   /** Every kind of job; a process that only queues jobs needs them too. */
   jobs: readonly AnyJob[];
   /** What processes that run jobs also do. */
@@ -53,7 +53,8 @@ export interface Queue extends Jobs {
  * Starts the queue: pg-boss over the service's own database. Jobs outlive the process, only one process claims each, and those of a
  * dead process are run again. A process that runs no jobs connects when it queues the first one.
  */
-export function startQueue({ url, jobs, upkeep = [], work, begin: begun, places, context }: QueueOptions): Queue {
+export function startQueue(options: QueueOptions): Queue {
+  const { connection, jobs, upkeep = [], work, begin: begun, places, context } = options;
   const { logger } = context;
   const ending = new AbortController();
   const jobContext: JobContext = { ...context, signal: ending.signal };
@@ -88,7 +89,7 @@ export function startQueue({ url, jobs, upkeep = [], work, begin: begun, places,
     // Imported here, so that a process that never queues a job does not load it.
     const { PgBoss } = await import('pg-boss');
     const boss = new PgBoss({
-      connectionString: url,
+      ...connection,
       schema: SCHEMA,
       application_name: 'guildhall-jobs',
       max: 4,

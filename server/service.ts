@@ -97,7 +97,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   // The queue takes a tenth of a second to load, and no job is in a hurry at the start.
   const firstReady = Promise.withResolvers<void>();
   const queue = startQueue({
-    url: databaseUrl,
+    connection: database.queueConfig,
     jobs: everyJob,
     upkeep: everyUpkeep({ url: databaseUrl, days: config.keepStepsDays }),
     work: config.role !== 'api',
@@ -105,7 +105,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     places: poolPlaces(config.backgroundTurns),
     context: { database, runtime, clock, logger },
   });
-  const authenticator = new Authenticator(database.system, clock);
+  const authenticator = new Authenticator(database.keys, clock);
   let ready = false;
   let serving = false;
   const telemetry = createTelemetry(

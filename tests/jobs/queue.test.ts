@@ -51,7 +51,7 @@ function queueOf(job: TestJob, work: boolean, url = scratch.url): Queue {
 
 function queueOfJobs(jobs: readonly Job<JobName>[], work: boolean, url = scratch.url): Queue {
   const context = { database: scratch.database, runtime: {} as JobContext['runtime'], clock: systemClock, logger };
-  const queue = startQueue({ url, jobs, work, places: poolPlaces(64), context });
+  const queue = startQueue({ connection: { connectionString: url }, jobs, work, places: poolPlaces(64), context });
   queues.push(queue);
   return queue;
 }

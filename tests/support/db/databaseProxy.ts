@@ -9,13 +9,23 @@ export interface DatabaseProxy {
   cut(): Promise<void>;
   /** Takes connections again, on the same port. */
   mend(): Promise<void>;
+  /** Lets nothing through on the connections that are open now, and tells nobody; new ones work. With `newToo`, these are silent as well. */
+  hush(newToo?: boolean): void;
+  /** New connections work again; those that are silent stay so. */
+  unhush(): void;
 }
 
 /** Starts one in front of the PostgreSQL of `url`. */
 export async function startDatabaseProxy(url: string): Promise<DatabaseProxy> {
   const target = new URL(url);
   const sockets = new Set<Socket>();
+  let silent = false;
   const server = createServer((client) => {
+    client.on('error', () => {});
+    if (silent) {
+      sockets.add(client);
+      return;
+    }
     const upstream = connect(Number(target.port), target.hostname);
     for (const socket of [client, upstream]) {
       sockets.add(socket);
@@ -44,5 +54,12 @@ export async function startDatabaseProxy(url: string): Promise<DatabaseProxy> {
       await closed;
     },
     mend: () => listen(port),
+    hush(newToo = false) {
+      silent = newToo;
+      for (const socket of sockets) socket.unpipe().pause();
+    },
+    unhush() {
+      silent = false;
+    },
   };
 }
