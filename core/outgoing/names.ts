@@ -43,6 +43,8 @@ const DEADLINE_MS = 5000;
 const OTHER_VERSION_MS = 300;
 /** Look-ups of one workspace under way, and waiting. A look-up holds a socket for five seconds at most. */
 const PLACES = { atOnce: 256, ofOne: 16, waitingOfOne: 500 };
+/** Characters of a name with the dot at its end (RFC 1035, 2.3.4). */
+const MAX_NAME = 254;
 /** Names in memory. */
 const MAX_NAMES = 5000;
 /** Addresses of a name that are used. */
@@ -95,6 +97,7 @@ export class NameResolver {
   /** All addresses of a name, those of version 4 first. Throws OutgoingFailed, or the signal's reason. */
   readonly lookup: Lookup = async (host, { workspaceId, signal }) => {
     signal.throwIfAborted();
+    if (host.length > MAX_NAME) throw new OutgoingFailed('dns', 'A host name has at most 253 characters.');
     const own = this.#system.addressesOf(host);
     if (own !== undefined) return own.map((address) => ({ address, family: net.isIP(address) }));
     const found = this.#known.get(host) ?? (await this.#join(host, workspaceId ?? OPERATOR, signal));

@@ -23,12 +23,21 @@ class SystemFile<T> {
     const now = performance.now();
     if (now - this.#checkedAt < RECHECK_MS) return this.#content;
     this.#checkedAt = now;
-    const state = statSync(this.#path, { throwIfNoEntry: false });
-    const version = state === undefined ? '' : `${state.ino} ${state.mtimeMs} ${state.size}`;
+    const version = versionOf(this.#path);
     if (version === this.#version) return this.#content;
     this.#version = version;
     this.#content = this.#parse(version === '' ? '' : readText(this.#path));
     return this.#content;
+  }
+}
+
+/** Changes with the file; '' when there is none. */
+function versionOf(path: string): string {
+  try {
+    const { ino, mtimeMs, size } = statSync(path);
+    return `${ino} ${mtimeMs} ${size}`;
+  } catch {
+    return '';
   }
 }
 

@@ -134,6 +134,12 @@ describe('a name that does not resolve', () => {
     }
   });
 
+  test('fails at once where it is longer than a name can be', async () => {
+    const error = await failureOf(addresses(resolver(), `${'a.'.repeat(200)}example.com`));
+    expect(error).toMatchObject({ reason: 'dns' });
+    expect(server.queries).toEqual([]);
+  });
+
   test('is asked for again after that moment', async () => {
     const names = resolver({ failureMs: 1 });
     await failureOf(addresses(names, 'late.example.com'));

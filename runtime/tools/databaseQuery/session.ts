@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { type CheckedLookup, resolveChecked } from '../../../core/outgoing/address.ts';
 import { systemNames } from '../../../core/outgoing/names.ts';
-import { OutgoingRefused } from '../../../core/outgoing.ts';
+import { OutgoingFailed, OutgoingRefused } from '../../../core/outgoing.ts';
 import { ToolFailure } from '../failure.ts';
 import type { DatabaseTarget } from './connection.ts';
 import { type Column, rowReader } from './values.ts';
@@ -210,8 +210,9 @@ function openingMessage(error: unknown, code: string): string {
   if (/^(ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH|INVALID_CA|EPROTO)/.test(code)) {
     return `No secure connection to the database could be made (${code}).`;
   }
+  if (error instanceof OutgoingFailed && error.reason === 'dns')
+    return 'The host of the connection could not be resolved.';
   const message = Error.isError(error) ? error.message : '';
-  if (/could not be resolved|has no address/.test(message)) return 'The host of the connection could not be resolved.';
   if (message.startsWith('SASL')) return 'The login to the database failed: check the password of the connection.';
   if (message.startsWith('Connection terminated')) return 'The server of the connection closed it.';
   return 'The server of the connection does not answer as PostgreSQL does.';
