@@ -1,5 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerOptions, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type ApiError, fault } from '../core/errors.ts';
 import { createNodeServer } from '../core/nodeHttp.ts';
@@ -33,24 +33,34 @@ export function createHttpServer(options: ServerOptions = {}): HttpServer {
   let listener: RequestListener = notReadyYet;
   let draining = false;
   const answers = new Set<ServerResponse>();
+  /** The last answer that each connection waits for: requests may come one after the other without a wait. */
+  const last = new Map<Socket, ServerResponse>();
 
-  function begin(response: ServerResponse): void {
+  function begin({ socket }: IncomingMessage, response: ServerResponse): void {
+    const earlier = last.get(socket);
     answers.add(response);
-    response.once('close', () => answers.delete(response));
-    if (draining) response.setHeader('Connection', 'close');
+    last.set(socket, response);
+    response.once('close', () => {
+      answers.delete(response);
+      if (last.get(socket) === response) last.delete(socket);
+    });
+    if (!draining) return;
+    // Node would handle this request, and end the connection after the earlier answer.
+    if (earlier && !earlier.headersSent) earlier.removeHeader('Connection');
+    response.setHeader('Connection', 'close');
   }
 
   // Node's own answer to a missing Host has no body; hostFault() has one.
   const server = createNodeServer({ keepAliveTimeout: KEEP_ALIVE_MS, ...options, requireHostHeader: false });
   server.on('request', (request, response) => {
-    begin(response);
+    begin(request, response);
     const wrong = hostFault(request);
     if (wrong) return refuse(request, response, wrong);
     request.url = toOriginForm(request.url ?? '');
     listener(request, response);
   });
   server.on('checkExpectation', (request, response) => {
-    begin(response);
+    begin(request, response);
     refuse(request, response, fault('EXPECTATION_FAILED'));
   });
   server.on('clientError', (error, socket) => {
@@ -78,7 +88,7 @@ export function createHttpServer(options: ServerOptions = {}): HttpServer {
     },
     drain() {
       draining = true;
-      for (const answer of answers) if (!answer.headersSent) answer.setHeader('Connection', 'close');
+      for (const answer of last.values()) if (!answer.headersSent) answer.setHeader('Connection', 'close');
     },
     async close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));

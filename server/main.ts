@@ -13,7 +13,7 @@ import { seedDemo } from './demo.ts';
 import { createHttpServer } from './httpServer.ts';
 import { createLogger } from './logger.ts';
 import { createService } from './service.ts';
-import { addressOf, listenError, startError } from './startError.ts';
+import { addressOf, listenError, type Setting, startError } from './startError.ts';
 import { type RunningService, stop } from './stop.ts';
 import { listenForStopSignals } from './stopSignals.ts';
 
@@ -53,7 +53,7 @@ async function start(): Promise<RunningService> {
     return await serve({ config, contract, logger, embedded, http, metrics, port });
   } catch (error) {
     await embedded?.stop();
-    throw databaseFault(error) ? startError(databaseSetting(config), error) : error;
+    throw databaseFault(error) ? startError(databaseSettings(config).pooled, error) : error;
   }
 }
 
@@ -80,7 +80,9 @@ interface Started {
 async function serve({ config, contract, logger, embedded, http, metrics, port }: Started): Promise<RunningService> {
   const url = config.databaseUrl ?? embedded?.url() ?? '';
   const directUrl = config.databaseDirectUrl ?? url;
-  await migrateWhenReachable(directUrl, config, logger);
+  const settings = databaseSettings(config);
+  const wait = waiter(config, logger);
+  await wait(settings.direct, () => migrate(directUrl, { log: (line) => logger.info(line) }));
   const database = connectDatabase(url, {
     directUrl,
     poolSize: config.poolSize,
@@ -89,6 +91,7 @@ async function serve({ config, contract, logger, embedded, http, metrics, port }
       logger.warn('the pooler loses prepared statements, so none are used: set GUILDHALL_DATABASE_PREPARE=false'),
     onConnectionError: (error) => logger.warn({ err: error }, 'database connection lost'),
   });
+  if (settings.pooled !== settings.direct) await wait(settings.pooled, () => database.ping());
   const service = await createService({
     config,
     contract,
@@ -119,25 +122,26 @@ async function serve({ config, contract, logger, embedded, http, metrics, port }
   return { http, metrics, service, database, embedded, drainMs };
 }
 
-/** Brings the database up to date, as soon as it can be reached. */
-async function migrateWhenReachable(url: string, config: Config, logger: Logger): Promise<void> {
-  const setting = databaseSetting(config);
-  try {
-    await whenReachable(() => migrate(url, { log: (line) => logger.info(line) }), {
-      timeoutMs: config.databaseWaitSeconds * 1000,
-      waiting: (reason) => logger.warn(`${setting} does not answer, and is waited for: ${reason}`),
-      signal: signals.stop,
-    });
-  } catch (error) {
-    throw signals.stop.aborted ? error : startError(setting, error);
-  }
+/** Returns a function that does something with the database that a setting names, as soon as that can be reached. */
+function waiter({ databaseWaitSeconds }: Config, logger: Logger) {
+  return async (setting: Setting, work: () => Promise<unknown>): Promise<void> => {
+    try {
+      await whenReachable(work, {
+        timeoutMs: databaseWaitSeconds * 1000,
+        waiting: (reason) => logger.warn(`${setting} does not answer, and is waited for: ${reason}`),
+        signal: signals.stop,
+      });
+    } catch (error) {
+      throw signals.stop.aborted ? error : startError(setting, error);
+    }
+  };
 }
 
-/** The setting that says where the database is, without a password. */
-function databaseSetting({ databaseUrl, databaseDirectUrl, dataDir }: Config) {
-  // The migrations, which come first, go over it.
-  if (databaseDirectUrl) return `GUILDHALL_DATABASE_DIRECT_URL ${addressOf(databaseDirectUrl)}` as const;
-  return databaseUrl ? (`DATABASE_URL ${addressOf(databaseUrl)}` as const) : (`GUILDHALL_DATA_DIR ${dataDir}` as const);
+/** The settings that say where the database is, without a password: for the migrations, and for everything else. */
+function databaseSettings({ databaseUrl, databaseDirectUrl, dataDir }: Config): { direct: Setting; pooled: Setting } {
+  const pooled: Setting = databaseUrl ? `DATABASE_URL ${addressOf(databaseUrl)}` : `GUILDHALL_DATA_DIR ${dataDir}`;
+  const direct: Setting = databaseDirectUrl ? `GUILDHALL_DATABASE_DIRECT_URL ${addressOf(databaseDirectUrl)}` : pooled;
+  return { direct, pooled };
 }
 
 function fail(error: unknown): never {

@@ -1,7 +1,7 @@
 import { reasonOf } from '../db/reachable.ts';
 
 /** A setting by name, as a message says it. */
-type Setting = `${
+export type Setting = `${
   | 'PORT'
   | 'HOST'
   | 'DATABASE_URL'

@@ -160,6 +160,20 @@ describe('DATABASE_URL', () => {
     await database.drop();
   });
 
+  test('of a pooler is waited for as well, and named, though the database behind it answers', async () => {
+    const database = await createTestDatabase();
+    const pooler = `postgres://me:s3cret-word@127.0.0.1:${await freePort()}/x`;
+    const { code, stdout, stderr } = await refused({
+      DATABASE_URL: pooler,
+      GUILDHALL_DATABASE_DIRECT_URL: database.url,
+      GUILDHALL_DATABASE_WAIT_SECONDS: '6',
+    });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^DATABASE_URL 127\.0\.0\.1:\d+\/x cannot be used: connect ECONNREFUSED [^\n]+\n$/);
+    expect(stdout).toMatch(/"DATABASE_URL [^"]+ does not answer, and is waited for: connect ECONNREFUSED/);
+    await database.drop();
+  });
+
   test('of a newer version is named', async () => {
     const database = await createTestDatabase();
     await adminQuery("insert into schema_migrations (name, checksum) values ('9999_later.sql', 'x')", database.name);

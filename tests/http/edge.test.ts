@@ -5,6 +5,7 @@ import { API_PREFIX, operations } from '../../generated/operations.ts';
 import { createHttpServer } from '../../server/httpServer.ts';
 import { startTestApp, type TestApp } from '../support/http/app.ts';
 import { exampleRequest, operationIds } from '../support/http/exampleRequest.ts';
+import { until } from '../support/poll.ts';
 
 /** What happens to a request before any route sees it, on plain sockets: clients and proxies write what they like. */
 
@@ -181,6 +182,32 @@ test('before there is a service, the port is alive and not ready', async () => {
   expect(early).toMatchObject({ status: 503, body: { code: 'UNAVAILABLE' } });
   expect(Number(early.headers.get('retry-after'))).toBeGreaterThan(0);
   http.cut();
+  await http.close();
+});
+
+test('an answer that ends its connection is the last of those that the connection waits for', async () => {
+  const http = createHttpServer();
+  const waiting = new Map<string, ServerResponse>();
+  http.handle((request, response) => void waiting.set(request.url ?? '', response));
+  const origin = `http://127.0.0.1:${await http.listen(0, '127.0.0.1')}`;
+  const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
+  const received = exchange(get('/1') + get('/2'), origin);
+  const other = exchange(get('/3'), origin);
+  await until(() => waiting.size === 3, 10_000);
+  http.drain();
+  for (const [path, response] of waiting) response.end(path);
+  const answers = (await received).split(/(?=HTTP\/1\.1)/).map(parse);
+  expect(answers.map(({ headers, body }) => [body, headers.connection])).toEqual([
+    ['/1', 'keep-alive'],
+    ['/2', 'close'],
+  ]);
+  expect(parse(await other)).toMatchObject({ body: '/3', headers: { connection: 'close' } });
+  // Those that come later, too.
+  waiting.clear();
+  const late = exchange(get('/4') + get('/5') + get('/6'), origin);
+  await until(() => waiting.size === 3, 10_000);
+  for (const [path, response] of waiting) response.end(path);
+  expect((await late).match(/^\/\d|(?<=\n)\/\d|Connection: close/g)).toEqual(['/4', '/5', 'Connection: close', '/6']);
   await http.close();
 });
 
