@@ -7,6 +7,7 @@ import { measureKnowledgeProcessing } from './bench/knowledgeProcessing.ts';
 import { measureKnowledgeSearch } from './bench/knowledgeSearch.ts';
 import { measureMemory } from './bench/memory.ts';
 import { measureMessages } from './bench/messages.ts';
+import { measureNeighbours } from './bench/neighbours.ts';
 import { summarise } from './bench/profile.ts';
 import { measureReads } from './bench/reads.ts';
 import { type Figure, figureTable, passes, pretty } from './bench/report.ts';
@@ -23,7 +24,7 @@ import { type BenchServiceOptions, openWorld, type World } from './bench/world.t
  */
 const USAGE = `Usage: npm run bench -- [--only NAME]… [--json] [--variants] [--load-seconds N]
 
-  --only NAME       one of: reads, messages, runtime, streaming, streams, background-turns, start-up, memory, round-trips, knowledge-processing, knowledge-search; may be repeated
+  --only NAME       one of: reads, messages, runtime, streaming, streams, background-turns, start-up, memory, neighbours, round-trips, knowledge-processing, knowledge-search; may be repeated
   --json            figures as JSON instead of a table
   --variants        also compares the service without its request log
   --load-seconds N  length of the load before memory is measured; default 60
@@ -61,6 +62,7 @@ const measures: Record<string, (world: World) => Promise<Figure[]>> = {
   streaming: measureStreaming,
   streams: measureStreams,
   'background-turns': measureBackgroundTurns,
+  neighbours: (world) => measureNeighbours(world, profiled('neighbours')),
   'start-up': measureStartUp,
   memory: (world) => measureMemory(world, Number(options['load-seconds'])),
   'knowledge-processing': measureKnowledgeProcessing,
@@ -109,7 +111,7 @@ async function main(): Promise<void> {
   console.log(figureTable(figures));
   for (const name of options.profile === undefined
     ? []
-    : ['reads', 'messages', 'runtime'].filter((one) => chosen.includes(one))) {
+    : ['reads', 'messages', 'runtime', 'neighbours'].filter((one) => chosen.includes(one))) {
     console.log(`\n${name}\n${summarise(resolve(options.profile ?? '', name))}`);
   }
   console.log(

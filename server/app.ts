@@ -10,6 +10,7 @@ import { checkHead } from './api/headCheck.ts';
 import { keyOf } from './api/idempotency/key.ts';
 import { identify } from './api/identify.ts';
 import type { RateLimiter } from './api/rateLimit.ts';
+import type { RequestTurns } from './api/requestTurns.ts';
 import { type ResponderParts, respond } from './api/respond.ts';
 import { checkStorable } from './api/storable.ts';
 import type { UnderWay } from './api/underWay.ts';
@@ -26,6 +27,7 @@ export interface AppParts extends ResponderParts {
   rateLimiter: RateLimiter;
   underWay: UnderWay;
   unread: UnreadAnswers;
+  requestTurns: RequestTurns;
   logger: Logger;
   telemetry: Telemetry;
   /** The folder for the files of a request, while it is handled. */
@@ -85,7 +87,9 @@ export function createApp(parts: AppParts): Express {
       leave = parts.underWay.enter(principal, operation.operationId, response);
       checkStorable(match.params, '/path');
       const query = readQuery(search);
-      const body = await readRequestBody(request, operation, parts.uploadDir);
+      const { workspaceId } = principal;
+      const turn = () => parts.requestTurns.take(workspaceId);
+      const body = await readRequestBody(request, operation, { uploadDir: parts.uploadDir, turn });
       const { headers, method } = request;
       const target = `${method} ${path}`;
       const exchange = {

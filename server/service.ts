@@ -21,6 +21,7 @@ import type { Contract } from './api/contract/contract.ts';
 import { HeldClaims } from './api/idempotency/claims.ts';
 import { ProgressReader } from './api/idempotency/progress.ts';
 import { createRateLimiter } from './api/rateLimit.ts';
+import { RequestTurns } from './api/requestTurns.ts';
 import { UnderWay } from './api/underWay.ts';
 import { UnreadAnswers } from './api/unread.ts';
 import { type AppParts, createApp, createMetricsApp } from './app.ts';
@@ -118,6 +119,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     rateLimiter: createRateLimiter(config.rateLimit),
     underWay: new UnderWay(),
     unread: new UnreadAnswers(),
+    requestTurns: new RequestTurns(),
     forWorkspace: database.forWorkspace,
     claims: new HeldClaims(database.system),
     attempts: new Map(),

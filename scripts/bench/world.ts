@@ -56,6 +56,8 @@ export interface World {
   startService(options?: BenchServiceOptions): Promise<Child>;
   /** Starts the bare server, after a check that its responses equal those of the service. */
   startBare(service: Child, prepare: boolean): Promise<Child>;
+  /** Makes another workspace with a published agent like the first one's, through a running service. */
+  addWorkspace(service: Child): Promise<{ agentId: string; headers: Record<string, string> }>;
   /** Starts the model server that answers without delay, in a process of its own. */
   startModels(): Promise<Child>;
   /** Runs a query on the shared database, without row-level security. */
@@ -171,6 +173,16 @@ async function furnish(folder: string, postgres: EmbeddedPostgres): Promise<Worl
           throw new Error(`The bare server returns another response for ${path} than the service.`);
       }
       return bare;
+    },
+    async addWorkspace(service) {
+      const { apiKey } = await makeWorkspace(databaseUrl);
+      const own = { 'x-api-key': apiKey };
+      const api = (method: string, path: string, body?: object) =>
+        callJson(service.url + API_PREFIX + path, method, own, body);
+      const agentId = String((await api('POST', '/agents', { name: 'Shop assistant' })).publicId);
+      await api('PATCH', `/agents/${agentId}`, { aiModelPublicId: modelId, systemPrompt: SYSTEM_PROMPT });
+      await api('POST', `/agents/${agentId}/publish`);
+      return { agentId, headers: own };
     },
     startModels: () => startChild({ script: 'tests/support/servers/modelServerCli.ts', readyLine: /^(http\S+)$/m }),
     query: async <Row extends pg.QueryResultRow>(text: string) => (await admin.query<Row>(text)).rows,

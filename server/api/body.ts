@@ -89,6 +89,14 @@ export interface Body {
   form?: Form;
 }
 
+/** What the reading of a body needs. */
+export interface BodyOptions {
+  /** The folder for temporary files. */
+  uploadDir: string;
+  /** Waits for the turn of the request's workspace: parsing computes, and receiving does not. */
+  turn(): Promise<void> | undefined;
+}
+
 /**
  * Reads the body of an operation: JSON to memory, a form to temporary files in `uploadDir`, which the caller discards.
  * Throws PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE (type, charset or encoding) or VALIDATION_ERROR (not what it says it
@@ -97,10 +105,13 @@ export interface Body {
 export async function readRequestBody(
   request: IncomingMessage,
   operation: DocumentedOperation,
-  uploadDir: string,
+  { uploadDir, turn }: BodyOptions,
 ): Promise<Body> {
   const accepted = operation.requestBody && Object.keys(operation.requestBody.content);
-  if (!accepted || !hasBody(request)) return {};
+  if (!accepted || !hasBody(request)) {
+    await turn();
+    return {};
+  }
   const type = mediaType(request);
   if (!accepted.includes(type))
     throw fault('UNSUPPORTED_MEDIA_TYPE', `Send the body as ${accepted.sort().join(' or ')}.`);
@@ -108,20 +119,23 @@ export async function readRequestBody(
     throw fault('UNSUPPORTED_MEDIA_TYPE', 'Send the body without Content-Encoding.');
   }
   if (operation.form && type === 'multipart/form-data') {
-    return { form: await readForm(request, operation.form, { dir: uploadDir }) };
+    const form = await readForm(request, operation.form, { dir: uploadDir });
+    await turn();
+    return { form };
   }
-  const json = await readJson(request);
+  const json = await readJson(request, turn);
   // Generated clients send null for a body that nobody has set.
   return { json: json === null && !operation.requestBody?.required ? undefined : json };
 }
 
 /** Reads a JSON body; `undefined` when there is none. */
-async function readJson(request: IncomingMessage): Promise<unknown> {
+async function readJson(request: IncomingMessage, turn: BodyOptions['turn']): Promise<unknown> {
   const charset = /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(request.headers['content-type'] ?? '')?.[1];
   if (charset && charset.toLowerCase() !== 'utf-8') {
     throw fault('UNSUPPORTED_MEDIA_TYPE', 'Send the body as application/json in UTF-8.');
   }
   const bytes = await readAll(request, JSON_LIMIT);
+  await turn();
   if (bytes.length === 0) return undefined;
   // Parsing takes far longer than counting, and there is a bound for it.
   const passed = boundPassed(bytes, PARSED);

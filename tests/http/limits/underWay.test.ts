@@ -102,6 +102,38 @@ describe('429 RATE_LIMITED', () => {
     await begun(app, agent, 'Again.', workspace.apiKey);
   });
 
+  test('requests whose connection is lost are not under way, also those whose answers waited for an earlier one', async () => {
+    const workspace = await app.database.seedWorkspace({ limits: { request_limit: 3 } });
+    const agent = await publishedAgent(app, {}, workspace.apiKey);
+    models.script({ silence: true });
+    const { port, hostname } = new URL(app.origin);
+    const socket = connect(Number(port), hostname);
+    sockets.push(socket.on('error', () => {}));
+    const body = JSON.stringify({ content: 'Hello.' });
+    const head = (request: string, length = 0) =>
+      [
+        `${request} HTTP/1.1`,
+        'Host: x',
+        `X-Api-Key: ${workspace.apiKey}`,
+        'Content-Type: application/json',
+        `Content-Length: ${length}`,
+        '',
+        '',
+      ].join('\r\n');
+    const message = head(`POST ${API_PREFIX}/agents/${agent}/messages`, body.length) + body;
+    socket.write(message + head(`GET ${API_PREFIX}/health`).repeat(3));
+    await models.received(1);
+    await poll(
+      () => health(workspace),
+      ({ status }) => status === 429,
+    );
+    socket.destroy();
+    await poll(
+      () => health(workspace),
+      ({ status }) => status === 200,
+    );
+  });
+
   test('a changed limit holds within five seconds', async () => {
     const workspace = await app.database.seedWorkspace();
     await health(workspace).expect(200);
