@@ -1545,6 +1545,12 @@ export interface paths {
          *     to 4,000 characters. Attachments are seen only in the turn that they were sent with. When the history does not fit
          *     the context of the model, the oldest messages are left out.
          *
+         *     **Cut replies.** A reply that may not be whole ends with a sentence in brackets, after a blank line, that says why:
+         *     the model reached its limit of length, its provider withheld the rest, the answer is larger than this service takes
+         *     (4 MiB unless its operator chose another limit), or the agent used all of its steps. What came is kept, and the turn
+         *     counts as one with a reply. A connection to the model that breaks in the middle of an answer is 502
+         *     `MODEL_PROVIDER_ERROR`, and its message says so.
+         *
          *     **Approvals.** A call that needs an approval is not made yet: the reply says so, and `pendingApprovals` lists it.
          *     The next message decides (`PendingApproval`). When an operator decides instead, the agent continues without a
          *     message, and `listConversationMessages` has its reply.
@@ -1592,6 +1598,10 @@ export interface paths {
          *     - of the conversation: `CONVERSATION_NOT_FOUND` (deleted meanwhile), `CONVERSATION_PAUSED`, `CONVERSATION_ENDED`
          *     - of the message: `ATTACHMENT_TOO_LARGE`, `UNSUPPORTED_ATTACHMENT`
          *     - of the turn: `OPERATION_LIMIT_REACHED`, `AGENT_TIMEOUT`, `MODEL_PROVIDER_ERROR`, `UNAVAILABLE`, `INTERNAL_ERROR`
+         *
+         *     `MODEL_PROVIDER_ERROR` is also the code when the connection to the model breaks in the middle of the reply; the
+         *     message says so. A reply that is cut for another reason ends with a sentence that says why, as the last
+         *     `text-delta` (`sendMessage`).
          *
          *     `UNAVAILABLE` means that the service stops or has lost its database. Send the message again, with the
          *     `conversationId` if it has come.

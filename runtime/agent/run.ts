@@ -1,18 +1,18 @@
 import { newId } from '../../core/ids.ts';
 import { storeApprovedOutput, takeApproved } from '../../db/queries/turns/approvals.ts';
+import { DEFAULT_MAX_ANSWER_BYTES } from '../models/answerLimit.ts';
 import { callModel, type ModelAnswer } from '../models/call.ts';
 import type { ModelDescriptor } from '../models/catalogue.ts';
 import type { ModelMessage } from '../models/prompt.ts';
 import { withoutProviderParts } from '../models/prompt.ts';
 import { type AgentRun, callsLeft, type RunOutcome } from './agentRun.ts';
 import { fitStep } from './fitResults.ts';
+import { MAX_STEPS, noticeOf } from './notices.ts';
 import type { PausedCall, PausedRun, Resumption } from './paused.ts';
 import type { StepEnd } from './stepLog.ts';
 import type { Suspension, ToolOutput } from './tool.ts';
 import { runTool, type Toolset, type ToolsetEntry } from './toolset.ts';
 
-/** Steps of one agent for one message. The last one must be an answer. */
-const MAX_STEPS = 24;
 /** Calls in one step. The model is told that the others were not made. */
 const MAX_CALLS = 32;
 /** Characters of the instructions that are stored with the first step of an agent. */
@@ -52,9 +52,18 @@ class AgentLoop {
     for (let step = 1; ; step += 1) {
       const last = step >= MAX_STEPS || callsLeft(turn, this.#agent.depth) <= 1;
       const answer = await this.#callModel(last);
-      this.#text += `${this.#text !== '' && answer.text !== '' ? BETWEEN_STEPS : ''}${answer.text}`;
-      this.#startsParagraph = this.#text !== '';
-      if (answer.toolCalls.length === 0 || last) return this.#outcome(null);
+      this.#add(answer.text);
+      const { maxAnswerBytes = DEFAULT_MAX_ANSWER_BYTES } = this.#run.scope.runtime.models;
+      const isOversized = answer.isOversized === true || Buffer.byteLength(this.#text) > maxAnswerBytes;
+      if (answer.toolCalls.length === 0 || last || isOversized) {
+        const notice = noticeOf({
+          finishReason: answer.finishReason,
+          exceededBytes: isOversized ? maxAnswerBytes : undefined,
+          reachedLimit: last ? (step >= MAX_STEPS ? 'steps' : 'calls') : undefined,
+        });
+        if (notice !== undefined) this.#say(notice);
+        return this.#outcome(null);
+      }
       this.#messages.push({ role: 'assistant', content: answer.content });
       const calls = await this.#callTools(answer, toolset);
       const paused = this.#addResults(calls);
@@ -67,6 +76,18 @@ class AgentLoop {
     const resumed = await settleAll(calls.map((call) => this.#resumeCall(call, resumption)));
     const paused = this.#addResults(resumed);
     return paused ? this.#outcome(paused) : this.run();
+  }
+
+  /** Adds a step's text to that of the run. */
+  #add(text: string): void {
+    this.#text += `${this.#text !== '' && text !== '' ? BETWEEN_STEPS : ''}${text}`;
+    this.#startsParagraph = this.#text !== '';
+  }
+
+  /** Adds a sentence of the service to the reply. */
+  #say(notice: string): void {
+    if (this.#run.onText) this.#stream(notice, this.#run.onText);
+    this.#add(notice);
   }
 
   #outcome(paused: PausedRun | null): RunOutcome {

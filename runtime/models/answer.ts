@@ -14,6 +14,14 @@ import { toStorableJson } from '../../core/json.ts';
 import { boundPassed } from '../../core/jsonBounds.ts';
 import { toStorable } from '../../core/text.ts';
 import { MAX_DEPTH } from '../tools/request/response.ts';
+import {
+  AnswerMeter,
+  OVERSIZED,
+  OversizedAnswer,
+  oversizedAnswerIn,
+  textsOfBegun,
+  UNKNOWN_USAGE,
+} from './answerLimit.ts';
 import { UnfinishedAnswer } from './errors.ts';
 import { type AssistantPart, hasContent } from './prompt.ts';
 
@@ -40,10 +48,21 @@ export type RawAnswer = {
 const isRead = (part: { type: string }): part is RawPart =>
   part.type === 'text' || part.type === 'reasoning' || part.type === 'tool-call';
 
-/** Requests the answer in one piece. */
+/** An answer that was cut at the limit of its size. Its calls are dropped: there may be more of them, and they may belong together. */
+function oversized(parts: readonly RawPart[]): RawAnswer {
+  return { parts: parts.filter(({ type }) => type !== 'tool-call'), usage: UNKNOWN_USAGE, finish: OVERSIZED };
+}
+
+/** Requests the answer in one piece. Of one that is over its limit (transport.ts) the text that came is returned. */
 export async function generate(model: LanguageModelV4, options: LanguageModelV4CallOptions): Promise<RawAnswer> {
-  const { content, usage, finishReason } = await model.doGenerate(options);
-  return { parts: content.filter(isRead), usage, finish: finishReason };
+  try {
+    const { content, usage, finishReason } = await model.doGenerate(options);
+    return { parts: content.filter(isRead), usage, finish: finishReason };
+  } catch (error) {
+    const cut = oversizedAnswerIn(error);
+    if (!cut) throw error;
+    return oversized(textsOfBegun(cut.begun).map((text) => ({ type: 'text', text })));
+  }
 }
 
 /** Assembles the texts and thoughts of a stream. They arrive as blocks with ids, and blocks may overlap. */
@@ -98,21 +117,28 @@ class Pieces {
   }
 }
 
-/** Requests the answer as a stream and passes each piece of its text to `onText`. Waits for a returned promise before the next. */
+/**
+ * Requests the answer as a stream and passes each piece of its text to `onText`. Waits for a returned promise before the next. Of an
+ * answer with more than `maxBytes` of text, thoughts and arguments, what came until then is returned.
+ */
 export async function stream(
   model: LanguageModelV4,
   options: LanguageModelV4CallOptions,
+  maxBytes: number,
   onText: (delta: string) => void | Promise<void>,
 ): Promise<RawAnswer> {
-  const { stream: parts } = await model.doStream(options);
-  const reader = parts.getReader();
+  let reader: ReadableStreamDefaultReader<LanguageModelV4StreamPart> | undefined;
   const blocks = new Blocks();
   const pieces = new Pieces();
+  const meter = new AnswerMeter(maxBytes);
   const end: Partial<Omit<RawAnswer, 'parts'>> = {};
   try {
+    reader = (await model.doStream(options)).stream.getReader();
     for (;;) {
-      const { done, value: part } = await reader.read();
+      const { done, value } = await reader.read();
       if (done) break;
+      const part = meter.fit(value);
+      if (part === undefined) throw new OversizedAnswer('');
       blocks.take(part);
       if (part.type === 'text-delta') {
         const piece = pieces.take(part.delta);
@@ -120,10 +146,12 @@ export async function stream(
         if (handed !== undefined) await handed;
       } else if (part.type === 'error') throw part.error;
       else if (part.type === 'finish') Object.assign(end, { usage: part.usage, finish: part.finishReason });
+      if (meter.isExceeded) throw new OversizedAnswer('');
     }
   } catch (error) {
     // Closes the connection, so that the provider stops generating.
-    reader.cancel(error).catch(() => {});
+    reader?.cancel(error).catch(() => {});
+    if (oversizedAnswerIn(error)) return oversized(blocks.parts);
     throw error;
   }
   if (end.usage === undefined || end.finish === undefined) throw new UnfinishedAnswer();

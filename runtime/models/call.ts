@@ -6,6 +6,7 @@ import type {
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider';
 import { generate, type ModelToolCall, type RawAnswer, readAnswer, stream } from './answer.ts';
+import { DEFAULT_MAX_ANSWER_BYTES, OVERSIZED } from './answerLimit.ts';
 import { catalogueEntry, type ModelDescriptor, type ModelProvider } from './catalogue.ts';
 import { type CallUsage, costUsd } from './cost.ts';
 import { MalformedCall, modelFault, UnfinishedAnswer } from './errors.ts';
@@ -53,6 +54,8 @@ export type ModelAnswer = {
   costUsd: number;
   /** `length`: cut at the model's own limit; `content-filter`: the provider withheld the rest. */
   finishReason: LanguageModelV4FinishReason['unified'];
+  /** The answer was cut at `maxAnswerBytes` of the settings. It has no calls then. */
+  isOversized?: true;
 };
 
 const DEFAULT_EFFORT = 'medium';
@@ -135,13 +138,14 @@ function finishOf(unified: ModelAnswer['finishReason'], calls: number): ModelAns
 
 /**
  * Calls a model and waits for its whole answer. Without `onText` the provider returns it in one piece, which is cheaper; with it the
- * answer is streamed. Failures before the first piece are retried as the settings say.
+ * answer is streamed. Failures before the first piece are retried as the settings say. An answer over the limit of the settings is cut.
  *
  * Throws MODEL_PROVIDER_ERROR (a sentence for people, without secrets), UNSUPPORTED_ATTACHMENT, or the abort signal's
  * own reason when the caller ended the call. Errors of `onText` pass through as they are.
  */
 export async function callModel(settings: ModelSettings, call: ModelCall): Promise<ModelAnswer> {
   const { model, abortSignal, onText } = call;
+  const { maxAnswerBytes = DEFAULT_MAX_ANSWER_BYTES } = settings;
   abortSignal?.throwIfAborted();
   const options = callOptions(call);
   let begun = false;
@@ -163,14 +167,17 @@ export async function callModel(settings: ModelSettings, call: ModelCall): Promi
     const language = await languageModel(settings, model);
     const raw = await withRetries(
       async () =>
-        finished(await (onText === undefined ? generate(language, options) : stream(language, options, hand))),
+        finished(
+          await (onText === undefined ? generate(language, options) : stream(language, options, maxAnswerBytes, hand)),
+        ),
       { retries: settings.retries, begun: () => begun, abortSignal },
     );
     const toolNames = new Set(mayCall(call) ? call.tools?.map(({ name }) => name) : []);
     const said = readAnswer(raw, toolNames);
     const usage = usageOf(raw, options);
     const finishReason = finishOf(raw.finish.unified, said.toolCalls.length);
-    return { ...said, usage, costUsd: costUsd(model, usage), finishReason };
+    const isOversized = raw.finish === OVERSIZED ? { isOversized: true as const } : {};
+    return { ...said, usage, costUsd: costUsd(model, usage), finishReason, ...isOversized };
   } catch (error) {
     if (abortSignal?.aborted) throw abortSignal.reason;
     if (listenerFailed) throw error;

@@ -1,5 +1,6 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { fault } from '../../core/errors.ts';
+import { DEFAULT_MAX_ANSWER_BYTES } from './answerLimit.ts';
 import { builtinModel } from './builtin/model.ts';
 import type { ModelDescriptor, ModelProvider } from './catalogue.ts';
 import type { ModelSettings } from './settings.ts';
@@ -35,15 +36,20 @@ export function isConfigured(settings: ModelSettings, provider: ModelProvider): 
 
 type Factory = (modelId: string) => LanguageModelV4;
 
-// One connection pool for all providers, created by the first call.
-let pool: typeof globalThis.fetch | undefined;
+/** One connection pool for all providers, created by the first call; one for each limit of answers. */
+const pools = new Map<number, typeof globalThis.fetch>();
+
+function poolOf({ maxAnswerBytes = DEFAULT_MAX_ANSWER_BYTES }: ModelSettings): typeof globalThis.fetch {
+  const pool = pools.get(maxAnswerBytes) ?? modelFetch(maxAnswerBytes);
+  pools.set(maxAnswerBytes, pool);
+  return pool;
+}
 
 /** The packages are imported at the first use, because each costs start time and memory. */
 async function load(settings: ModelSettings, provider: Exclude<ModelProvider, 'builtin'>): Promise<Factory> {
   const baseURL = baseUrlOf(settings, provider);
   if (baseURL === undefined) throw notConfigured(provider);
-  pool ??= modelFetch();
-  const shared = { baseURL, fetch: pool };
+  const shared = { baseURL, fetch: poolOf(settings) };
   switch (provider) {
     case 'openai': {
       const { createOpenAI } = await import('@ai-sdk/openai');

@@ -22,10 +22,15 @@ export type ModelSettings = {
   speech?: AudioModelName;
   /** Maximum number of retries of a call before a part of its answer has arrived (0 = none). */
   retries: number;
+  /** Bytes of an answer: its text, thoughts and arguments of calls when it is streamed, the provider's whole JSON otherwise. Default 4 MiB. */
+  maxAnswerBytes?: number;
 };
 
 /** Enough for a short failure, and few enough to report a broken provider within seconds. */
 export const DEFAULT_RETRIES = 2;
+
+const MIN_ANSWER_BYTES = 1_000;
+const MAX_ANSWER_BYTES = 1_000_000_000;
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -43,6 +48,18 @@ function checkedUrl(name: string, value: string): string {
     throw new Error(`${name} must be an http or https address.`);
   }
   return value.replace(/(?<!\/)\/+$/, '');
+}
+
+function answerBytes(env: Env): number | undefined {
+  const text = given(env.GUILDHALL_MAX_ANSWER_BYTES);
+  if (text === undefined) return undefined;
+  const bytes = Number(text);
+  if (!/^\d+$/.test(text) || bytes < MIN_ANSWER_BYTES || bytes > MAX_ANSWER_BYTES) {
+    throw new Error(
+      `GUILDHALL_MAX_ANSWER_BYTES must be a whole number from ${MIN_ANSWER_BYTES} to ${MAX_ANSWER_BYTES}, not ${JSON.stringify(text)}.`,
+    );
+  }
+  return bytes;
 }
 
 const NAMED_MODEL = /^(openai|google|openai-compatible)\/(\S{1,200})$/;
@@ -66,7 +83,8 @@ function namedModel(env: Env, name: string, example: string, settings: ModelSett
 
 /**
  * Reads the model settings from environment variables. Blank values count as absent. Throws an Error that names the
- * variable (never its value) when an address is no http(s) URL, or a model for embeddings, transcription or speech cannot be used.
+ * variable (of a secret never its value) when an address is no http(s) URL, or a model for embeddings, transcription or speech cannot be
+ * used, or the limit of answers is no number.
  */
 export function modelSettingsFromEnv(env: Env): ModelSettings {
   const openai = access(env, 'OPENAI_API_KEY', 'OPENAI_BASE_URL');
@@ -74,6 +92,8 @@ export function modelSettingsFromEnv(env: Env): ModelSettings {
   const google = access(env, 'GOOGLE_GENERATIVE_AI_API_KEY');
   const compatibleUrl = given(env.OPENAI_COMPATIBLE_BASE_URL);
   const settings: ModelSettings = { retries: DEFAULT_RETRIES };
+  const maxAnswerBytes = answerBytes(env);
+  if (maxAnswerBytes !== undefined) settings.maxAnswerBytes = maxAnswerBytes;
   if (openai !== undefined) settings.openai = openai;
   if (anthropic !== undefined) settings.anthropic = anthropic;
   if (google !== undefined) settings.google = google;

@@ -1,11 +1,14 @@
 import type { Agent } from 'undici';
+import { OversizedAnswer } from './answerLimit.ts';
 
 /**
  * `fetch` for the model providers, over connections that stay open. It lacks what a provider call does not
  * need (redirects, cookies, caches, compression), which makes a call several times cheaper. A redirect is returned as it is. A
- * connection without data is closed after ten minutes; an abort signal closes it sooner.
+ * connection without data is closed after ten minutes; an abort signal closes it sooner. A response with more than `maxBytes` is not
+ * read to its end: it rejects with OversizedAnswer, and so does a stream with an event that is far larger. What a stream has
+ * in all is for its reader to count.
  */
-export function modelFetch(): typeof globalThis.fetch {
+export function modelFetch(maxBytes = MAX_RESPONSE_BYTES): typeof globalThis.fetch {
   let loading: Promise<Agent> | undefined;
   return async (input, init) => {
     // Loaded by the first call, because the client takes 14 MB.
@@ -27,12 +30,19 @@ export function modelFetch(): typeof globalThis.fetch {
     }
     // Some compatible servers do not declare event streams. Only JSON and errors are certain not to be streams.
     const whole = answer.statusCode !== 200 || String(answer.headers['content-type']).includes('json');
-    const content = whole ? await answer.body.text() : webStream(answer.body);
+    const content = whole
+      ? await wholeText(answer.body, maxBytes, answer.statusCode === 200)
+      : webStream(answer.body, EVENT_SHARE * maxBytes + EVENT_SPARE_BYTES);
     return new Response(content === '' ? null : content, { status: answer.statusCode, headers });
   };
 }
 
 const IDLE_TIMEOUT_MS = 600_000;
+/** Of embeddings and speech, which are much larger than texts. */
+const MAX_RESPONSE_BYTES = 256 * 1024 * 1024;
+/** The last event of some streams repeats the whole answer, as JSON. */
+const EVENT_SHARE = 2;
+const EVENT_SPARE_BYTES = 1024 * 1024;
 
 async function loadAgent(): Promise<Agent> {
   const undici = await import('undici');
@@ -60,15 +70,62 @@ function plainHeaders(headers: RequestInit['headers']): Record<string, string> {
   return headers as Record<string, string>;
 }
 
-/** Wraps the socket's chunks in a byte stream. Cancelling it closes the connection, so that the provider stops generating. */
-function webStream(body: AsyncIterable<Uint8Array> & { destroy(): void }): ReadableStream<Uint8Array> {
+type Body = AsyncIterable<Uint8Array> & { destroy(): void };
+
+/** The text of a body. Throws OversizedAnswer with what came; the text of an error is cut instead. */
+async function wholeText(body: Body, maxBytes: number, isAnswer: boolean): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  // Leaving the loop closes the connection.
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes > maxBytes) break;
+  }
+  const text = Buffer.concat(chunks).toString('utf8', 0, Math.min(bytes, maxBytes));
+  if (bytes > maxBytes && isAnswer) throw new OversizedAnswer(text.replace(/\uFFFD+$/, ''));
+  return text;
+}
+
+const BLANK_LINES = ['\n\n', '\n\r\n', '\r\r'];
+
+/** Counts the bytes since the last blank line, which ends an event. */
+class EventMeter {
+  bytes = 0;
+  #tail = Buffer.alloc(0);
+
+  take(chunk: Uint8Array): void {
+    const joined = Buffer.concat([this.#tail, chunk]);
+    const ends = BLANK_LINES.map((blank) => joined.lastIndexOf(blank) + blank.length).filter(
+      (end, index) => end >= (BLANK_LINES[index]?.length ?? 0),
+    );
+    const end = Math.max(0, ...ends);
+    this.bytes = end > 0 ? joined.length - end : this.bytes + chunk.length;
+    this.#tail = joined.subarray(-2);
+  }
+}
+
+/**
+ * Wraps the socket's chunks in a byte stream. Cancelling it closes the connection, so that the provider stops generating. The stream
+ * fails with OversizedAnswer when an event has more than `maxEventBytes`.
+ */
+function webStream(body: Body, maxEventBytes: number): ReadableStream<Uint8Array> {
+  const event = new EventMeter();
   const chunks = body[Symbol.asyncIterator]();
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         const next = await chunks.next();
-        if (next.done === true) controller.close();
-        else controller.enqueue(next.value);
+        if (next.done === true) {
+          controller.close();
+          return;
+        }
+        event.take(next.value);
+        if (event.bytes > maxEventBytes) {
+          body.destroy();
+          throw new OversizedAnswer('');
+        }
+        controller.enqueue(next.value);
       },
       cancel() {
         body.destroy();
