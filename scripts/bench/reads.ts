@@ -9,6 +9,8 @@ const CONNECTIONS = 32;
 const ROUNDS = 5;
 const SECONDS = 1;
 const TARGET = 0.85;
+/** Of one agent, compared with the bare server that names its statements. */
+const PREPARED_TARGET = 0.8;
 
 /** One of the servers that are compared. */
 interface Side {
@@ -53,8 +55,9 @@ export async function measureReads(
     for (const subject of subjects) {
       for (const yardstick of yardsticks) {
         const figure = compare(title, rounds, subject, yardstick);
-        const counts = subject === subjects[0] && yardstick === yardsticks[0];
-        figures.push(counts ? { ...figure, target: { limit: TARGET, is: 'at least' } } : figure);
+        const limit = yardstick === yardsticks[0] ? TARGET : path === '/agents' ? undefined : PREPARED_TARGET;
+        const counts = subject === subjects[0] && limit !== undefined;
+        figures.push(counts ? { ...figure, target: { limit, is: 'at least' } } : figure);
       }
     }
   }

@@ -102,7 +102,7 @@ export async function measureRuntime(world: World, options: { service?: BenchSer
       name: `round trips before the model is called: ${name}`,
       value,
       unit: '',
-      target: { limit: 4, is: 'at most' as const },
+      target: { limit: 3, is: 'at most' as const },
       note: 'with everything linked, counted on the wire',
     })),
   ];

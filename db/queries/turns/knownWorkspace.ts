@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
+import { notDeletedByKey } from '../shared/byKey.ts';
 
 /** What a process knows of a workspace and of everything that its agents use: it holds while the revision is the same. */
 export interface KnownWorkspace {
@@ -10,12 +11,21 @@ export interface KnownWorkspace {
   isLimited: boolean;
 }
 
-/** SQL query: one row while what is known of the workspace holds. */
+/** The version of an agent that a turn was made from. */
+interface KnownVersion {
+  workspaceId: string;
+  agentId: string;
+  versionNumber: number;
+}
+
+/** SQL query: one row while what is known of the workspace holds, and the agent answers with this version. */
 export function knownStill(
-  workspaceId: string,
+  { workspaceId, agentId, versionNumber }: KnownVersion,
   { revision, timeZone, isLimited }: KnownWorkspace,
 ): RawBuilder<unknown> {
-  return sql`select from workspaces w left join workspace_revisions r on r.workspace_id = w.id
-      where w.id = ${workspaceId} and w.time_zone = ${timeZone} and (w.operation_limit is not null) = ${isLimited}
-        and coalesce(r.revision, 0) = ${revision}`;
+  return sql`select from agents a join workspaces w on w.id = a.workspace_id
+      left join workspace_revisions r on r.workspace_id = a.workspace_id
+      where a.workspace_id = ${workspaceId} and a.id = ${agentId} and a.status = 'active' and ${notDeletedByKey('a.deleted_at')}
+        and a.published_version_number = ${versionNumber} and w.time_zone = ${timeZone}
+        and (w.operation_limit is not null) = ${isLimited} and coalesce(r.revision, 0) = ${revision}`;
 }

@@ -10,7 +10,7 @@ import type { TurnStart } from './turns.ts';
  */
 export function guards(start: TurnStart, condition: RawBuilder<unknown> = sql`true`): RawBuilder<unknown> {
   const { claim, known, usesQuota, workspaceId, now } = start;
-  const current = known ? sql`current as (${knownStill(workspaceId, known)}), ` : sql``;
+  const current = known ? sql`current as (${knownStill(start, known)}), ` : sql``;
   const keyed = claim ? sql`keyed as (${holdingClaim(claim)}), ` : sql``;
   if (!usesQuota) return sql`${current}${keyed}`;
   return sql`${current}${keyed}${takingFromQuota(workspaceId, now, sql`${condition} and ${foundations(start)}`)}, `;

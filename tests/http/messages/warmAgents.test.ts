@@ -122,6 +122,15 @@ describe('what has changed counts for the next message', () => {
     expect(await conversationsOf(app, 'off')).toEqual([]);
   });
 
+  test('an agent that somebody switched off in the database by hand', async () => {
+    const conversationId = await begun(app, agentId);
+    await app.workspace.db.updateTable('agents').set({ status: 'inactive' }).where('id', '=', agentId).execute();
+    for (const body of [{ content: 'Hello.' }, { content: 'Again.', conversationId }]) {
+      expect((await send(app, agentId, body).expect(422)).body.code).toBe('AGENT_NOT_PUBLISHED');
+    }
+    expect(await stored(app, conversationId)).toHaveLength(2);
+  });
+
   test('a limit that was set, for new conversations and others; nothing is stored or counted', async () => {
     const conversationId = await begun(app, agentId);
     const before = await counted();
