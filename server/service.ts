@@ -1,3 +1,4 @@
+import { chmod } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Express } from 'express';
 import type { Logger } from 'pino';
@@ -78,6 +79,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const temporaryDir = resolve(dataDir, 'tmp');
   const secretKeys = secretKeysFor(config.secretKeys, dataDir);
   const filesDir = join(dataDir, 'files');
+  // Earlier releases left this folder open to every user of the machine.
+  await chmod(filesDir, 0o700).catch(() => undefined);
   const tidy = () => Promise.all([temporaryDir, draftsOf(filesDir)].map(removeLeftovers));
   await tidy();
   const tidying = setInterval(tidy, TIDY_MS).unref();

@@ -1,4 +1,4 @@
-import { readdir, stat } from 'node:fs/promises';
+import { chmod, readdir, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { jest } from '@jest/globals';
 import { API_PREFIX } from '../../generated/operations.ts';
@@ -46,4 +46,11 @@ test('the service writes files for its user alone, as root and with a mask that 
   // The account of PostgreSQL, which is another one for root, passes through by its group. Others do not, and neither may list it.
   const mode = (await stat(dataDir)).mode & 0o777;
   expect(mode.toString(8)).toBe(process.getuid?.() === 0 ? '710' : '700');
+
+  // As earlier releases left it.
+  await chmod(join(dataDir, 'files'), 0o755);
+  service.child.kill('SIGTERM');
+  await service.ended;
+  await startService({ GUILDHALL_DATA_DIR: dataDir });
+  expect(await openFiles(dataDir)).toEqual({});
 });

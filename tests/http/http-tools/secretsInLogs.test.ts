@@ -5,12 +5,20 @@ import { startTestApp, type TestApp } from '../../support/http/app.ts';
 
 /** The secrets of a tool are in no response, not readable in the database, and never logged, whatever happens. */
 
-const SECRETS = ['tok-4711-very-secret', 'pw-0815-very-secret', 'auth-1234-very-secret', 'rotated-9-very-secret'];
+const PASSWORD = 'basic-77-very-secret';
+const LOGIN = Buffer.from(`mia:${PASSWORD}`).toString('base64');
+const TENANT = 'Tenant-5-very-secret';
+const SECRETS = [
+  ...['tok-4711-very-secret', 'pw-0815-very-secret', 'auth-1234-very-secret', 'rotated-9-very-secret'],
+  ...[PASSWORD, LOGIN, TENANT, TENANT.toLowerCase()],
+];
 let app: TestApp;
 let log = '';
 const echo = createServer((request, response) => {
   response.writeHead(500, { 'content-type': 'application/json' });
-  response.end(JSON.stringify({ headers: request.headers, url: request.url }));
+  const { authorization = '' } = request.headers;
+  const login = Buffer.from(authorization.replace('Basic ', ''), 'base64').toString();
+  response.end(JSON.stringify({ headers: request.headers, url: request.url, login, password: login.split(':')[1] }));
 });
 
 beforeAll(async () => {
@@ -45,6 +53,16 @@ test('in no response, no log line and no row', async () => {
       },
     },
     {
+      name: 'basic',
+      toolType: 'HTTP_REQUEST',
+      configuration: { url: origin, headers: { Authorization: 'Basic {{secret.login}}' }, secrets: { login: LOGIN } },
+    },
+    ...[new URL(origin).port, '65534'].map((port) => ({
+      name: `tenant_${port}`,
+      toolType: 'HTTP_REQUEST',
+      configuration: { url: `http://{{secret.tenant}}.localhost:${port}/`, secrets: { tenant: TENANT } },
+    })),
+    {
       name: 'database',
       toolType: 'DATABASE_QUERY',
       configuration: { connection: `postgres://me:${password}@127.0.0.1:1/none`, query: 'select 1' },
@@ -71,7 +89,7 @@ test('in no response, no log line and no row', async () => {
     expect((await ask('post', `/http-tools/${publicId}/test`, { inputs: {} })).body.success).toBe(false);
     await ask('get', `/http-tools/${publicId}`);
   }
-  const [http] = (await ask('get', '/http-tools')).body.items.slice(-1);
+  const http = (await ask('get', '/http-tools')).body.items.find(({ name }: { name: string }) => name === 'http');
   await ask('patch', `/http-tools/${http.publicId}`, {
     configuration: { ...http.configuration, secrets: { token: rotated } },
   });
@@ -82,7 +100,7 @@ test('in no response, no log line and no row', async () => {
 
   const rows = await app.workspace.db.selectFrom('http_tools').selectAll().execute();
   const stored = rows.map((row) => JSON.stringify(row) + row.secrets?.toString('latin1')).join('\n');
-  expect(rows).toHaveLength(3);
+  expect(rows).toHaveLength(6);
   expect(log).toContain('testTool');
   for (const secret of SECRETS) {
     for (const place of [seen, log, stored]) expect(place).not.toContain(secret);
