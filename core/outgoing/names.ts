@@ -182,8 +182,9 @@ async function addressesOf(resolver: dns.promises.Resolver, name: string): Promi
   let timer: NodeJS.Timeout | undefined;
   const collect = async (query: Promise<dns.RecordWithTtl[]>) => {
     try {
-      records.push(...(await query));
-      timer ??= setTimeout(enough.resolve, OTHER_VERSION_MS);
+      const found = await query;
+      records.push(...found);
+      if (found.length > 0) timer ??= setTimeout(enough.resolve, OTHER_VERSION_MS);
     } catch (error) {
       errors.push(error);
     }
@@ -192,7 +193,9 @@ async function addressesOf(resolver: dns.promises.Resolver, name: string): Promi
   await Promise.race([Promise.all(both), enough.promise]);
   clearTimeout(timer);
   if (records.length === 0) {
-    throw errors.find((error) => !NOT_FOUND.includes((error as NodeJS.ErrnoException).code)) ?? errors[0];
+    // An answer may have no address and still be no error: aliases that lead nowhere.
+    const nothing = Object.assign(new Error('The answer has no address.'), { code: dns.NODATA });
+    throw errors.find((error) => !NOT_FOUND.includes((error as NodeJS.ErrnoException).code)) ?? nothing;
   }
   const addresses = records.map(({ address }) => ({ address, family: net.isIP(address) }));
   const ttlMs = Math.min(...records.map(({ ttl }) => ttl)) * 1000;

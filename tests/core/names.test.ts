@@ -123,9 +123,9 @@ describe('names that the machine knows itself', () => {
 
 describe('a name that does not resolve', () => {
   test('fails with a sentence that names it, and is not asked for again for a moment', async () => {
-    answers.set('broken.example.com', 'failure');
+    answers.set('broken.example.com', 'failure').set('circle.example.com', 'alias');
     const names = resolver({ failureMs: 60_000 });
-    for (const host of ['absent.example.com', 'broken.example.com']) {
+    for (const host of ['absent.example.com', 'broken.example.com', 'circle.example.com']) {
       const error = await failureOf(addresses(names, host));
       expect(error).toMatchObject({ reason: 'dns', message: expect.stringContaining(`${host} could not be resolved`) });
       const asked = server.queries.length;

@@ -9,8 +9,14 @@ const PASSWORD = 'basic-77-very-secret';
 const LOGIN = Buffer.from(`mia:${PASSWORD}`).toString('base64');
 const TENANT = 'Tenant-5-very-secret';
 const SECRETS = [
-  ...['tok-4711-very-secret', 'pw-0815-very-secret', 'auth-1234-very-secret', 'rotated-9-very-secret'],
-  ...[PASSWORD, LOGIN, TENANT, TENANT.toLowerCase()],
+  'tok-4711-very-secret',
+  'pw-0815-very-secret',
+  'auth-1234-very-secret',
+  'rotated-9-very-secret',
+  PASSWORD,
+  LOGIN,
+  TENANT,
+  TENANT.toLowerCase(),
 ];
 let app: TestApp;
 let log = '';

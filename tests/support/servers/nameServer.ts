@@ -2,11 +2,14 @@ import dgram from 'node:dgram';
 import { once } from 'node:events';
 import net from 'node:net';
 
-/** What the server answers for a name: addresses, no such name, a failure of the server, or nothing at all. */
-export type NameAnswer = readonly string[] | 'unknown' | 'failure' | 'silence';
+/** What the server answers for a name: addresses, an alias of itself, no such name, a failure of the server, or nothing at all. */
+export type NameAnswer = readonly string[] | 'alias' | 'unknown' | 'failure' | 'silence';
 
 const TYPES: Readonly<Record<number, 'A' | 'AAAA'>> = { 1: 'A', 28: 'AAAA' };
-const RCODES = { unknown: 3, failure: 2 };
+const RCODES = { alias: 0, unknown: 3, failure: 2 };
+const CNAME = 5;
+/** The name of the question, as a pointer to it. */
+const QUESTION = Buffer.from([0xc0, 12]);
 
 function readName(message: Buffer): { name: string; end: number } {
   const labels: string[] = [];
@@ -65,24 +68,25 @@ export class NameServer {
     const answer = this.#answer(name.toLowerCase(), type);
     if (answer === 'silence') return undefined;
     const addresses = typeof answer === 'string' ? [] : answer;
-    const records = addresses
-      .filter((address) => (type === 'A') === net.isIPv4(address))
-      .map((address) => {
-        const data = addressBytes(address);
-        const head = Buffer.alloc(12);
-        // The name is a pointer to the question.
-        head.writeUInt16BE(0xc00c, 0);
-        head.writeUInt16BE(type === 'A' ? 1 : 28, 2);
-        head.writeUInt16BE(1, 4);
-        head.writeUInt32BE(this.ttl, 6);
-        head.writeUInt16BE(data.length, 10);
-        return Buffer.concat([head, data]);
-      });
+    const fitting = addresses.filter((address) => (type === 'A') === net.isIPv4(address));
+    const records =
+      answer === 'alias'
+        ? [this.#record(CNAME, QUESTION)]
+        : fitting.map((address) => this.#record(type === 'A' ? 1 : 28, addressBytes(address)));
     const header = Buffer.alloc(12);
     message.copy(header, 0, 0, 2);
     header.writeUInt16BE(0x8180 | (typeof answer === 'string' ? RCODES[answer] : 0), 2);
     header.writeUInt16BE(1, 4);
     header.writeUInt16BE(records.length, 6);
     return Buffer.concat([header, message.subarray(12, end + 4), ...records]);
+  }
+
+  #record(type: number, data: Buffer): Buffer {
+    const head = Buffer.alloc(10);
+    head.writeUInt16BE(type, 0);
+    head.writeUInt16BE(1, 2);
+    head.writeUInt32BE(this.ttl, 4);
+    head.writeUInt16BE(data.length, 8);
+    return Buffer.concat([QUESTION, head, data]);
   }
 }
