@@ -47,7 +47,7 @@ async function start(): Promise<RunningService> {
     starting?.catch((error: unknown) => {
       throw startError(`GUILDHALL_DATA_DIR ${config.dataDir}`, error);
     }),
-    createContract(handlers),
+    createContract(handlers, { checksResponses: config.validateResponses }),
   ]);
   try {
     return await serve({ config, contract, logger, embedded, http, metrics, port });
