@@ -5,6 +5,7 @@ import type { DB } from '../generated/db.ts';
 import { ConnectionPlaces } from './connectionPlaces.ts';
 import { ConnectionWatch } from './connectionWatch.ts';
 import { Listener } from './listen.ts';
+import { WriteRefusals } from './refusals.ts';
 import { Session, type SessionSettings, WorkspaceSettings } from './session.ts';
 
 /** How the database is reached. */
@@ -36,7 +37,7 @@ export type Database = {
   listen(channel: string, handler: (payload: string) => void, onGap?: () => void): Promise<() => void>;
   /** How the queue connects, to the database itself. Its connections are given up when the server falls silent. */
   queueConfig: pg.PoolConfig;
-  /** Settles when the database answers, and rejects when it does not within 2 s. */
+  /** Settles when the database answers and takes writes. Rejects when it does not within 2 s; `refusalOf` the error knows why it takes none. */
   ping(): Promise<void>;
   /** Connections of the pool for requests: in all, free, and requests that wait for one. */
   usage(): { total: number; idle: number; waiting: number };
@@ -86,9 +87,10 @@ export function connectDatabase(url: string, options: ConnectOptions = {}): Data
   const directConfig = clientConfig(options.directUrl ?? url, options);
   const watch = new ConnectionWatch(config);
   const directWatch = options.directUrl === undefined ? watch : new ConnectionWatch(directConfig);
-  const app = new RolePool('guildhall_app', poolSize, { ...options, config, watch, places });
+  const refusals = new WriteRefusals();
+  const app = new RolePool('guildhall_app', poolSize, { ...options, config, watch, refusals, places });
   const systemSize = Math.max(2, Math.ceil(poolSize / 4));
-  const system = new RolePool('guildhall_system', systemSize, { ...options, config, watch });
+  const system = new RolePool('guildhall_system', systemSize, { ...options, config, watch, refusals });
   const listener = new Listener(directConfig, directWatch.clientClass(HEARTBEAT_ANSWER_MS));
   const workspaces = new Map<string, Kysely<DB>>();
   return {
@@ -143,6 +145,7 @@ function patienceOf(statementTimeoutMs: number): number {
 type PoolOptions = ConnectOptions & {
   config: pg.ClientConfig;
   watch: ConnectionWatch;
+  refusals: WriteRefusals;
   /** Workspaces take turns when connections are waited for. */
   places?: ConnectionPlaces;
 };
@@ -153,22 +156,25 @@ class RolePool {
   readonly #settings: SessionSettings;
   readonly #sessions = new WeakMap<pg.PoolClient, Session>();
   readonly #watch: ConnectionWatch;
+  readonly #refusals: WriteRefusals;
   #pinging: Promise<void> | undefined;
   readonly #places: ConnectionPlaces | undefined;
   /** The workspace that each connection which is in use has its place from. */
   readonly #holders = new WeakMap<pg.PoolClient, string>();
 
   constructor(role: string, size: number, options: PoolOptions) {
-    const { prepare = true, statementTimeoutMs = STATEMENT_TIMEOUT_MS, config, watch, places } = options;
+    const { prepare = true, statementTimeoutMs = STATEMENT_TIMEOUT_MS, config, watch, refusals, places } = options;
     this.#places = places;
     this.#watch = watch;
-    this.#settings = { role, prepare, statementTimeoutMs, onPreparedLost: options.onPreparedLost };
+    this.#refusals = refusals;
+    const onError = (error: unknown) => refusals.note(error);
+    this.#settings = { role, prepare, statementTimeoutMs, onError, onPreparedLost: options.onPreparedLost };
     const Client = watch.clientClass(patienceOf(statementTimeoutMs));
     this.pool = new pg.Pool({ ...config, Client, max: size, min: 1, idleTimeoutMillis: 60_000 });
-    const onError = options.onConnectionError ?? (() => {});
-    this.pool.on('error', onError);
+    const onLost = options.onConnectionError ?? (() => {});
+    this.pool.on('error', onLost);
     // The pool handles errors of idle clients only: without this, a backend that dies during a request ends the process.
-    this.pool.on('connect', (client) => void client.on('error', onError));
+    this.pool.on('connect', (client) => void client.on('error', onLost));
     this.pool.on('release', (_error, client) => {
       const holder = this.#holders.get(client);
       this.#holders.delete(client);
@@ -189,7 +195,7 @@ class RolePool {
     }
   }
 
-  /** Asks for nothing over one connection; whoever calls it meanwhile gets the same answer. */
+  /** Asks over one connection whether the database takes writes; whoever calls it meanwhile gets the same answer. */
   ping(): Promise<void> {
     this.#pinging ??= this.#ping().finally(() => {
       this.#pinging = undefined;
@@ -201,7 +207,7 @@ class RolePool {
     const client = await this.pool.connect();
     this.#watch.setPatience(client, PING_MS);
     try {
-      await client.query('select 1');
+      await this.#refusals.check(client);
       client.release();
     } catch (error) {
       client.release(true);

@@ -1,5 +1,6 @@
 import type { ApiError, ErrorCode } from '../core/errors.ts';
 import { fault } from '../core/errors.ts';
+import { refusalOf } from './refusals.ts';
 
 const RETRY_AFTER_SECONDS = '2';
 
@@ -75,7 +76,8 @@ export function databaseFault(error: unknown): ApiError | undefined {
     if (BAD_VALUE.has(code)) {
       return fault('VALIDATION_ERROR', 'A value of the request cannot be stored.', { cause: error });
     }
-    if (OUT_OF_REACH.has(code) || /^08...$/.test(code) || SOCKET_FAILURE.has(code)) return unavailable(error);
+    if (OUT_OF_REACH.has(code) || /^08...$/.test(code) || SOCKET_FAILURE.has(code) || refusalOf(error) !== undefined)
+      return unavailable(error);
     return undefined;
   }
   return CONNECTION_MESSAGE.test(message) ? unavailable(error) : undefined;

@@ -58,7 +58,9 @@ export interface SessionSettings {
   statementTimeoutMs: number;
   /** Whether repeated statements are prepared on the server. Turned off when it shows that prepared statements get lost. */
   prepare: boolean;
-  /** Called once when that happens. */
+  /** Gets every error of a statement. */
+  onError?: ((error: unknown) => void) | undefined;
+  /** Called once when prepared statements get lost. */
   onPreparedLost?: (() => void) | undefined;
 }
 
@@ -145,6 +147,7 @@ export class Session implements PostgresPoolClient {
     try {
       return await this.#send({ text: sql, values, ...(name !== undefined && { name }) });
     } catch (error) {
+      this.#settings.onError?.(error);
       if (isLastWord(error)) this.#discard = true;
       if (!isStaleStatement(error)) throw error;
       this.#discard = true;

@@ -41,7 +41,7 @@ export interface AppParts extends ResponderParts {
   /** Whether requests are served; those that come while the service is on its way out, too. */
   serving(): boolean;
   /** Whether the database answers. */
-  ping(): Promise<boolean>;
+  ping(): Promise<string | undefined>;
   /** Called for every response. The tests record with it which documented statuses they have met. */
   observe?(operationId: OperationId, status: number, code: ErrorCode | undefined): void;
 }

@@ -9,6 +9,7 @@ import { removeLeftovers } from '../core/temporary.ts';
 import type { Database } from '../db/connect.ts';
 import { apiKeyAdded, apiKeyRevoked, approvalDecided, jobQueued, subscribe } from '../db/events.ts';
 import { addStepPartitions } from '../db/queries/turns/stepPartitions.ts';
+import { refusalOf } from '../db/refusals.ts';
 import { draftsOf, folderStore } from '../integrations/storage/folder.ts';
 import { s3Store } from '../integrations/storage/s3.ts';
 import { Toolkits } from '../integrations/toolkits/toolkits.ts';
@@ -139,8 +140,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     serving: () => serving,
     ping: () =>
       database.ping().then(
-        () => true,
-        () => false,
+        () => undefined,
+        (error: unknown) => refusalOf(error) ?? 'the database does not answer',
       ),
     validateResponses: config.validateResponses,
     ...(options.observe ? { observe: options.observe } : {}),

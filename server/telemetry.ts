@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { ApiError } from '../core/errors.ts';
+import { refusalOf } from '../db/refusals.ts';
 import type { JobLateness } from '../jobs/lateness.ts';
 
 /** The facts about a request when its response has been sent. */
@@ -70,7 +71,10 @@ export function createTelemetry(logger: Logger, readLateness: () => Promise<JobL
       // A fault of ours carries its stack. That a provider failed or the service is stopping is known without one.
       if (error?.status === 500)
         logger.error({ ...line, code: error.code, err: error.cause ?? error }, 'request failed');
-      else if (error && error.status > 501)
+      else if (error && refusalOf(error.cause) !== undefined) {
+        logger.error({ err: error.cause }, 'request failed'); // The log says it once a minute.
+        logger.info({ ...line, code: error.code }, 'request');
+      } else if (error && error.status > 501)
         logger.warn({ ...line, code: error.code, reason: reasonOf(error) }, 'request failed');
       else logger.info(error ? { ...line, code: error.code } : line, 'request');
     },

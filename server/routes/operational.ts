@@ -5,7 +5,8 @@ import { protect } from '../api/identify.ts';
 /** The parts of the service that the operational routes read. */
 export interface OperationalParts {
   ready(): boolean;
-  ping(): Promise<boolean>;
+  /** What keeps the database from serving; undefined when nothing does. */
+  ping(): Promise<string | undefined>;
 }
 
 /** Routes of every process, without a key: whether it lives and is ready. */
@@ -19,8 +20,9 @@ export function operationalRoutes(parts: OperationalParts): Router {
     response.json({ status: 'ok' });
   });
   router.get('/readyz', async (_request, response) => {
-    const ready = parts.ready() && (await parts.ping());
-    response.status(ready ? 200 : 503).json({ status: ready ? 'ok' : 'unavailable' });
+    const reason = parts.ready() ? await parts.ping() : 'the service is starting or stopping';
+    if (reason === undefined) response.json({ status: 'ok' });
+    else response.status(503).json({ status: 'unavailable', reason });
   });
   return router;
 }
