@@ -58,6 +58,12 @@ export function createApp(parts: AppParts): Express {
     let principal: Principal | undefined;
     let failure: ApiError | undefined;
     let leave = () => {};
+    let begun = false;
+    const turn = () => {
+      begun = true;
+      // Requests without a good key are one workspace's, as it were.
+      return parts.requestTurns.take(principal?.workspaceId ?? '');
+    };
     const failed = (error: unknown) => {
       failure = toApiError(error);
       return failure;
@@ -87,8 +93,6 @@ export function createApp(parts: AppParts): Express {
       leave = parts.underWay.enter(principal, operation.operationId, response);
       checkStorable(match.params, '/path');
       const query = readQuery(search);
-      const { workspaceId } = principal;
-      const turn = () => parts.requestTurns.take(workspaceId);
       const body = await readRequestBody(request, operation, { uploadDir: parts.uploadDir, turn });
       const { headers, method } = request;
       const target = `${method} ${path}`;
@@ -107,6 +111,8 @@ export function createApp(parts: AppParts): Express {
         .finally(() => body.form?.discard());
     } catch (error) {
       const answer = failed(error);
+      // Who sends again at once after each refusal must not keep others waiting either.
+      if (!begun) await turn();
       const wrong = operation && undocumented(operation, answer, requestId);
       sendError(response, wrong ? failed(new Error(wrong, { cause: error })) : answer, requestId);
     } finally {

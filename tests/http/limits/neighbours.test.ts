@@ -4,20 +4,27 @@ import { API_PREFIX } from '../../../generated/operations.ts';
 import { makeAgent } from '../../support/agents/agents.ts';
 import type { SeededWorkspace } from '../../support/db/database.ts';
 import { startTestApp, type TestApp } from '../../support/http/app.ts';
+import { type ModelServer, startModelServer } from '../../support/servers/modelServer.ts';
+import { publishedAgent } from '../messages/turns.ts';
 
 /** What one workspace sends does not come before all that another one sends. Counted in answers, not in time. */
 
 const CONNECTIONS = 60;
 
 let app: TestApp;
+let models: ModelServer;
 const sockets: Socket[] = [];
 beforeAll(async () => {
-  app = await startTestApp();
+  models = await startModelServer();
+  app = await startTestApp({ models: models.settings() });
 });
 afterEach(() => {
   for (const socket of sockets.splice(0)) socket.destroy();
 });
-afterAll(() => app.close());
+afterAll(async () => {
+  await app.close();
+  await models.close();
+});
 
 async function open(): Promise<Socket> {
   const { port, hostname } = new URL(app.origin);
@@ -69,3 +76,49 @@ test.each([
     expect(before).toBeLessThan(CONNECTIONS / 2);
   },
 );
+
+test.each(['at its limit', 'without a key'])(
+  'refusals of one workspace %s: a request that comes after them is answered before most',
+  async (which) => {
+    const refused = await app.database.seedWorkspace({ limits: { request_limit: 0 } });
+    const workspace = which === 'at its limit' ? refused : { ...refused, apiKey: '' };
+    const { publicId } = await makeAgent(app, {}, app.stranger.apiKey);
+    const many = await Promise.all(Array.from({ length: CONNECTIONS }, open));
+    const one = await open();
+    const read = `GET ${API_PREFIX}/agents/${publicId}`;
+    await ask(one, app.stranger, read);
+    await ask(many[0] as Socket, workspace, `GET ${API_PREFIX}/health`);
+    let answered = 0;
+    const all = many.map((socket) =>
+      ask(socket, workspace, `GET ${API_PREFIX}/health`).then((found) => {
+        answered += 1;
+        return found;
+      }),
+    );
+    expect(await ask(one, app.stranger, read)).toBe('200');
+    const before = answered;
+    expect(new Set(await Promise.all(all))).toEqual(new Set([which === 'at its limit' ? '429' : '401']));
+    expect(before).toBeLessThan(CONNECTIONS / 2);
+  },
+);
+
+test('messages of one workspace: a message that comes after them is answered before most of them', async () => {
+  const agents = [await publishedAgent(app), await publishedAgent(app, {}, app.stranger.apiKey)];
+  const [ofMany, ofOne] = agents.map((id) => `POST ${API_PREFIX}/agents/${id}/messages`) as [string, string];
+  const body = JSON.stringify({ content: 'Hello.' });
+  const many = await Promise.all(Array.from({ length: CONNECTIONS }, open));
+  const one = await open();
+  await ask(one, app.stranger, ofOne, body);
+  await Promise.all(many.slice(0, 8).map((socket) => ask(socket, app.workspace, ofMany, body)));
+  let answered = 0;
+  const all = many.map((socket) =>
+    ask(socket, app.workspace, ofMany, body).then((found) => {
+      answered += 1;
+      return found;
+    }),
+  );
+  expect(await ask(one, app.stranger, ofOne, body)).toBe('200');
+  const before = answered;
+  expect(new Set(await Promise.all(all))).toEqual(new Set(['200']));
+  expect(before).toBeLessThan(CONNECTIONS / 4);
+});
