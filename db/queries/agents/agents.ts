@@ -148,7 +148,12 @@ export async function selectAgents(db: Kysely<DB>, workspaceId: string, filter: 
 
 /** Stores a new agent and returns it. Fails on `agents_name_key` when the name is taken. */
 export function insertAgent(db: Kysely<DB>, agent: Insertable<Agents>): Promise<AgentRow> {
-  return db.insertInto('agents').values(agent).returningAll().returning(customModelName).executeTakeFirstOrThrow();
+  return db
+    .insertInto('agents')
+    .values(agent)
+    .returningAll()
+    .returning(customModelName(agent.workspace_id))
+    .executeTakeFirstOrThrow();
 }
 
 /** Changes columns of an agent and returns it; undefined when there is none. Fails on `agents_name_key` when the name is taken. */
@@ -166,7 +171,7 @@ export function updateAgentRow(
       .where('id', '=', id)
       .where('deleted_at', 'is', null)
       .returningAll()
-      .returning(customModelName)
+      .returning(customModelName(workspaceId))
       .executeTakeFirst();
   return REVISED.some((column) => change[column] !== undefined) ? revising(db, workspaceId, update) : update(db);
 }
@@ -174,12 +179,13 @@ export function updateAgentRow(
 /** What turns of other agents keep in memory of an agent, and how they learn that it has published a version. */
 const REVISED = ['name', 'description', 'status', 'published_version_number', 'deleted_at'] as const;
 
-function customModelName({ selectFrom }: ExpressionBuilder<DB, 'agents'>) {
-  return selectFrom('ai_models as m')
-    .whereRef('m.workspace_id', '=', 'agents.workspace_id')
-    .whereRef('m.id', '=', 'agents.ai_model_id')
-    .select('m.name')
-    .as('custom_model_name');
+function customModelName(workspaceId: string) {
+  return ({ selectFrom }: ExpressionBuilder<DB, 'agents'>) =>
+    selectFrom('ai_models as m')
+      .where('m.workspace_id', '=', workspaceId)
+      .whereRef('m.id', '=', 'agents.ai_model_id')
+      .select('m.name')
+      .as('custom_model_name');
 }
 
 /** Deletes the agent for the API. Returns whether there was one. */

@@ -61,7 +61,7 @@ export async function findDueFollowUp(
   const { rows } = await sql<{ due: Date; failed: number }>`
     select c.follow_up_at as due, (
         select count(*)::int from turns t
-        where t.workspace_id = c.workspace_id and t.conversation_id = c.id and t.kind = 'follow_up' and t.started_at > c.last_message_at
+        where t.workspace_id = ${workspaceId} and t.conversation_id = c.id and t.kind = 'follow_up' and t.started_at > c.last_message_at
       ) as failed
     from conversations c
     where c.workspace_id = ${workspaceId} and c.id = ${conversationId} and c.follow_up_at <= ${now} and c.deleted_at is null

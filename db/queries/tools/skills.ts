@@ -13,17 +13,17 @@ export type SkillFileRow = Pick<Selectable<SkillFiles>, 'path' | 'size_bytes' | 
 export type SkillRow = Selectable<Skills> & { files: SkillFileRow[] };
 
 /** The files of the row of `skills` with the alias `s`. Sorted by bytes, so that the order is the same on every server. */
-const filesOfSkill = sql<SkillFileRow[]>`(
+const filesOfSkill = (workspaceId: string) => sql<SkillFileRow[]>`(
   select coalesce(json_agg(json_build_object('path', f.path, 'size_bytes', f.size_bytes, 'binary', f."binary")
                            order by f.path collate "C"), '[]')
-  from skill_files f where f.workspace_id = s.workspace_id and f.skill_id = s.id)`;
+  from skill_files f where f.workspace_id = ${workspaceId} and f.skill_id = s.id)`;
 
 /** The skill, if it exists in the workspace and is not deleted. */
 export function findSkill(db: Kysely<DB>, workspaceId: string, id: string): Promise<SkillRow | undefined> {
   return db
     .selectFrom('skills as s')
     .selectAll()
-    .select(filesOfSkill.as('files'))
+    .select(filesOfSkill(workspaceId).as('files'))
     .where('workspace_id', '=', workspaceId)
     .where('id', '=', id)
     .where('deleted_at', 'is', null)
@@ -44,7 +44,7 @@ export async function selectSkills(
   const rows = await db
     .selectFrom(onPage.as('s'))
     .selectAll()
-    .select(filesOfSkill.as('files'))
+    .select(filesOfSkill(workspaceId).as('files'))
     .$call(newestFirst)
     .execute();
   return { rows, total: await countRows(matching) };

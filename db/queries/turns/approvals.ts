@@ -105,10 +105,13 @@ const conversationIsThere = sql<boolean>`exists (select from conversations c
   where c.workspace_id = approvals.workspace_id and c.id = approvals.conversation_id and c.deleted_at is null)`;
 
 /** Calls that wait for a decision, of every workspace or of one, oldest first. `system` sees all workspaces. */
-export function selectPendingApprovals(system: Kysely<DB>, workspaceId: string | undefined): Promise<ApprovalRow[]> {
+export async function selectPendingApprovals(
+  system: Kysely<DB>,
+  workspaceId: string | undefined,
+): Promise<ApprovalRow[]> {
   let pending = system.selectFrom('approvals').selectAll().where('status', '=', 'pending').where(conversationIsThere);
   if (workspaceId !== undefined) pending = pending.where('workspace_id', '=', workspaceId);
-  return pending.orderBy('requested_at').orderBy('id').execute();
+  return await pending.orderBy('requested_at').orderBy('id').execute();
 }
 
 /**

@@ -43,9 +43,9 @@ export async function findTurnSubject(
   const { rows } = await sql<TurnSubject>`
     select a.status, a.published_version_number, w.operation_limit, w.time_zone, coalesce(r.revision, 0) as revision,
       c.id as conversation_id, c.external_user_id, c.is_paused, c.is_ended, c.follow_ups_sent, c.metadata,
-      ${memoryFactsSql(sql.ref('a.workspace_id'), sql.ref('a.id'), user)} as memories,
+      ${memoryFactsSql(sql`${workspaceId}`, sql.ref('a.id'), user)} as memories,
       (select json_build_object('id', k.id, 'prompt', k.prompt) from agent_commands k
-       where k.workspace_id = a.workspace_id and k.agent_id = a.id and k.command = ${command}::text and k.status = 'active'
+       where k.workspace_id = ${workspaceId} and k.agent_id = a.id and k.command = ${command}::text and k.status = 'active'
          and k.deleted_at is null) as command
     from agents a
     join workspaces w on w.id = a.workspace_id

@@ -139,16 +139,16 @@ function addingSpent(spent: RawBuilder<unknown>): RawBuilder<unknown> {
 }
 
 /** SQL condition: what a turn without a message needs to find in order to run. */
-function condition({ kind, now }: TurnStart): RawBuilder<unknown> {
+function condition({ kind, now, workspaceId }: TurnStart): RawBuilder<unknown> {
   switch (kind) {
     case 'message':
       return sql``;
     case 'follow_up':
       return sql`and follow_up_at <= ${now}`;
     case 'continuation':
-      return sql`and exists (select from turns t where t.workspace_id = conversations.workspace_id
+      return sql`and exists (select from turns t where t.workspace_id = ${workspaceId}
           and t.conversation_id = conversations.id and t.paused is not null)
-        and not exists (select from approvals a where a.workspace_id = conversations.workspace_id
+        and not exists (select from approvals a where a.workspace_id = ${workspaceId}
           and a.conversation_id = conversations.id and a.status = 'pending')`;
   }
 }

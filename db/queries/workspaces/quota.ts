@@ -18,9 +18,9 @@ export function takingFromQuota(
   return sql`workspace as (
       select id, operation_limit from workspaces where id = ${workspaceId} and operation_limit is not null and ${condition}
     ), used as (
-      select coalesce(sum(cost_ops), 0) as operations from messages, workspace
-      where messages.workspace_id = workspace.id and cost_ops > 0 and sent_at >= ${month}::date::timestamp at time zone 'UTC'
-        and not exists (select from operation_usage where workspace_id = workspace.id and month = ${month}::date)
+      select coalesce(sum(cost_ops), 0) as operations from messages
+      where exists (select from workspace) and workspace_id = ${workspaceId} and cost_ops > 0 and sent_at >= ${month}::date::timestamp at time zone 'UTC'
+        and not exists (select from operation_usage where workspace_id = ${workspaceId} and month = ${month}::date)
     ), taken as (
       insert into operation_usage (workspace_id, month, operations)
       select workspace.id, ${month}::date, used.operations + 1 from workspace, used

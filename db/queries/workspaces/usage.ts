@@ -57,7 +57,7 @@ export async function monthUsage(db: Kysely<DB>, workspaceId: string, { start, e
     from turns t
     cross join lateral (
       select sum(input_tokens) as input, sum(output_tokens) as output, sum(cost_usd) as cost from turn_steps s
-      where s.workspace_id = t.workspace_id and s.turn_id = t.id and t.status = 'running'
+      where s.workspace_id = ${workspaceId} and s.turn_id = t.id and t.status = 'running'
     ) as unfinished
     where t.workspace_id = ${workspaceId} and t.started_at >= ${start} and t.started_at < ${end}`.execute(db);
   const row = rows[0];

@@ -10,6 +10,7 @@ import type { LimitValues } from '../../../db/queries/workspaces/limits.ts';
 import { insertWorkspace } from '../../../db/queries/workspaces/workspaces.ts';
 import type { DB } from '../../../generated/db.ts';
 import { poll } from '../poll.ts';
+import { lintSent } from './statementLint.ts';
 
 /** Environment variables in which the set-up passes the addresses of the test cluster to the workers. */
 export const TEST_ADMIN_URL = 'GUILDHALL_TEST_ADMIN_URL';
@@ -38,7 +39,10 @@ export type TestDatabase = {
     operationLimit?: number | null;
     limits?: LimitValues;
   }): Promise<SeededWorkspace>;
-  /** Call it last: fails when something was left inside a transaction or with an advisory lock, closes all and drops the database. */
+  /**
+   * Call it last: fails when something was left inside a transaction or with an advisory lock, or when the program sent a statement that
+   * does not name its workspace; closes all and drops the database.
+   */
   drop(): Promise<void>;
 };
 
@@ -94,9 +98,13 @@ export async function createTestDatabase(options: ConnectOptions = {}): Promise<
     },
     async drop() {
       const leaks = await findLeaks(name);
+      const lint = new pg.Client({ connectionString: urlOf(TEST_ADMIN_URL, name) });
+      await lint.connect();
+      const unbound = await lintSent(lint).finally(() => lint.end());
       await database.end();
       await drop();
       if (leaks.length > 0) throw new Error(`Left behind in the database:\n${leaks.join('\n')}`);
+      if (unbound.length > 0) throw new Error(`Statements that do not name their workspace:\n${unbound.join('\n')}`);
     },
   };
 }

@@ -1,0 +1,23 @@
+/**
+ * Functions whose statements ask across workspaces, and why. On one PostgreSQL they run as guildhall_system; on Citus they go to every
+ * node. None of them is a part of what a request does, but for the two that renew what many requests hold.
+ */
+export const ACROSS_WORKSPACES: Readonly<Record<string, string>> = {
+  findUnfinishedKnowledgeSources: 'sweep',
+  findOldestUnfinishedSourceTime: 'lateness',
+  findSourcesWithoutVectors: 'sweep',
+  findDueFollowUps: 'sweep',
+  findNextFollowUpTime: 'sweep',
+  findOldestFollowUpTime: 'lateness',
+  markInterrupted: 'sweep; each turn is then ended by a statement that names its workspace',
+  findDecidedConversations: 'sweep',
+  findOldestDecisionTime: 'lateness',
+  removeExpiredKeys: 'upkeep',
+  removeExcessKeys: 'upkeep',
+  renewClaims: 'renews the claims of all running requests of the process at once; joined by their workspaces',
+  renewLeases: 'renews the leases of all running turns of the process at once; joined by their workspaces',
+  findKeyProgress: 'reads the progress of all waiting requests of the process at once; joined by their workspaces',
+  selectPendingApprovals: 'admin command',
+  decideAsOperator: 'admin command: an approval is named by its id alone',
+  workspaceOf: 'admin command: a conversation or a turn is named by its id alone',
+};
