@@ -107,26 +107,38 @@ const at = (value: unknown, key: string): unknown =>
 const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 const item = (value: unknown, index: number): unknown => list(value)[index];
 
+/** No provider nests an answer that deeply, and parsing takes time. */
+const MAX_OPEN = 1_000;
+
 /** Parses JSON that ends in the middle: closes what is open, or else drops the value that is not complete. Undefined when that does not help. */
 function parseBegun(begun: string): unknown {
-  let closers = '';
-  let inString = false;
-  /** At the last comma between values: its place, and what was open there. */
-  let comma = { at: 0, closers: '' };
-  for (let place = 0; place < begun.length; place += 1) {
-    const char = begun[place];
-    if (inString) {
-      if (char === '\\') place += 1;
-      else if (char === '"') inString = false;
-    } else if (char === '"') inString = true;
-    else if (char === '{') closers = `}${closers}`;
-    else if (char === '[') closers = `]${closers}`;
-    else if (char === '}' || char === ']') closers = closers.slice(1);
-    else if (char === ',') comma = { at: place, closers };
-  }
+  const { closers, isInString, lastComma } = openParts(begun);
+  if (closers.length > MAX_OPEN) return undefined;
   // An escape may be cut, too.
-  const end = inString ? `${begun.replace(/\\(u[0-9a-f]{0,3})?$/i, '')}"` : begun;
-  return parsed(end + closers) ?? parsed(begun.slice(0, comma.at) + comma.closers);
+  const end = isInString ? `${begun.replace(/\\(u[0-9a-f]{0,3})?$/i, '')}"` : begun;
+  const whole = parsed(end + closers);
+  if (whole !== undefined) return whole;
+  const before = begun.slice(0, lastComma);
+  return parsed(before + openParts(before).closers);
+}
+
+/** What is open at the end of a piece of JSON, and the place of the last comma between its values. */
+function openParts(json: string): { closers: string; isInString: boolean; lastComma: number } {
+  const open: string[] = [];
+  let isInString = false;
+  let lastComma = 0;
+  for (let place = 0; place < json.length; place += 1) {
+    const char = json[place];
+    if (isInString) {
+      if (char === '\\') place += 1;
+      else if (char === '"') isInString = false;
+    } else if (char === '"') isInString = true;
+    else if (char === '{') open.push('}');
+    else if (char === '[') open.push(']');
+    else if (char === '}' || char === ']') open.pop();
+    else if (char === ',') lastComma = place;
+  }
+  return { closers: open.reverse().join(''), isInString, lastComma };
 }
 
 function parsed(text: string): unknown {

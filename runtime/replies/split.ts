@@ -7,6 +7,8 @@ const MAX_MESSAGES = 6;
 const MIN_CHARACTERS = 40;
 /** A paragraph with more characters is cut. */
 const MAX_PARAGRAPH = 1200;
+/** Cuts are looked for in so many characters: a reply can have megabytes, and parsing one takes seconds. */
+const MAX_SEARCHED = 12_000;
 
 const ENDS_WITH_COLON = /[:：]\s*$/;
 /** The first item of a list. A list that continues with a later number was introduced earlier. */
@@ -15,11 +17,11 @@ const FIRST_ITEM = /^\s*(?:[^\d\s]|1[.)])/;
 /**
  * The messages that a reply is sent as when message splitting is on: cut at blank lines, but not within code, a list with the line
  * that introduces it, a table or a quotation, nor behind a heading. A paragraph over MAX_PARAGRAPH is cut at ends of sentences. A
- * piece under MIN_CHARACTERS goes with the next (the last with the one before), and from the sixth on all go together. None is
+ * piece under MIN_CHARACTERS goes with the next (the last with the one before), and from the sixth on, or behind MAX_SEARCHED, all go together. None is
  * empty and nothing but white space is lost, so a text of white space gives none.
  */
 export function splitReply(text: string): string[] {
-  const cuts = cutsOf(text);
+  const cuts = cutsOf(text.slice(0, MAX_SEARCHED));
   const pieces = [0, ...cuts].map((start, place) => ({ start, end: cuts[place] ?? text.length }));
   const messages: { start: number; end: number }[] = [];
   for (const piece of pieces) {

@@ -186,3 +186,14 @@ describe('of any text', () => {
     }
   });
 });
+
+test('a reply of megabytes is split without being parsed as a whole', () => {
+  const text = 'This line is long enough to be a message.\n\n'.repeat(100_000);
+  const before = process.cpuUsage();
+  const messages = splitReply(text);
+  const { user, system } = process.cpuUsage(before);
+  expect(messages).toHaveLength(6);
+  expect(messages.join('\n\n')).toBe(text.trim());
+  // Microseconds of the processor. It took ten seconds and more.
+  expect(user + system).toBeLessThan(3_000_000);
+});
