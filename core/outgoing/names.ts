@@ -35,7 +35,7 @@ export interface NameResolverOptions {
   failureMs?: number;
 }
 
-/** Milliseconds until a name server is asked again. */
+/** Milliseconds until a name server is asked again. The library looks once a second, so it is two seconds. */
 const ATTEMPT_MS = 1500;
 const ATTEMPTS = 3;
 const DEADLINE_MS = 5000;
