@@ -4,6 +4,8 @@ import { pointerStep } from './jsonPointer.ts';
 
 /** Faults that one error response lists. */
 export const MAX_FAULTS = 20;
+/** Characters of an unknown name in a fault: a request may have one of two megabytes. */
+const MAX_NAME = 200;
 
 /** The JSON Pointer (RFC 6901) of a place below `path`. */
 export function below(path: string, ...steps: (string | number)[]): string {
@@ -38,7 +40,8 @@ export function toFaults(errors: readonly ErrorObject[] | null | undefined, path
 function toFault({ keyword, message = 'is not valid', params, propertyName }: ErrorObject, here: string): ErrorDetail {
   if (propertyName !== undefined) return faultAt(below(here, propertyName), `has a name that ${message}`, keyword);
   const extra: unknown = params.additionalProperty ?? params.unevaluatedProperty;
-  if (extra !== undefined) return faultAt(below(here, String(extra)), 'is not a known field', keyword);
+  if (extra !== undefined)
+    return faultAt(below(here, String(extra).slice(0, MAX_NAME)), 'is not a known field', keyword);
   if (keyword === 'required') return faultAt(below(here, String(params.missingProperty)), 'is required', keyword);
   return faultAt(here, allowedBy(params) ?? message, keyword);
 }

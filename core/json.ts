@@ -1,12 +1,22 @@
 /** Whether a value nests more than `max` objects and arrays in each other. Does not recurse, so that no value overflows the stack. */
 export function isDeeperThan(value: unknown, max: number): boolean {
-  let level = [value];
+  let level = isContainer(value) ? [value] : [];
   for (let depth = 0; level.length > 0; depth += 1) {
-    level = level.filter((each) => typeof each === 'object' && each !== null);
-    if (level.length > 0 && depth >= max) return true;
-    level = level.flatMap((each) => Object.values(each as object));
+    if (depth >= max) return true;
+    const next: object[] = [];
+    for (const each of level) {
+      for (const key in each) {
+        const inner = (each as Record<string, unknown>)[key];
+        if (isContainer(inner)) next.push(inner);
+      }
+    }
+    level = next;
   }
   return false;
+}
+
+function isContainer(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
 }
 
 /**

@@ -1,4 +1,5 @@
 import { pointerKey } from '../../core/jsonPointer.ts';
+import { ownTurn } from '../../core/ownTurn.ts';
 import type { JsonSchema } from '../tools/tool.ts';
 
 /*
@@ -19,6 +20,10 @@ const MAX_KEY = 64;
 const MAX_DEPTH = 33;
 /** Schemas whose properties are gathered at the top. */
 const MAX_GATHERED = 200;
+/** Characters of a schema that models are told about: as many as tools of the workspace may have. A server may list one of 512 KiB. */
+const MAX_TOLD = 32_768;
+/** Characters of schemas that are changed in one turn of the event loop: some milliseconds. */
+const STRETCH = 32_768;
 
 interface ModelSchema {
   schema: JsonSchema;
@@ -31,6 +36,19 @@ const modelSchemas = new WeakMap<JsonSchema, ModelSchema>();
 /** The schema of a tool's inputs, as models are told about it. */
 export function schemaForModel(schema: JsonSchema): JsonSchema {
   return modelSchemaOf(schema).schema;
+}
+
+/** Makes what `schemaForModel` returns, before it is asked for at once for many tools. Lets others have their turn meanwhile. */
+export async function prepareModelSchemas(schemas: Iterable<JsonSchema>): Promise<void> {
+  let stretch = 0;
+  for (const schema of schemas) {
+    if (modelSchemas.has(schema)) continue;
+    stretch += charactersOf(schema);
+    modelSchemaOf(schema);
+    if (stretch < STRETCH) continue;
+    stretch = 0;
+    await ownTurn();
+  }
 }
 
 /** The input of a model that was given `schemaForModel`, under the names that the tool knows. */
@@ -48,7 +66,19 @@ function modelSchemaOf(schema: JsonSchema): ModelSchema {
   return fresh;
 }
 
+/** Characters of a schema as JSON; infinite when it nests too deeply to be written. */
+function charactersOf(schema: JsonSchema): number {
+  try {
+    return JSON.stringify(schema).length;
+  } catch (error) {
+    if (error instanceof RangeError) return Number.POSITIVE_INFINITY;
+    throw error;
+  }
+}
+
 function makeModelSchema(schema: JsonSchema): ModelSchema {
+  // The tool is called all the same: its description may say with what.
+  if (charactersOf(schema) > MAX_TOLD) return { schema: { type: 'object', properties: {} }, renamed: new Map() };
   const gathered: GatheredProperties = { properties: new Map(), required: new Set(), seen: new Set() };
   gather(schema, schema, gathered, true);
   const { $ref, allOf, anyOf, oneOf, not, enum: values, const: value, required, ...rest } = schema;

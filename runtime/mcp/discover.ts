@@ -1,4 +1,5 @@
 import { toStorableJson } from '../../core/json.ts';
+import { ownTurn } from '../../core/ownTurn.ts';
 import { shorten, toStorable } from '../../core/text.ts';
 import { connectMcp, type McpConnection, type McpConnectOptions, type McpTarget } from './connect.ts';
 import { asMcpFailed, McpFailed, notMcp } from './failures.ts';
@@ -64,6 +65,8 @@ async function listTools(connection: McpConnection, signal: AbortSignal): Promis
   for (let page = 0; page < MAX_PAGES; page += 1) {
     const result = await connection.request('tools/list', cursor === undefined ? {} : { cursor }, { signal });
     if (!Array.isArray(result.tools)) throw notMcp();
+    // A page may have half a megabyte, which was parsed in this turn.
+    await ownTurn();
     for (const listed of result.tools) {
       const tool = readTool(listed);
       if (found.has(tool.name)) throw new McpFailed('The server lists two tools of the same name.');
@@ -72,6 +75,7 @@ async function listTools(connection: McpConnection, signal: AbortSignal): Promis
       if (characters > MAX_CHARACTERS) throw new McpFailed("The list of the server's tools is larger than 512 KiB.");
       found.set(tool.name, tool);
     }
+    await ownTurn();
     if (typeof result.nextCursor !== 'string') return [...found.values()];
     cursor = result.nextCursor;
   }

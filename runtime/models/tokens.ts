@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { ownTurn } from '../../core/ownTurn.ts';
 
 /** Counts the tokens of a text. A result above `limit` only means that there are more than `limit`. */
 export type TokenCounter = (text: string, limit: number) => Promise<number>;
@@ -70,7 +71,7 @@ export const countTokens: TokenCounter = async (text, limit) => {
     stretch -= to - from;
     if (stretch <= 0) {
       stretch = STRETCH_CHARS;
-      await new Promise((resolve) => setImmediate(resolve));
+      await ownTurn();
     }
     if (tokens > limit) return tokens;
   }

@@ -1,6 +1,6 @@
 import type { ErrorDetail } from '../../core/errors.ts';
 import type { FrontMatterRead } from '../skills/frontMatter.ts';
-import type { CheckedInputs } from '../tools/configuration/inputSchema.ts';
+import type { CheckedInputsText } from '../tools/configuration/inputSchema.ts';
 import type { CallOutcome } from '../tools/secrets/redact.ts';
 import type { JsonSchema } from '../tools/tool.ts';
 
@@ -10,7 +10,7 @@ import type { JsonSchema } from '../tools/tool.ts';
  */
 export interface Computations {
   findSchemaFaults(schema: JsonSchema, path: string): ErrorDetail[];
-  checkInputs(schema: JsonSchema, inputs: Record<string, unknown>): CheckedInputs;
+  checkInputsText(schema: string, inputs: string): CheckedInputsText;
   hideInOutcome(outcome: CallOutcome, secrets: readonly string[]): CallOutcome;
   tryFrontMatter(head: string): FrontMatterRead;
   splitReply(text: string): string[];
@@ -30,10 +30,10 @@ export const LOADERS: { readonly [Name in ComputationName]: () => Promise<Comput
     inputSchemaFaults({ type: 'object' }, '');
     return inputSchemaFaults;
   },
-  async checkInputs() {
-    const { checkInputs } = await import('../tools/configuration/inputSchema.ts');
-    checkInputs({ type: 'object' }, {});
-    return checkInputs;
+  async checkInputsText() {
+    const { checkInputsText } = await import('../tools/configuration/inputSchema.ts');
+    checkInputsText('{"type":"object"}', '{}');
+    return checkInputsText;
   },
   async hideInOutcome() {
     return (await import('../tools/secrets/redact.ts')).hideInOutcome;

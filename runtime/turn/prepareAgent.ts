@@ -1,6 +1,7 @@
 import { fault } from '../../core/errors.ts';
 import { selectUserMemories } from '../../db/queries/conversations/memories.ts';
 import { type AgentRun, callsLeft } from '../agent/agentRun.ts';
+import { prepareModelSchemas } from '../agent/modelSchema.ts';
 import type { AgentScope } from '../agent/tool.ts';
 import { makeToolset, type Toolset } from '../agent/toolset.ts';
 import { retrieve } from '../capabilities/knowledge.ts';
@@ -40,6 +41,7 @@ export function scopeOf(turn: Turn, resources: Resources): AgentScope {
 /** Everything that the agent's model can call. */
 export async function toolsetOf(turn: Turn, scope: AgentScope): Promise<Toolset> {
   const tools = await capabilityTools(scope, (linked, task) => prepareSubAgent(turn, scope, linked, task));
+  await prepareModelSchemas(tools.map(({ inputSchema }) => inputSchema));
   return makeToolset(tools, { logger: scope.logger });
 }
 

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { parse } from 'node:querystring';
-import { setImmediate } from 'node:timers/promises';
 import { fault, invalid } from '../../core/errors.ts';
 import { boundPassed } from '../../core/jsonBounds.ts';
+import { ownTurn } from '../../core/ownTurn.ts';
 import type { DocumentedOperation } from './contract/document.ts';
 import { checkStorable, MAX_JSON_VALUES, tooDeep, tooManyValues } from './storable.ts';
 import { type Form, readForm } from './upload.ts';
@@ -78,7 +78,7 @@ function readAll(request: IncomingMessage, limit: number): Promise<Buffer> {
 
 /** Lets others have their turn after a part of the work on a large body. */
 async function turnOfLoop(body: Buffer): Promise<void> {
-  if (body.length > LARGE_JSON) await setImmediate();
+  if (body.length > LARGE_JSON) await ownTurn();
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -141,6 +141,7 @@ async function readJson(request: IncomingMessage, turn: BodyOptions['turn']): Pr
   const passed = boundPassed(bytes, PARSED);
   if (passed === 'depth') throw tooDeep('/body');
   if (passed === 'values') throw tooManyValues('/body');
+  await turnOfLoop(bytes);
   let value: unknown;
   try {
     value = JSON.parse(utf8.decode(bytes));

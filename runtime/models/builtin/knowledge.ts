@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
+import { ownTurn } from '../../../core/ownTurn.ts';
 import { shorten, unescapeXml } from '../../../core/text.ts';
 import { likeness, type Meaning, meaningOf } from './words.ts';
 
@@ -86,7 +86,7 @@ async function candidates(question: Meaning, passages: readonly PromptPassage[])
       stretch += question.size * meaning.size + sentence.length;
       if (stretch < STRETCH) continue;
       stretch = 0;
-      await setImmediate();
+      await ownTurn();
     }
   }
   return found;

@@ -1,6 +1,6 @@
-import { setImmediate } from 'node:timers/promises';
 import type { ErrorDetail } from '../../../core/errors.ts';
 import { faultAt } from '../../../core/faults.ts';
+import { ownTurn } from '../../../core/ownTurn.ts';
 import { ComputationFailed, compute } from '../../threads/compute.ts';
 import { ToolFailure } from '../failure.ts';
 import type { JsonSchema } from '../tool.ts';
@@ -42,11 +42,14 @@ async function check(
   signal: AbortSignal | undefined,
 ): Promise<CheckedInputs> {
   if (schema === undefined) return { inputs };
-  // A model may call very many tools at once: each check has a turn of the event loop.
-  await setImmediate();
-  if (isQuickCheck(schema, inputs)) return checkInputs(schema, inputs);
+  // A model may call very many tools at once: each check has a turn of its own.
+  await ownTurn();
+  const text = JSON.stringify(inputs);
+  if (isQuickCheck(schema, text)) return checkInputs(schema, inputs);
   try {
-    return await compute('checkInputs', [schema, inputs], { workspaceId, limitMs: CHECK_LIMIT_MS, signal });
+    const options = { workspaceId, limitMs: CHECK_LIMIT_MS, signal };
+    const checked = await compute('checkInputsText', [JSON.stringify(schema), text], options);
+    return 'problem' in checked ? checked : { inputs: JSON.parse(checked.inputs) as Record<string, unknown> };
   } catch (error) {
     if (!(error instanceof ComputationFailed)) throw error;
     return { problem: 'The inputs take too long to check against the inputSchema.' };

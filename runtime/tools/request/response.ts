@@ -6,7 +6,7 @@ export const MAX_RESPONSE_BYTES = 1_048_576;
 /** Levels that the JSON of a tool may nest. Code that reads it, here and in PostgreSQL, is recursive. */
 export const MAX_DEPTH = 100;
 /** What is read as JSON. A larger response stays text: parsing it, and all that follows, would take long. */
-const JSON_BOUNDS = { values: 50_000, depth: MAX_DEPTH };
+const JSON_BOUNDS = { values: 25_000, depth: MAX_DEPTH };
 
 function decode(bytes: Buffer, charset: string | undefined): string | undefined {
   const marked =
@@ -32,7 +32,7 @@ function decode(bytes: Buffer, charset: string | undefined): string | undefined 
 
 /**
  * The body of a response as the result of a tool: a JSON object as it is, other JSON under `data`, other text under `text`, also JSON of
- * more than 50,000 values or 100 levels; null
+ * more than 25,000 values or 100 levels; null
  * when it is empty. The charset is that of a byte order mark, else the declared one, else UTF-8, else Windows-1252 where the
  * Content-Type is text. Of binary data the result has the size and the type.
  */

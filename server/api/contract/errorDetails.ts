@@ -17,6 +17,9 @@ export interface ValidationError {
 /** The parts of a request: openapi-backend's names, and those in the details of an error. */
 const PARTS: Record<string, string> = { requestBody: 'body', query: 'query', path: 'path', header: 'header' };
 
+/** Characters of an unknown name in a detail: a request may have one of two megabytes. */
+const MAX_NAME = 200;
+
 /** The details of a VALIDATION_ERROR: at most MAX_FAULTS, each with the JSON Pointer of the value. */
 export function toDetails(errors: readonly ValidationError[]): ErrorDetail[] {
   // `if` only says that `then` or `else` failed; what failed in it is in the list as well.
@@ -48,7 +51,7 @@ function detailOf({ instancePath, keyword, message, params, schema }: Validation
   const extra = params?.additionalProperty ?? params?.unevaluatedProperty;
   const tail = extra === undefined ? missing : String(extra);
   if (part === '') return { path: '/body', message: missing ? 'is required' : (message ?? 'is not valid'), keyword };
-  const path = ['', PARTS[part] ?? part, ...rest, ...(tail ? [pointerStep(tail)] : [])].join('/');
+  const path = ['', PARTS[part] ?? part, ...rest, ...(tail ? [pointerStep(tail.slice(0, MAX_NAME))] : [])].join('/');
   if (extra !== undefined) return { path, message: 'is not a known field', keyword };
   if (missing) return { path, message: 'is required', keyword };
   // `not: {}` refuses whatever is there.

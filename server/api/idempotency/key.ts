@@ -1,8 +1,8 @@
 import { createHash, type Hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
-import { setImmediate } from 'node:timers/promises';
 import { canonicalJson } from '../../../core/json.ts';
+import { ownTurn } from '../../../core/ownTurn.ts';
 import type { KeyedRequest } from '../../../db/queries/workspaces/idempotencyKeys.ts';
 import type { ValidRequest } from '../contract/dispatcher.ts';
 import type { DocumentedOperation } from '../contract/document.ts';
@@ -50,7 +50,7 @@ async function digest(hash: Hash, value: unknown): Promise<void> {
     if (pieces % STRETCH !== 0) continue;
     hash.update(text);
     text = '';
-    await setImmediate();
+    await ownTurn();
   }
   hash.update(text);
 }

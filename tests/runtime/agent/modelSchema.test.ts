@@ -124,4 +124,22 @@ describe('the schema that a model gets', () => {
     expect(Object.keys(told({ properties: own }).properties as object)).toEqual(['__proto__', 'constructor']);
     expect(performance.now() - started).toBeLessThan(1000);
   });
+
+  test('is left out when it is larger than that of a tool of the workspace may be; the tool stays', () => {
+    const properties = Object.fromEntries(
+      Array.from({ length: 3_000 }, (_, index) => [`p${index}`, { type: 'string' }]),
+    );
+    expect(told({ properties })).toEqual({ type: 'object', properties: {} });
+  });
+
+  test('has a key for each of many names that become one, without trying all keys for each', () => {
+    const names = Array.from({ length: 2_000 }, (_, index) => String.fromCodePoint(0x4e00 + index));
+    const begun = process.threadCpuUsage().user;
+    const keys = Object.keys(
+      told({ properties: Object.fromEntries(names.map((name) => [name, {}])) }).properties as object,
+    );
+    expect(new Set(keys).size).toBe(2_000);
+    expect(keys.slice(0, 3)).toEqual(['_', '__2', '__3']);
+    expect(process.threadCpuUsage().user - begun).toBeLessThan(200_000);
+  });
 });
