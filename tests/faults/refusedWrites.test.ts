@@ -154,8 +154,6 @@ test(
     await database.drop();
     if (folder) {
       await adminQuery(`drop tablespace ${space}`);
-      execFileSync('umount', [folder]);
-      await rm(folder, { recursive: true });
     }
   },
   TEST_MS,
