@@ -34,9 +34,12 @@ export class UnreadAnswers {
 
   /** Watches a response that has ended until its client has read it. `owner` is the workspace, '' for a request without one. */
   watch(response: ServerResponse, owner: string): void {
-    if (!response.writableEnded || response.writableFinished || response.destroyed) return;
-    const { idleMs, wholeMs, maxBytes } = this.#options;
     const bytes = response.writableLength;
+    // Nearly always the system has taken the whole answer by now.
+    if (bytes === 0 || !response.writableEnded || response.destroyed) return;
+    // A stream has bounds of its own (eventStream.ts).
+    if (String(response.getHeader('content-type')).startsWith('text/event-stream')) return;
+    const { idleMs, wholeMs, maxBytes } = this.#options;
     const drop = () => response.destroy();
     // Node restarts this timer while the client takes some of what was written.
     response.setTimeout(idleMs, drop);

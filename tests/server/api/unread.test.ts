@@ -19,6 +19,12 @@ let unread: UnreadAnswers;
 beforeAll(async () => {
   server = createServer((request, response) => {
     responses.push(response);
+    if (request.url === '/stream') {
+      response.setHeader('Content-Type', 'text/event-stream; charset=utf-8');
+      response.end(MEGABYTE.repeat(LARGE_MB));
+      unread.watch(response, 'a');
+      return;
+    }
     sendJson(response as Response, 200, Array(Number(request.url?.slice(1))).fill(MEGABYTE));
     unread.watch(response, String(request.headers['x-owner']));
   });
@@ -37,7 +43,7 @@ afterAll(async () => {
 });
 
 /** Asks for an answer of so many megabytes, and reads nothing of it. */
-async function ask(megabytes: number, owner = 'a'): Promise<{ socket: Socket; response: ServerResponse }> {
+async function ask(megabytes: number | 'stream', owner = 'a'): Promise<{ socket: Socket; response: ServerResponse }> {
   const before = responses.length;
   const socket = connect(port, '127.0.0.1');
   sockets.push(socket.on('error', () => {}));
@@ -69,6 +75,14 @@ test('one that is read slowly is dropped when its time is over', async () => {
   const { response } = await ask(LARGE_MB);
   await closed(response);
   expect(response.writableFinished).toBe(false);
+});
+
+test('a stream is left to its own bounds', async () => {
+  watch({ idleMs: 50, wholeMs: 50 });
+  const { response } = await ask('stream');
+  const other = await ask(LARGE_MB);
+  await closed(other.response);
+  expect([response.writableEnded, response.destroyed]).toEqual([true, false]);
 });
 
 test('of too many bytes of a workspace the oldest answer is dropped, and none of another workspace', async () => {
