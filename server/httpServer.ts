@@ -1,6 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerOptions, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
 import { type ApiError, fault } from '../core/errors.ts';
 import { createNodeServer } from '../core/nodeHttp.ts';
 import { answerClientError, endWithError } from './api/clientError.ts';
@@ -11,6 +10,8 @@ import { sendJson } from './api/sendJson.ts';
 /** A client behind a proxy reuses idle connections: outlive the proxy's own patience (60 s is usual). */
 const KEEP_ALIVE_MS = 65_000;
 const SWEEP_MS = 50;
+/** A client that asked for a tunnel closes its connection within this time, or it is closed. */
+const CONNECT_END_MS = 1_000;
 /** Scheme and authority of an address in absolute form (RFC 9112, 3.2.2). */
 const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i;
 
@@ -68,8 +69,12 @@ export function createHttpServer(options: ServerOptions = {}): HttpServer {
     if ([...answers].some((answer) => answer.socket === socket && answer.headersSent)) socket.destroy();
     else answerClientError(error, socket);
   });
-  server.on('connect', (_request, socket: Duplex) => {
+  server.on('connect', (_request, socket: Socket) => {
+    // Node leaves this connection to us, and with it its errors and its end: a reset would end the process.
+    socket.on('error', () => socket.destroy());
+    socket.setTimeout(CONNECT_END_MS, () => socket.destroy());
     endWithError(socket, fault('VALIDATION_ERROR', 'This is no proxy: there is no CONNECT.'));
+    socket.resume();
   });
 
   return {

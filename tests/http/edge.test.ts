@@ -169,6 +169,26 @@ describe('what Node would answer without a body', () => {
   });
 });
 
+test('a client that asks for a tunnel and breaks the connection, or keeps it, does no harm', async () => {
+  const connectTo = `CONNECT example.com:443 HTTP/1.1\r\nHost: a\r\n\r\n${'x'.repeat(100_000)}`;
+  for (let round = 0; round < 20; round += 1) {
+    const socket = connect(Number(new URL(app.origin).port), '127.0.0.1').on('error', () => {});
+    socket.write(connectTo);
+    if (round % 2 === 0) await once(socket, 'data');
+    else await once(socket, 'connect');
+    socket.resetAndDestroy();
+  }
+  const keeping = connect({ port: Number(new URL(app.origin).port), host: '127.0.0.1', allowHalfOpen: true });
+  keeping.on('error', () => {}).resume();
+  keeping.write(connectTo);
+  // Closed by the service, though this side never ends it: what it sends then is refused.
+  const closed = new Promise((resolve) => keeping.once('close', resolve));
+  const more = setInterval(() => keeping.write('x'), 1_500);
+  await closed;
+  clearInterval(more);
+  expect((await app.raw.get('/livez')).status).toBe(200);
+});
+
 test('before there is a service, the port is alive and not ready', async () => {
   const http = createHttpServer();
   const origin = `http://127.0.0.1:${await http.listen(0, '127.0.0.1')}`;
