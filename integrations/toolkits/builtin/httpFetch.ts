@@ -6,12 +6,39 @@ import {
   type OutgoingRequest,
   type OutgoingResponse,
 } from '../../../core/outgoing.ts';
+import { ThreadStopped } from '../../../core/thread.ts';
+import { PoolBusy, ThreadPool } from '../../../core/threadPool.ts';
 import { htmlText } from './htmlText.ts';
 import { type RegisterTools, registerTool, ToolRefusal } from './tool.ts';
 
 const TIMEOUT_MS = 15_000;
 const MAX_BYTES = 2_000_000;
 const DEFAULT_CHARACTERS = 20_000;
+
+/** Characters of a page that is read in a few milliseconds. A larger one is read in a thread; workspaces take turns. */
+const QUICK_CHARACTERS = 100_000;
+
+const pages = new ThreadPool<string, string>({
+  script: new URL('./htmlWorker.ts', import.meta.url),
+  limits: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16 },
+  keptMs: 60_000,
+  limitMs: 5_000,
+  threads: 1,
+  waitingOfOne: 64,
+  waitingOfAll: 512,
+});
+
+/** The text of a page. Throws ToolRefusal when it takes too long, or the signal's reason. */
+async function textOf(html: string, workspaceId: string, signal: AbortSignal | undefined): Promise<string> {
+  if (html.length <= QUICK_CHARACTERS) return htmlText(html);
+  try {
+    return await pages.run(workspaceId, html, signal);
+  } catch (error) {
+    if (error instanceof PoolBusy) throw new ToolRefusal(`Reading pages is busy: ${error.message}`);
+    if (error instanceof ThreadStopped) throw new ToolRefusal('The page takes too long to read.');
+    throw error;
+  }
+}
 
 const HTML = /^(text\/html|application\/xhtml\+xml)$/;
 const TEXT = /^(text\/.*|application\/([\w.-]+\+)?(json|xml|yaml|javascript|x-ndjson|x-yaml))$/;
@@ -76,7 +103,7 @@ export const registerHttpFetch: RegisterTools = (server, host) => {
           `The address answered ${response.status} with ${type || 'an unnamed type'}, which is no text.`,
         );
       }
-      const text = HTML.test(type) ? htmlText(decode(response)) : decode(response);
+      const text = HTML.test(type) ? await textOf(decode(response), workspaceId, signal) : decode(response);
       const end = startAt + maxCharacters;
       const more = text.length > end ? `, more from startAt ${end}` : '';
       const head = `Status ${response.status}, ${response.url}, ${text.length} characters${more}`;

@@ -16,6 +16,8 @@ const PAGE = `<!doctype html><html><head><title>Prices &amp; terms</title><style
 <table><tr><th>Plan</th><th>Cost</th></tr><tr><td>Basic</td><td>9</td></tr></table>
 <a title="a > b" href="/x">Link</a><svg><text>drawn</text></svg></body></html>`;
 
+const LARGE_PAGE = '<p>word'.repeat(280_000);
+
 const routes: Record<string, RequestListener> = {
   '/page': (_request, response) => response.setHeader('content-type', 'text/html; charset=utf-8').end(PAGE),
   '/latin': (_request, response) =>
@@ -37,6 +39,7 @@ const routes: Record<string, RequestListener> = {
       .setHeader('content-type', 'text/plain')
       .setHeader('content-encoding', 'gzip')
       .end(gzipSync(Buffer.alloc(20_000_000, 97))),
+  '/large': (_request, response) => response.setHeader('content-type', 'text/html').end(LARGE_PAGE),
   '/headers': (request, response) =>
     response.setHeader('content-type', 'application/json').end(JSON.stringify([request.method, request.headers])),
   '/away': (_request, response) => response.writeHead(302, { location: '/page' }).end(),
@@ -96,6 +99,22 @@ test('the request is a plain GET with only the name of this service', async () =
   const [method, headers] = JSON.parse(text.split('\n\n')[1] ?? '');
   expect(method).toBe('GET');
   expect(Object.keys(headers).sort()).toEqual(['accept', 'accept-encoding', 'connection', 'host', 'user-agent']);
+});
+
+test('a large page is read by another thread', async () => {
+  /** Microseconds of the processor that this thread needs. */
+  const cost = async (work: () => unknown) => {
+    const before = process.threadCpuUsage().user;
+    await work();
+    return process.threadCpuUsage().user - before;
+  };
+  const here = await cost(() => htmlText(LARGE_PAGE));
+  let text = '';
+  const there = await cost(async () => {
+    ({ text } = await fetchPage({ url: `${origin}/large`, maxCharacters: 200 }));
+  });
+  expect(text).toContain('\n\nword\nword\n');
+  expect(there).toBeLessThan(here / 2);
 });
 
 test('a long text comes in parts', async () => {
