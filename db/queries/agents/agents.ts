@@ -2,6 +2,7 @@ import {
   type ExpressionBuilder,
   type Insertable,
   type Kysely,
+  type QueryCreator,
   type Selectable,
   sql,
   type Transaction,
@@ -15,7 +16,7 @@ import { likeContains } from '../shared/like.ts';
 import type { Page } from '../shared/page.ts';
 import { newestFirst } from '../shared/page.ts';
 import { softDelete } from '../shared/softDelete.ts';
-import { revising } from '../workspaces/revision.ts';
+import { raisingRevision, revising } from '../workspaces/revision.ts';
 
 /** An agent with the display name of its model, when that is one of the workspace's own. */
 export type AgentRow = Selectable<Agents> & { custom_model_name: string | null };
@@ -163,7 +164,7 @@ export function updateAgentRow(
   id: string,
   change: Updateable<Agents>,
 ): Promise<AgentRow | undefined> {
-  const update = (on: Kysely<DB>) =>
+  const update = (on: QueryCreator<DB>) =>
     on
       .updateTable('agents')
       .set(change)
@@ -173,7 +174,10 @@ export function updateAgentRow(
       .returningAll()
       .returning(customModelName(workspaceId))
       .executeTakeFirst();
-  return REVISED.some((column) => change[column] !== undefined) ? revising(db, workspaceId, update) : update(db);
+  if (!REVISED.some((column) => change[column] !== undefined)) return update(db);
+  if (db.isTransaction) return revising(db, workspaceId, update);
+  // PostgreSQL completes what nothing refers to after the rest: the row of the revision is locked last, as in `revising`.
+  return update(db.with('raised', () => sql<object>`(${raisingRevision(workspaceId)})`));
 }
 
 /** What turns of other agents keep in memory of an agent, and how they learn that it has published a version. */

@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { DB } from '../../../generated/db.ts';
 import { atEnd, inTransaction } from '../../transaction.ts';
 
@@ -20,7 +20,12 @@ export function revising<Result>(
 }
 
 async function raiseRevision(db: Kysely<DB>, workspaceId: string): Promise<void> {
-  await sql`
+  await raisingRevision(workspaceId).execute(db);
+}
+
+/** SQL: raises the workspace's revision. For a write of one statement, which it can be a part of; else there is `revising`. */
+export function raisingRevision(workspaceId: string): RawBuilder<object> {
+  return sql<object>`
     insert into workspace_revisions (workspace_id) values (${workspaceId})
-    on conflict (workspace_id) do update set revision = workspace_revisions.revision + 1`.execute(db);
+    on conflict (workspace_id) do update set revision = workspace_revisions.revision + 1`;
 }
