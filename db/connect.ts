@@ -16,6 +16,8 @@ export type ConnectOptions = {
   directUrl?: string;
   /** Prepare repeated statements on the server. Default true; false behind a pooler that loses them. */
   prepare?: boolean;
+  /** Whether the server is a coordinator of Citus, to whose workers role and workspace are passed on. Default false. */
+  citus?: boolean;
   /** Called once when prepared statements got lost, and none are used any more. */
   onPreparedLost?: () => void;
   /** Milliseconds after which the server cancels a statement. Default 30000. */
@@ -163,12 +165,27 @@ class RolePool {
   readonly #holders = new WeakMap<pg.PoolClient, string>();
 
   constructor(role: string, size: number, options: PoolOptions) {
-    const { prepare = true, statementTimeoutMs = STATEMENT_TIMEOUT_MS, config, watch, refusals, places } = options;
+    const {
+      prepare = true,
+      citus = false,
+      statementTimeoutMs = STATEMENT_TIMEOUT_MS,
+      config,
+      watch,
+      refusals,
+      places,
+    } = options;
     this.#places = places;
     this.#watch = watch;
     this.#refusals = refusals;
     const onError = (error: unknown) => refusals.note(error);
-    this.#settings = { role, prepare, statementTimeoutMs, onError, onPreparedLost: options.onPreparedLost };
+    this.#settings = {
+      role,
+      prepare,
+      passedOn: citus,
+      statementTimeoutMs,
+      onError,
+      onPreparedLost: options.onPreparedLost,
+    };
     const Client = watch.clientClass(patienceOf(statementTimeoutMs));
     this.pool = new pg.Pool({ ...config, Client, max: size, min: 1, idleTimeoutMillis: 60_000 });
     const onLost = options.onConnectionError ?? (() => {});

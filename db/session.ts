@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { PostgresPoolClient, PostgresQueryResult } from 'kysely';
-import type pg from 'pg';
+import pg from 'pg';
 import { type LeadingStatement, PipelinedStatement, type StatementResult } from './statement.ts';
 
 /** SQLSTATE of a prepared statement whose result changed under it (after a migration), of one that is gone, and of one that is there already. */
@@ -48,6 +48,8 @@ const SETTINGS =
   "select set_config('role', $1, true), set_config('app.workspace_id', $2, true), set_config('statement_timeout', $3, true)";
 const SETTINGS_NAME = nameOf(SETTINGS);
 const BEGIN = /^(begin|start transaction)\b/;
+const BEGIN_BLOCK: LeadingStatement = { text: 'begin', values: [] };
+const COMMIT_BLOCK: LeadingStatement = { text: 'commit', values: [] };
 const IDLE_LIMIT: LeadingStatement = { text: 'set local idle_in_transaction_session_timeout = 60000', values: [] };
 
 /** What all sessions of a pool have in common. */
@@ -58,6 +60,11 @@ export interface SessionSettings {
   statementTimeoutMs: number;
   /** Whether repeated statements are prepared on the server. Turned off when it shows that prepared statements get lost. */
   prepare: boolean;
+  /**
+   * Whether the settings are sent as `set local` within a transaction block, which a coordinator of Citus passes on to its workers. It does
+   * not pass on `set_config`, which is one statement and cheaper.
+   */
+  passedOn: boolean;
   /** Gets every error of a statement. */
   onError?: ((error: unknown) => void) | undefined;
   /** Called once when prepared statements get lost. */
@@ -69,17 +76,28 @@ export class WorkspaceSettings {
   readonly #settings: SessionSettings;
   readonly #unnamed: LeadingStatement;
   readonly #named: LeadingStatement;
+  readonly #local: readonly LeadingStatement[];
 
   constructor(settings: SessionSettings, workspaceId: string, statementTimeoutMs: number) {
     const returns = [settings.role, workspaceId];
     this.#settings = settings;
     this.#unnamed = { text: SETTINGS, values: [...returns, String(statementTimeoutMs)], returns };
     this.#named = { ...this.#unnamed, name: SETTINGS_NAME };
+    this.#local = [
+      `set local role ${settings.role}`,
+      `set local app.workspace_id = ${pg.escapeLiteral(workspaceId)}`,
+      `set local statement_timeout = ${statementTimeoutMs}`,
+    ].map((text) => ({ text, values: [] }));
   }
 
   /** The statement that makes them hold until the end of the transaction. */
   step(): LeadingStatement {
     return this.#settings.prepare ? this.#named : this.#unnamed;
+  }
+
+  /** What makes them hold until the end of the transaction: one statement, or those that are passed on to workers. */
+  steps(): readonly LeadingStatement[] {
+    return this.#settings.passedOn ? this.#local : [this.step()];
   }
 }
 
@@ -109,7 +127,7 @@ export class Session implements PostgresPoolClient {
   /** Makes the next transactions those of `workspace`. On a new connection it prepares the statement that sets it. */
   async serve(workspace: WorkspaceSettings): Promise<void> {
     this.#begin = undefined;
-    if (this.#settings.prepare && !this.#prepared.has(SETTINGS_NAME)) {
+    if (this.#settings.prepare && !this.#settings.passedOn && !this.#prepared.has(SETTINGS_NAME)) {
       const { text, values } = workspace.step();
       try {
         await this.#client.query({ name: SETTINGS_NAME, text, values });
@@ -148,6 +166,7 @@ export class Session implements PostgresPoolClient {
       return await this.#send({ text: sql, values, ...(name !== undefined && { name }) });
     } catch (error) {
       this.#settings.onError?.(error);
+      if (this.#settings.passedOn && !inBlock) await this.#endOwnBlock();
       if (isLastWord(error)) this.#discard = true;
       if (!isStaleStatement(error)) throw error;
       this.#discard = true;
@@ -161,22 +180,32 @@ export class Session implements PostgresPoolClient {
 
   #send(query: pg.QueryConfig): Promise<StatementResult> {
     const { promise, resolve, reject } = Promise.withResolvers<StatementResult>();
-    const statement = new PipelinedStatement(query, this.#takeAhead(), (error, result) =>
+    const statement = new PipelinedStatement(query, this.#takeAround(), (error, result) =>
       error ? reject(error) : resolve(result),
     );
     this.#client.query(statement);
     return promise;
   }
 
-  /** What must be sent ahead of the next statement: nothing within a transaction that has begun. */
-  #takeAhead(): readonly LeadingStatement[] {
-    if (this.#begin === '') return [];
+  /** What must be sent with the next statement: nothing within a transaction that has begun. */
+  #takeAround(): { ahead: readonly LeadingStatement[]; after?: readonly LeadingStatement[] } {
+    if (this.#begin === '') return { ahead: [] };
     if (!this.#workspace) throw new Error('The connection serves no workspace yet');
-    const settings = this.#workspace.step();
-    if (this.#begin === undefined) return [settings];
-    const text = this.#begin;
-    this.#begin = '';
-    return [{ text, values: [] }, settings, IDLE_LIMIT];
+    const settings = this.#workspace.steps();
+    if (this.#begin !== undefined) {
+      const text = this.#begin;
+      this.#begin = '';
+      return { ahead: [{ text, values: [] }, ...settings, IDLE_LIMIT] };
+    }
+    if (!this.#settings.passedOn) return { ahead: settings };
+    return { ahead: [BEGIN_BLOCK, ...settings], after: [COMMIT_BLOCK] };
+  }
+
+  /** Ends the block that was sent around a statement which failed: the commit behind it was skipped. */
+  async #endOwnBlock(): Promise<void> {
+    await this.#client.query('rollback').catch(() => {
+      this.#discard = true;
+    });
   }
 
   #preparedLost(): void {

@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-/** A statement that travels ahead of another one, in the same round trip and the same transaction. Its own result is not kept. */
+/** A statement that travels with another one, in the same round trip and the same transaction. Its own result is not kept. */
 export interface LeadingStatement {
   text: string;
   values: string[];
@@ -44,19 +44,26 @@ const NOTHING: StatementResult = { command: '', rowCount: null, rows: [] };
 const written = new WeakMap<LeadingStatement, Buffer>();
 
 /**
- * A statement with others ahead of it, all before one Sync: one round trip, and outside a transaction block one transaction. When one
+ * A statement with others ahead of it and after it, all before one Sync: one round trip, and outside a transaction block one transaction. When one
  * of them fails, PostgreSQL skips the rest. When one returns another row than it must, or less comes back than was sent, nothing of
  * the result is handed out.
  */
 export class PipelinedStatement extends DriverQuery {
   readonly #ahead: readonly LeadingStatement[];
+  readonly #after: readonly LeadingStatement[];
   readonly #done: Done;
   #completed = 0;
   #wrong = false;
 
-  constructor(query: pg.QueryConfig, ahead: readonly LeadingStatement[], done: Done) {
+  /** `after` is what must be sent after the statement, such as a commit. */
+  constructor(
+    query: pg.QueryConfig,
+    { ahead, after = [] }: { ahead: readonly LeadingStatement[]; after?: readonly LeadingStatement[] },
+    done: Done,
+  ) {
     super({ ...query, queryMode: 'extended' }, done);
     this.#ahead = ahead;
+    this.#after = after;
     this.#done = done;
   }
 
@@ -69,6 +76,12 @@ export class PipelinedStatement extends DriverQuery {
       else write(step, writer, messages);
     }
     super.submit(writer);
+    if (this.#after.length > 0) {
+      // The driver's last message is the Sync.
+      const sync = messages.splice(-1);
+      for (const step of this.#after) write(step, writer, messages);
+      messages.push(...sync);
+    }
     // A connection that is closed tells so by itself.
     if (connection.stream.writable) connection.stream.write(Buffer.concat(messages));
   }
@@ -80,12 +93,12 @@ export class PipelinedStatement extends DriverQuery {
   }
 
   override handleCommandComplete(message: unknown, connection: pg.Connection): void {
-    if (this.#completed >= this.#ahead.length) super.handleCommandComplete(message, connection);
+    if (this.#completed === this.#ahead.length) super.handleCommandComplete(message, connection);
     this.#completed += 1;
   }
 
   override handleReadyForQuery(connection: pg.Connection): void {
-    if (this.#wrong || this.#completed !== this.#ahead.length + 1) {
+    if (this.#wrong || this.#completed !== this.#ahead.length + 1 + this.#after.length) {
       this.#done(new Error('The database did not run the statement with its settings'), NOTHING);
     } else super.handleReadyForQuery(connection);
   }

@@ -19,6 +19,8 @@ export interface Config {
   databaseDirectUrl: string | undefined;
   /** Whether statements are prepared by name; a pooler of transactions may not keep them. */
   databasePrepare: boolean;
+  /** Whether the database is a coordinator of Citus. */
+  databaseCitus: boolean;
   dataDir: string;
   /** How long a start waits for the database of `databaseUrl`. */
   databaseWaitSeconds: number;
@@ -121,6 +123,11 @@ export function directUrlOf(env: NodeJS.ProcessEnv): string | undefined {
   return url;
 }
 
+/** Whether the database is a coordinator of Citus (`GUILDHALL_DATABASE_CITUS`). */
+export function isCitus(env: NodeJS.ProcessEnv): boolean {
+  return flag(env, 'GUILDHALL_DATABASE_CITUS');
+}
+
 function postgresUrl(env: NodeJS.ProcessEnv, name: string): string | undefined {
   const url = env[name] || undefined;
   if (url !== undefined && !/^postgres(ql)?:$/.test(URL.parse(url)?.protocol ?? '')) {
@@ -141,6 +148,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     databaseUrl: databaseUrlOf(env),
     databaseDirectUrl: directUrlOf(env),
     databasePrepare: flag(env, 'GUILDHALL_DATABASE_PREPARE', true),
+    databaseCitus: isCitus(env),
     dataDir: env.GUILDHALL_DATA_DIR || './data',
     databaseWaitSeconds: integer(env, 'GUILDHALL_DATABASE_WAIT_SECONDS', 60, 0, 3600),
     drainSeconds: integer(env, 'GUILDHALL_DRAIN_SECONDS', 5, 0, 300),

@@ -87,6 +87,7 @@ async function serve({ config, contract, logger, embedded, http, metrics, port }
     directUrl,
     poolSize: config.poolSize,
     prepare: config.databasePrepare,
+    citus: config.databaseCitus,
     onPreparedLost: () =>
       logger.warn('the pooler loses prepared statements, so none are used: set GUILDHALL_DATABASE_PREPARE=false'),
     onConnectionError: (error) => logger.warn({ err: error }, 'database connection lost'),

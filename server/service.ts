@@ -58,6 +58,7 @@ export interface ServiceOptions {
     | 'databaseUrl'
     | 'databaseDirectUrl'
     | 'databasePrepare'
+    | 'databaseCitus'
     | 'databaseWaitSeconds'
     | 'drainSeconds'
     | 'poolSize'

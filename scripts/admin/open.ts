@@ -1,7 +1,7 @@
 import { connectDatabase, type Database } from '../../db/connect.ts';
 import { attachEmbedded } from '../../db/embedded.ts';
 import { migrate } from '../../db/migrate.ts';
-import { databaseUrlOf, directUrlOf } from '../../server/config.ts';
+import { databaseUrlOf, directUrlOf, isCitus } from '../../server/config.ts';
 
 /**
  * Opens and migrates the database of `env`: `DATABASE_URL`, or the embedded one of `GUILDHALL_DATA_DIR`, which is started
@@ -18,7 +18,11 @@ export async function openDatabase(env: NodeJS.ProcessEnv): Promise<{ database: 
     await embedded?.stop();
     throw error;
   }
-  const database = connectDatabase(directUrl ?? url, { poolSize: 2, applicationName: 'guildhall-admin' });
+  const database = connectDatabase(directUrl ?? url, {
+    poolSize: 2,
+    applicationName: 'guildhall-admin',
+    citus: isCitus(env),
+  });
   return {
     database,
     async close() {

@@ -39,6 +39,7 @@ describe('a setting that cannot be used ends the start with one line that names 
     ['GUILDHALL_DATABASE_DIRECT_URL', 'localhost/guildhall'],
     ['GUILDHALL_DATABASE_DIRECT_URL', 'postgres://localhost/guildhall'],
     ['GUILDHALL_DATABASE_PREPARE', 'no'],
+    ['GUILDHALL_DATABASE_CITUS', 'yes'],
     ['GUILDHALL_ROLE', 'worker'],
     ['GUILDHALL_DATA_DIR', '/proc/nowhere'],
     ['GUILDHALL_DATA_DIR', '/etc/hosts'],
