@@ -31,8 +31,8 @@ CREATE UNIQUE INDEX agent_commands_name_key ON public.agent_commands USING btree
 CREATE UNIQUE INDEX agent_commands_slug_key ON public.agent_commands USING btree (workspace_id, agent_id, command) WHERE (deleted_at IS NULL);
 alter table agent_commands enable and force row level security;
 create policy every_workspace on agent_commands as permissive for all to guildhall_system
-  using (((CURRENT_USER = 'guildhall_system'::name) OR (current_setting('guildhall.migration'::text, true) = 'on'::text)))
-  with check (((CURRENT_USER = 'guildhall_system'::name) OR (current_setting('guildhall.migration'::text, true) = 'on'::text)));
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
 create policy own_workspace on agent_commands as permissive for all to guildhall_app
   using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
   with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
@@ -61,8 +61,8 @@ create table agent_links (
 CREATE INDEX agent_links_target ON public.agent_links USING btree (workspace_id, kind, target_id);
 alter table agent_links enable and force row level security;
 create policy every_workspace on agent_links as permissive for all to guildhall_system
-  using (((CURRENT_USER = 'guildhall_system'::name) OR (current_setting('guildhall.migration'::text, true) = 'on'::text)))
-  with check (((CURRENT_USER = 'guildhall_system'::name) OR (current_setting('guildhall.migration'::text, true) = 'on'::text)));
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
 create policy own_workspace on agent_links as permissive for all to guildhall_app
   using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
   with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
@@ -97,8 +97,8 @@ create table agent_variables (
 );
 alter table agent_variables enable and force row level security;
 create policy every_workspace on agent_variables as permissive for all to guildhall_system
-  using (((CURRENT_USER = 'guildhall_system'::name) OR (current_setting('guildhall.migration'::text, true) = 'on'::text)))
-  with check (((CURRENT_USER = 'guildhall_system'::name) OR (current_setting('guildhall.migration'::text, true) = 'on'::text)));
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
 create policy own_workspace on agent_variables as permissive for all to guildhall_app
   using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
   with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
@@ -118,8 +118,8 @@ create table agent_versions (
 );
 alter table agent_versions enable and force row level security;
 create policy every_workspace on agent_versions as permissive for all to guildhall_system
-  using (((CURRENT_USER = 'guildhall_system'::name) OR (current_setting('guildhall.migration'::text, true) = 'on'::text)))
-  with check (((CURRENT_USER = 'guildhall_system'::name) OR (current_setting('guildhall.migration'::text, true) = 'on'::text)));
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
 create policy own_workspace on agent_versions as permissive for all to guildhall_app
   using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
   with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
@@ -187,8 +187,8 @@ CREATE INDEX agents_list ON public.agents USING btree (workspace_id, created_at 
 CREATE UNIQUE INDEX agents_name_key ON public.agents USING btree (workspace_id, name) WHERE (deleted_at IS NULL);
 alter table agents enable and force row level security;
 create policy every_workspace on agents as permissive for all to guildhall_system
-  using (((CURRENT_USER = 'guildhall_system'::name) OR (current_setting('guildhall.migration'::text, true) = 'on'::text)))
-  with check (((CURRENT_USER = 'guildhall_system'::name) OR (current_setting('guildhall.migration'::text, true) = 'on'::text)));
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
 create policy own_workspace on agents as permissive for all to guildhall_app
   using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
   with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
@@ -229,8 +229,8 @@ create table ai_models (
 CREATE UNIQUE INDEX ai_models_model_key ON public.ai_models USING btree (workspace_id, provider, model_id) WHERE (deleted_at IS NULL);
 alter table ai_models enable and force row level security;
 create policy every_workspace on ai_models as permissive for all to guildhall_system
-  using (((CURRENT_USER = 'guildhall_system'::name) OR (current_setting('guildhall.migration'::text, true) = 'on'::text)))
-  with check (((CURRENT_USER = 'guildhall_system'::name) OR (current_setting('guildhall.migration'::text, true) = 'on'::text)));
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
 create policy own_workspace on ai_models as permissive for all to guildhall_app
   using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
   with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
@@ -254,8 +254,8 @@ create table api_keys (
 CREATE INDEX api_keys_workspace ON public.api_keys USING btree (workspace_id, created_at DESC);
 alter table api_keys enable and force row level security;
 create policy every_workspace on api_keys as permissive for all to guildhall_system
-  using (((CURRENT_USER = 'guildhall_system'::name) OR (current_setting('guildhall.migration'::text, true) = 'on'::text)))
-  with check (((CURRENT_USER = 'guildhall_system'::name) OR (current_setting('guildhall.migration'::text, true) = 'on'::text)));
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
 
 create table approvals (
   workspace_id uuid not null,
@@ -288,8 +288,8 @@ CREATE INDEX approvals_pending ON public.approvals USING btree (workspace_id, re
 CREATE INDEX approvals_to_follow ON public.approvals USING btree (decided_at) WHERE ((status = 'approved'::text) OR (decided_by = 'operator'::text));
 alter table approvals enable and force row level security;
 create policy every_workspace on approvals as permissive for all to guildhall_system
-  using (((CURRENT_USER = 'guildhall_system'::name) OR (current_setting('guildhall.migration'::text, true) = 'on'::text)))
-  with check (((CURRENT_USER = 'guildhall_system'::name) OR (current_setting('guildhall.migration'::text, true) = 'on'::text)));
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
 create policy own_workspace on approvals as permissive for all to guildhall_app
   using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
   with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
@@ -333,8 +333,8 @@ CREATE INDEX conversations_of_agent ON public.conversations USING btree (workspa
 CREATE INDEX conversations_of_user ON public.conversations USING btree (workspace_id, external_user_id, started_at DESC, id DESC) WHERE (deleted_at IS NULL);
 alter table conversations enable and force row level security;
 create policy every_workspace on conversations as permissive for all to guildhall_system
-  using (((CURRENT_USER = 'guildhall_system'::name) OR (current_setting('guildhall.migration'::text, true) = 'on'::text)))
-  with check (((CURRENT_USER = 'guildhall_system'::name) OR (current_setting('guildhall.migration'::text, true) = 'on'::text)));
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
 create policy own_workspace on conversations as permissive for all to guildhall_app
   using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
   with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
@@ -378,8 +378,8 @@ CREATE INDEX external_mcps_list ON public.external_mcps USING btree (workspace_i
 CREATE UNIQUE INDEX external_mcps_name_key ON public.external_mcps USING btree (workspace_id, name) WHERE (deleted_at IS NULL);
 alter table external_mcps enable and force row level security;
 create policy every_workspace on external_mcps as permissive for all to guildhall_system
-  using (((CURRENT_USER = 'guildhall_system'::name) OR (current_setting('guildhall.migration'::text, true) = 'on'::text)))
-  with check (((CURRENT_USER = 'guildhall_system'::name) OR (current_setting('guildhall.migration'::text, true) = 'on'::text)));
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
 create policy own_workspace on external_mcps as permissive for all to guildhall_app
   using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
   with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
@@ -410,8 +410,8 @@ CREATE INDEX http_tools_list ON public.http_tools USING btree (workspace_id, cre
 CREATE UNIQUE INDEX http_tools_name_key ON public.http_tools USING btree (workspace_id, name) WHERE (deleted_at IS NULL);
 alter table http_tools enable and force row level security;
 create policy every_workspace on http_tools as permissive for all to guildhall_system
-  using (((CURRENT_USER = 'guildhall_system'::name) OR (current_setting('guildhall.migration'::text, true) = 'on'::text)))
-  with check (((CURRENT_USER = 'guildhall_system'::name) OR (current_setting('guildhall.migration'::text, true) = 'on'::text)));
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
 create policy own_workspace on http_tools as permissive for all to guildhall_app
   using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
   with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
@@ -437,8 +437,8 @@ create table idempotency_keys (
 CREATE INDEX idempotency_keys_expired ON public.idempotency_keys USING btree (expires_at);
 alter table idempotency_keys enable and force row level security;
 create policy every_workspace on idempotency_keys as permissive for all to guildhall_system
-  using (((CURRENT_USER = 'guildhall_system'::name) OR (current_setting('guildhall.migration'::text, true) = 'on'::text)))
-  with check (((CURRENT_USER = 'guildhall_system'::name) OR (current_setting('guildhall.migration'::text, true) = 'on'::text)));
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
 create policy own_workspace on idempotency_keys as permissive for all to guildhall_app
   using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
   with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
@@ -455,8 +455,8 @@ create table knowledge_embeddings (
 );
 alter table knowledge_embeddings enable and force row level security;
 create policy every_workspace on knowledge_embeddings as permissive for all to guildhall_system
-  using (((CURRENT_USER = 'guildhall_system'::name) OR (current_setting('guildhall.migration'::text, true) = 'on'::text)))
-  with check (((CURRENT_USER = 'guildhall_system'::name) OR (current_setting('guildhall.migration'::text, true) = 'on'::text)));
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
 create policy own_workspace on knowledge_embeddings as permissive for all to guildhall_app
   using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
   with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
@@ -477,8 +477,8 @@ create table knowledge_passages (
 CREATE INDEX knowledge_passages_words ON public.knowledge_passages USING gin (((workspace_id)::text), words) WITH (fastupdate=off);
 alter table knowledge_passages enable and force row level security;
 create policy every_workspace on knowledge_passages as permissive for all to guildhall_system
-  using (((CURRENT_USER = 'guildhall_system'::name) OR (current_setting('guildhall.migration'::text, true) = 'on'::text)))
-  with check (((CURRENT_USER = 'guildhall_system'::name) OR (current_setting('guildhall.migration'::text, true) = 'on'::text)));
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
 create policy own_workspace on knowledge_passages as permissive for all to guildhall_app
   using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
   with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
@@ -518,8 +518,8 @@ CREATE INDEX knowledge_sources_list ON public.knowledge_sources USING btree (wor
 CREATE INDEX knowledge_sources_unfinished ON public.knowledge_sources USING btree (updated_at) WHERE (((deleted_at IS NULL) AND (processing_status = ANY (ARRAY['PENDING'::text, 'PROCESSING'::text]))) OR ((deleted_at IS NOT NULL) AND (purged_at IS NULL)));
 alter table knowledge_sources enable and force row level security;
 create policy every_workspace on knowledge_sources as permissive for all to guildhall_system
-  using (((CURRENT_USER = 'guildhall_system'::name) OR (current_setting('guildhall.migration'::text, true) = 'on'::text)))
-  with check (((CURRENT_USER = 'guildhall_system'::name) OR (current_setting('guildhall.migration'::text, true) = 'on'::text)));
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
 create policy own_workspace on knowledge_sources as permissive for all to guildhall_app
   using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
   with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
@@ -535,8 +535,8 @@ create table knowledge_vectors (
 );
 alter table knowledge_vectors enable and force row level security;
 create policy every_workspace on knowledge_vectors as permissive for all to guildhall_system
-  using (((CURRENT_USER = 'guildhall_system'::name) OR (current_setting('guildhall.migration'::text, true) = 'on'::text)))
-  with check (((CURRENT_USER = 'guildhall_system'::name) OR (current_setting('guildhall.migration'::text, true) = 'on'::text)));
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
 create policy own_workspace on knowledge_vectors as permissive for all to guildhall_app
   using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
   with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
@@ -553,8 +553,8 @@ create table knowledge_words (
 CREATE INDEX knowledge_words_similar ON public.knowledge_words USING gin (((workspace_id)::text), shape gin_trgm_ops) WITH (gin_pending_list_limit='512');
 alter table knowledge_words enable and force row level security;
 create policy every_workspace on knowledge_words as permissive for all to guildhall_system
-  using (((CURRENT_USER = 'guildhall_system'::name) OR (current_setting('guildhall.migration'::text, true) = 'on'::text)))
-  with check (((CURRENT_USER = 'guildhall_system'::name) OR (current_setting('guildhall.migration'::text, true) = 'on'::text)));
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
 create policy own_workspace on knowledge_words as permissive for all to guildhall_app
   using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
   with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
@@ -576,8 +576,8 @@ CREATE UNIQUE INDEX memories_fact_key ON public.memories USING btree (workspace_
 CREATE INDEX memories_of_user ON public.memories USING btree (workspace_id, agent_id, external_user_id, updated_at DESC, id DESC);
 alter table memories enable and force row level security;
 create policy every_workspace on memories as permissive for all to guildhall_system
-  using (((CURRENT_USER = 'guildhall_system'::name) OR (current_setting('guildhall.migration'::text, true) = 'on'::text)))
-  with check (((CURRENT_USER = 'guildhall_system'::name) OR (current_setting('guildhall.migration'::text, true) = 'on'::text)));
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
 create policy own_workspace on memories as permissive for all to guildhall_app
   using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
   with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
@@ -618,8 +618,8 @@ CREATE INDEX messages_of_conversation ON public.messages USING btree (workspace_
 CREATE INDEX messages_spoken ON public.messages USING btree (workspace_id) INCLUDE (audio_bytes) WHERE (audio_bytes IS NOT NULL);
 alter table messages enable and force row level security;
 create policy every_workspace on messages as permissive for all to guildhall_system
-  using (((CURRENT_USER = 'guildhall_system'::name) OR (current_setting('guildhall.migration'::text, true) = 'on'::text)))
-  with check (((CURRENT_USER = 'guildhall_system'::name) OR (current_setting('guildhall.migration'::text, true) = 'on'::text)));
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
 create policy own_workspace on messages as permissive for all to guildhall_app
   using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
   with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
@@ -646,8 +646,8 @@ CREATE UNIQUE INDEX native_connections_account_key ON public.native_connections 
 CREATE INDEX native_connections_list ON public.native_connections USING btree (workspace_id, created_at DESC, id DESC) WHERE (deleted_at IS NULL);
 alter table native_connections enable and force row level security;
 create policy every_workspace on native_connections as permissive for all to guildhall_system
-  using (((CURRENT_USER = 'guildhall_system'::name) OR (current_setting('guildhall.migration'::text, true) = 'on'::text)))
-  with check (((CURRENT_USER = 'guildhall_system'::name) OR (current_setting('guildhall.migration'::text, true) = 'on'::text)));
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
 create policy own_workspace on native_connections as permissive for all to guildhall_app
   using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
   with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
@@ -663,8 +663,8 @@ create table operation_usage (
 );
 alter table operation_usage enable and force row level security;
 create policy every_workspace on operation_usage as permissive for all to guildhall_system
-  using (((CURRENT_USER = 'guildhall_system'::name) OR (current_setting('guildhall.migration'::text, true) = 'on'::text)))
-  with check (((CURRENT_USER = 'guildhall_system'::name) OR (current_setting('guildhall.migration'::text, true) = 'on'::text)));
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
 create policy own_workspace on operation_usage as permissive for all to guildhall_app
   using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
   with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
@@ -691,8 +691,8 @@ create table skill_files (
 );
 alter table skill_files enable and force row level security;
 create policy every_workspace on skill_files as permissive for all to guildhall_system
-  using (((CURRENT_USER = 'guildhall_system'::name) OR (current_setting('guildhall.migration'::text, true) = 'on'::text)))
-  with check (((CURRENT_USER = 'guildhall_system'::name) OR (current_setting('guildhall.migration'::text, true) = 'on'::text)));
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
 create policy own_workspace on skill_files as permissive for all to guildhall_app
   using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
   with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
@@ -722,8 +722,8 @@ CREATE INDEX skills_list ON public.skills USING btree (workspace_id, created_at 
 CREATE UNIQUE INDEX skills_name_key ON public.skills USING btree (workspace_id, name) WHERE (deleted_at IS NULL);
 alter table skills enable and force row level security;
 create policy every_workspace on skills as permissive for all to guildhall_system
-  using (((CURRENT_USER = 'guildhall_system'::name) OR (current_setting('guildhall.migration'::text, true) = 'on'::text)))
-  with check (((CURRENT_USER = 'guildhall_system'::name) OR (current_setting('guildhall.migration'::text, true) = 'on'::text)));
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
 create policy own_workspace on skills as permissive for all to guildhall_app
   using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
   with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
@@ -743,8 +743,8 @@ create table tool_variables (
 CREATE INDEX tool_variables_of_conversation ON public.tool_variables USING btree (workspace_id, conversation_id) WHERE (conversation_id IS NOT NULL);
 alter table tool_variables enable and force row level security;
 create policy every_workspace on tool_variables as permissive for all to guildhall_system
-  using (((CURRENT_USER = 'guildhall_system'::name) OR (current_setting('guildhall.migration'::text, true) = 'on'::text)))
-  with check (((CURRENT_USER = 'guildhall_system'::name) OR (current_setting('guildhall.migration'::text, true) = 'on'::text)));
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
 create policy own_workspace on tool_variables as permissive for all to guildhall_app
   using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
   with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
@@ -778,8 +778,8 @@ create table turn_steps (
 ) partition by RANGE (turn_id);
 alter table turn_steps enable and force row level security;
 create policy every_workspace on turn_steps as permissive for all to guildhall_system
-  using (((CURRENT_USER = 'guildhall_system'::name) OR (current_setting('guildhall.migration'::text, true) = 'on'::text)))
-  with check (((CURRENT_USER = 'guildhall_system'::name) OR (current_setting('guildhall.migration'::text, true) = 'on'::text)));
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
 create policy own_workspace on turn_steps as permissive for all to guildhall_app
   using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
   with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
@@ -818,8 +818,8 @@ CREATE INDEX turns_of_month ON public.turns USING btree (workspace_id, started_a
 CREATE INDEX turns_waiting ON public.turns USING btree (workspace_id, conversation_id) WHERE (paused IS NOT NULL);
 alter table turns enable and force row level security;
 create policy every_workspace on turns as permissive for all to guildhall_system
-  using (((CURRENT_USER = 'guildhall_system'::name) OR (current_setting('guildhall.migration'::text, true) = 'on'::text)))
-  with check (((CURRENT_USER = 'guildhall_system'::name) OR (current_setting('guildhall.migration'::text, true) = 'on'::text)));
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
 create policy own_workspace on turns as permissive for all to guildhall_app
   using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
   with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
@@ -832,8 +832,8 @@ create table workspace_revisions (
 );
 alter table workspace_revisions enable and force row level security;
 create policy every_workspace on workspace_revisions as permissive for all to guildhall_system
-  using (((CURRENT_USER = 'guildhall_system'::name) OR (current_setting('guildhall.migration'::text, true) = 'on'::text)))
-  with check (((CURRENT_USER = 'guildhall_system'::name) OR (current_setting('guildhall.migration'::text, true) = 'on'::text)));
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
 create policy own_workspace on workspace_revisions as permissive for all to guildhall_app
   using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
   with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
@@ -870,8 +870,8 @@ create table workspaces (
 );
 alter table workspaces enable and force row level security;
 create policy every_workspace on workspaces as permissive for all to guildhall_system
-  using (((CURRENT_USER = 'guildhall_system'::name) OR (current_setting('guildhall.migration'::text, true) = 'on'::text)))
-  with check (((CURRENT_USER = 'guildhall_system'::name) OR (current_setting('guildhall.migration'::text, true) = 'on'::text)));
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
 create policy own_workspace on workspaces as permissive for select to guildhall_app
   using ((id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
 
@@ -1004,8 +1004,7 @@ AS $function$
 begin
   execute format($policy$
     create policy every_workspace on %s to guildhall_system
-      using (current_user = 'guildhall_system' or current_setting('guildhall.migration', true) = 'on')
-      with check (current_user = 'guildhall_system' or current_setting('guildhall.migration', true) = 'on')
+      using (sees_every_workspace()) with check (sees_every_workspace())
   $policy$, target);
 end
 $function$;
@@ -1024,6 +1023,14 @@ begin
   $policy$, target);
   perform let_system_see(target);
 end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.sees_every_workspace()
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select current_user = 'guildhall_system' or current_setting('guildhall.migration', true) = 'on'
 $function$;
 
 grant usage on schema public to guildhall_app;
@@ -1089,3 +1096,4 @@ grant execute on function add_steps_partition(id uuid) to guildhall_system;
 grant execute on function first_id_at(moment timestamp with time zone) to public;
 grant execute on function knowledge_matches(sources uuid[], candidates tsquery, inverted boolean, parts text[], weights real[], graded boolean[], most integer, wanted integer) to guildhall_app;
 grant execute on function knowledge_vocabulary(asked text[], shapes text[], sources uuid[]) to guildhall_app;
+grant execute on function sees_every_workspace() to public;

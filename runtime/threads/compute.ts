@@ -38,7 +38,7 @@ const POOL = {
 /** For first attempts. */
 const quick = new ThreadPool<ThreadQuestion, ThreadAnswer>({ ...POOL, threads: Math.min(2, availableParallelism()) });
 /** For what takes longer: such computations wait for each other. */
-const slow = new ThreadPool<ThreadQuestion, ThreadAnswer>({ ...POOL, threads: 1 });
+const slow = new ThreadPool<ThreadQuestion, ThreadAnswer>({ ...POOL, threads: 1, isBackground: true });
 
 /**
  * The result of a computation, made in a thread. Workspaces take turns. A short first attempt comes before one of `limitMs`

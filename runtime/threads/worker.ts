@@ -1,4 +1,5 @@
 import { parentPort } from 'node:worker_threads';
+import { adoptThreadPriority } from '../../core/threadPriority.ts';
 import { type ComputationName, LOADERS } from './computations.ts';
 import { TimeLimitExceeded, withinTime } from './timeLimit.ts';
 
@@ -31,6 +32,7 @@ async function answer({ name, args, limitMs }: ThreadQuestion): Promise<ThreadAn
   }
 }
 
+adoptThreadPriority();
 parentPort?.on('message', async (question: ThreadQuestion) => {
   parentPort?.postMessage(await answer(question));
 });

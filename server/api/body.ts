@@ -28,9 +28,7 @@ export function readQuery(search: string): Record<string, unknown> {
   const query = { ...parse(search, undefined, undefined, { maxKeys: 0 }) };
   // Equal values of a parameter that is given more than once count once.
   for (const [name, value] of Object.entries(query)) {
-    if (!Array.isArray(value)) continue;
-    const distinct = [...new Set(value)];
-    query[name] = distinct.length === 1 ? distinct[0] : distinct;
+    if (Array.isArray(value)) query[name] = [...new Set(value)];
   }
   checkStorable(query, '/query');
   return query;

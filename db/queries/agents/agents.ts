@@ -172,12 +172,15 @@ export function updateAgentRow(
       .where('id', '=', id)
       .where('deleted_at', 'is', null)
       .returningAll()
-      .returning(customModelName(workspaceId))
-      .executeTakeFirst();
-  if (!REVISED.some((column) => change[column] !== undefined)) return update(db);
-  if (db.isTransaction) return revising(db, workspaceId, update);
-  // PostgreSQL completes what nothing refers to after the rest: the row of the revision is locked last, as in `revising`.
-  return update(db.with('raised', () => sql<object>`(${raisingRevision(workspaceId)})`));
+      .returning(customModelName(workspaceId));
+  if (!REVISED.some((column) => change[column] !== undefined)) return update(db).executeTakeFirst();
+  if (db.isTransaction) return revising(db, workspaceId, (trx) => update(trx).executeTakeFirst());
+  return db
+    .with('changed', update)
+    .with('raised', () => sql<object>`(${raisingRevision(workspaceId, sql`exists (select from changed)`)})`)
+    .selectFrom('changed')
+    .selectAll()
+    .executeTakeFirst();
 }
 
 /** What turns of other agents keep in memory of an agent, and how they learn that it has published a version. */

@@ -59,12 +59,12 @@ export function listPassages(
  * Processed sources of all workspaces that have passages and no vectors of the model, at most `limit` of them: of each
  * workspace the oldest, then of each the next. For the system handle.
  */
-export function findSourcesWithoutVectors(
+export async function findSourcesWithoutVectors(
   system: Kysely<DB>,
   model: string,
   limit: number,
 ): Promise<{ workspaceId: string; sourceId: string }[]> {
-  return system
+  return await system
     .selectFrom('knowledge_sources as s')
     .select(['s.workspace_id as workspaceId', 's.id as sourceId'])
     .where('s.processing_status', '=', 'COMPLETED')

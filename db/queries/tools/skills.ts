@@ -92,16 +92,16 @@ export async function updateSkillRow(
   id: string,
   change: Updateable<Skills>,
 ): Promise<boolean> {
-  const result = await revising(db, workspaceId, (trx) =>
-    trx
+  return revising(db, workspaceId, async (trx) => {
+    const result = await trx
       .updateTable('skills')
       .set(change)
       .where('workspace_id', '=', workspaceId)
       .where('id', '=', id)
       .where('deleted_at', 'is', null)
-      .executeTakeFirst(),
-  );
-  return result.numUpdatedRows > 0n;
+      .executeTakeFirst();
+    return result.numUpdatedRows > 0n;
+  });
 }
 
 /** Marks the skill as deleted and erases its files. Returns whether there was one. */

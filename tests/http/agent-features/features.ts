@@ -27,7 +27,7 @@ export const SETTINGS: [
 ];
 
 /** Times of day for business hours, which are set as a pair. */
-export const TIMES = { taken: ['00:00:00', '23:59:58'], refused: ['24:00:00', '9:00:00', '09:00', '09:60:00', '', 9] };
+export const TIMES = { taken: ['00:00:00', '23:59:58'], refused: ['24:00:00', '9:00:00', '09:0', '09:60', '', 9] };
 
 /** Every feature with its label and the agent's field that switches it on. */
 export const KEYS: [key: string, label: string, toggle: keyof components['schemas']['AgentUpdate']][] = [

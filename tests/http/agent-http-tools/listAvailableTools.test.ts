@@ -39,7 +39,7 @@ describe('200', () => {
 });
 
 describe('400 VALIDATION_ERROR', () => {
-  test.each([{ toolType: 'SHELL' }, { search: '' }, { search: 'x'.repeat(201) }])('refuses %j', async (query) => {
+  test.each([{ toolType: 'SHELL' }, { search: 'x'.repeat(201) }])('refuses %j', async (query) => {
     const agent = await makeAgent(app);
     const { status, body } = await list(agent.publicId, query);
     expect([status, body.code]).toEqual([400, 'VALIDATION_ERROR']);

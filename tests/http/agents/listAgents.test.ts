@@ -89,7 +89,6 @@ describe('200', () => {
     ['?search=', ['Off', 'Live', 'back\\slash', 'Müller', 'Support', 'Sales']],
     ['?status=active&status=active', ['Live']],
     ['?status=active&status=archived&status=active&status=archived&status=active', ['Old', 'Live']],
-    ['?includeArchived=false&includeArchived=false&categories=internal', ['back\\slash']],
     [`?${'categories=shop&'.repeat(12)}`, ['Live', 'Sales']],
     ['?categories=shop', ['Live', 'Sales']],
     ['?categories=Shop', ['Müller']],

@@ -9,7 +9,7 @@ let agentId: string;
 
 beforeAll(async () => {
   server = await startModelServer();
-  app = await startTestApp({ models: server.settings() });
+  app = await startTestApp({ models: server.settings({ maxAnswerBytes: 2 * PIECES * PIECE.length }) });
   agentId = await publishedAgent(app);
 });
 afterAll(async () => {
