@@ -24,9 +24,14 @@ function isContainer(value: unknown): value is object {
  * too. Undefined when it nests more than `maxDepth` objects and arrays in each other.
  */
 export function toStorableJson(value: unknown, maxDepth: number): unknown {
+  const text = storableText(value, maxDepth);
+  return text === undefined ? undefined : JSON.parse(text);
+}
+
+/** The JSON of what `toStorableJson` returns. */
+export function storableText(value: unknown, maxDepth: number): string | undefined {
   if (isDeeperThan(value, maxDepth)) return undefined;
-  const text = JSON.stringify(value).replace(UNSTORABLE, (code) => (code === '\\\\' ? code : '\\ufffd'));
-  return JSON.parse(text);
+  return JSON.stringify(value).replace(UNSTORABLE, (code) => (code === '\\\\' ? code : '\\ufffd'));
 }
 
 /** Whether PostgreSQL can store a text of `JSON.stringify` as jsonb: it escapes no NUL and no half of a surrogate pair. */

@@ -1,4 +1,4 @@
-import { toStorableJson } from '../../core/json.ts';
+import { storableText } from '../../core/json.ts';
 import { ownTurn } from '../../core/ownTurn.ts';
 import { shorten, toStorable } from '../../core/text.ts';
 import { connectMcp, type McpConnection, type McpConnectOptions, type McpTarget } from './connect.ts';
@@ -30,6 +30,8 @@ const MAX_CHARACTERS = 512 * 1024;
 const MAX_NAME = 128;
 const MAX_DESCRIPTION = 4000;
 const MAX_DEPTH = 32;
+/** Characters of a schema whose checks are spread over several turns of the event loop. */
+const LARGE_SCHEMA = 16_384;
 
 /**
  * Connects to a server, reads the list of its tools and closes the session, all within ten seconds. A description is cut to 4000
@@ -68,10 +70,10 @@ async function listTools(connection: McpConnection, signal: AbortSignal): Promis
     // A page may have half a megabyte, which was parsed in this turn.
     await ownTurn();
     for (const listed of result.tools) {
-      const tool = readTool(listed);
+      const { tool, schemaCharacters } = await readTool(listed);
       if (found.has(tool.name)) throw new McpFailed('The server lists two tools of the same name.');
       if (found.size >= MAX_TOOLS) throw new McpFailed(`The server lists more than ${MAX_TOOLS} tools.`);
-      characters += tool.name.length + (tool.description ?? '').length + JSON.stringify(tool.inputSchema).length;
+      characters += tool.name.length + (tool.description ?? '').length + schemaCharacters;
       if (characters > MAX_CHARACTERS) throw new McpFailed("The list of the server's tools is larger than 512 KiB.");
       found.set(tool.name, tool);
     }
@@ -83,20 +85,24 @@ async function listTools(connection: McpConnection, signal: AbortSignal): Promis
 }
 
 /** One entry of the list; https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool */
-function readTool(listed: unknown): DiscoveredTool {
+async function readTool(listed: unknown): Promise<{ tool: DiscoveredTool; schemaCharacters: number }> {
   const { name, title, description, inputSchema } = Object(listed) as Record<string, unknown>;
   if (typeof name !== 'string' || name === '' || name.length > MAX_NAME || !/^[^\p{Cc}\p{Cs}]+$/u.test(name)) {
     throw new McpFailed('The server lists a tool whose name cannot be used.');
   }
   const text = [description, title].find((each) => typeof each === 'string' && each.trim() !== '');
-  const schema = typeof inputSchema === 'object' ? toStorableJson(inputSchema, MAX_DEPTH) : undefined;
+  const json = typeof inputSchema === 'object' ? storableText(inputSchema, MAX_DEPTH) : undefined;
+  const schemaCharacters = json?.length ?? 0;
+  if (schemaCharacters > LARGE_SCHEMA) await ownTurn();
+  const schema: unknown = json === undefined ? undefined : JSON.parse(json);
   const { type = 'object' } = Object(schema) as Record<string, unknown>;
   if (Object(schema) !== schema || Array.isArray(schema) || type !== 'object') {
     throw new McpFailed('The server lists a tool whose input schema cannot be used.');
   }
-  return {
+  const tool = {
     name,
     description: text === undefined ? null : shorten(toStorable(String(text)), MAX_DESCRIPTION),
     inputSchema: { ...(schema as Record<string, unknown>), type },
   };
+  return { tool, schemaCharacters };
 }

@@ -96,15 +96,25 @@ afterAll(() => {
   if (process.env.LOOP_FIGURES) process.stderr.write(`${figures.join('\n')}\n`);
 });
 
-/** Does the work twice, as code is loaded at its first use, and expects that the second time blocked the loop for no longer than the limit. */
+/** Measured runs of a work: what runs beside the service on the same processor lengthens a turn, and never shortens it. */
+const RUNS = 3;
+
+/**
+ * Does the work once, as code is loaded at its first use, and then again. Expects that it blocked the loop for no longer than the limit: the
+ * shortest of the measured runs counts.
+ */
 async function expectFreeLoop(work: () => Promise<unknown>): Promise<void> {
   await work();
-  const { workMs: speedBefore } = await watched();
-  await work();
-  const { longestMs, workMs } = await watched();
-  const slowness = Math.max(1, speedBefore / WORK_MS, workMs / WORK_MS);
-  figures.push(`${(longestMs / slowness).toFixed(0).padStart(6)} ms  ${expect.getState().currentTestName}`);
-  expect(longestMs / slowness).toBeLessThan(LIMIT_MS);
+  let shortest = Number.POSITIVE_INFINITY;
+  for (let run = 0; run < RUNS && shortest >= LIMIT_MS; run += 1) {
+    const { workMs: speedBefore } = await watched();
+    await work();
+    const { longestMs, workMs } = await watched();
+    const slowness = Math.max(1, speedBefore / WORK_MS, workMs / WORK_MS);
+    shortest = Math.min(shortest, longestMs / slowness);
+  }
+  figures.push(`${shortest.toFixed(0).padStart(6)} ms  ${expect.getState().currentTestName}`);
+  expect(shortest).toBeLessThan(LIMIT_MS);
 }
 
 let made = 0;
