@@ -125,6 +125,18 @@ async function makeTool(configuration: object): Promise<{ publicId: string; name
   return api('POST', '/http-tools', { name: `tool_${made}`, toolType: 'HTTP_REQUEST', configuration });
 }
 
+/** Registers the MCP server and links it to the agent. Returns its id. */
+async function linkServer(): Promise<string> {
+  made += 1;
+  const server = { name: `Server ${made}`, url: `${mcp.origin}/mcp`, authType: 'NONE' };
+  const { publicId } = await api('POST', '/external-mcps', server);
+  await api('POST', `/agents/${agentId}/external-mcps`, { externalMcpPublicId: publicId });
+  await api('POST', `/agents/${agentId}/publish`, {});
+  return publicId;
+}
+
+const removeServer = (publicId: string) => call(service.origin, key, 'DELETE', `/external-mcps/${publicId}`);
+
 const properties = (count: number, schema: (index: number) => object) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`p${index}`, schema(index)]));
 
@@ -262,19 +274,12 @@ describe('answers of servers that a tenant chose', () => {
     ],
   ])('an MCP server lists %s', async (_, list) => {
     listed = list();
-    made += 1;
-    const { publicId } = await api('POST', '/external-mcps', {
-      name: `Server ${made}`,
-      url: `${mcp.origin}/mcp`,
-      authType: 'NONE',
-    });
-    await api('POST', `/agents/${agentId}/external-mcps`, { externalMcpPublicId: publicId });
-    await api('POST', `/agents/${agentId}/publish`, {});
+    const publicId = await linkServer();
     await expectFreeLoop(async () => {
       await api('POST', `/external-mcps/${publicId}/discover`, {});
       await api('POST', `/agents/${agentId}/messages`, { content: 'Hello.' });
     });
-    await call(service.origin, key, 'DELETE', `/external-mcps/${publicId}`);
+    await removeServer(publicId);
     listed = [mcpTool('echo')];
   });
 
@@ -283,16 +288,9 @@ describe('answers of servers that a tenant chose', () => {
     ['many parts', () => ({ content: Array.from({ length: 15_000 }, () => ({ type: 'text', text: 'x' })) })],
   ])('an MCP server answers with %s', async (_, result) => {
     mcpResult = result();
-    made += 1;
-    const { publicId } = await api('POST', '/external-mcps', {
-      name: `Server ${made}`,
-      url: `${mcp.origin}/mcp`,
-      authType: 'NONE',
-    });
-    await api('POST', `/agents/${agentId}/external-mcps`, { externalMcpPublicId: publicId });
-    await api('POST', `/agents/${agentId}/publish`, {});
+    const publicId = await linkServer();
     await expectFreeLoop(() => turnWith([{ name: 'echo', arguments: '{}' }]));
-    await call(service.origin, key, 'DELETE', `/external-mcps/${publicId}`);
+    await removeServer(publicId);
   });
 });
 
