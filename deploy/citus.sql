@@ -12,6 +12,7 @@ create extension if not exists citus;
 -- Small, the same on every node, and asked before the workspace is known.
 select create_reference_table('workspaces');
 select create_reference_table('api_keys');
+select create_reference_table('public_addresses');
 
 -- One after the other, since foreign keys need their target distributed first. All rows of a workspace are on one node.
 select create_distributed_table('agents', 'workspace_id', shard_count => 32);
@@ -21,11 +22,18 @@ select create_distributed_table('agent_variables', 'workspace_id', colocate_with
 select create_distributed_table('agent_versions', 'workspace_id', colocate_with => 'agents');
 select create_distributed_table('ai_models', 'workspace_id', colocate_with => 'agents');
 select create_distributed_table('memories', 'workspace_id', colocate_with => 'agents');
+select create_distributed_table('channel_connections', 'workspace_id', colocate_with => 'agents');
+select create_distributed_table('end_users', 'workspace_id', colocate_with => 'agents');
+select create_distributed_table('channel_identities', 'workspace_id', colocate_with => 'agents');
 select create_distributed_table('conversations', 'workspace_id', colocate_with => 'agents');
 select create_distributed_table('messages', 'workspace_id', colocate_with => 'agents');
 select create_distributed_table('turns', 'workspace_id', colocate_with => 'agents');
 select create_distributed_table('turn_steps', 'workspace_id', colocate_with => 'agents');
 select create_distributed_table('approvals', 'workspace_id', colocate_with => 'agents');
+select create_distributed_table('inbound_messages', 'workspace_id', colocate_with => 'agents');
+select create_distributed_table('deliveries', 'workspace_id', colocate_with => 'agents');
+select create_distributed_table('automations', 'workspace_id', colocate_with => 'agents');
+select create_distributed_table('automation_executions', 'workspace_id', colocate_with => 'agents');
 select create_distributed_table('http_tools', 'workspace_id', colocate_with => 'agents');
 select create_distributed_table('tool_variables', 'workspace_id', colocate_with => 'agents');
 select create_distributed_table('external_mcps', 'workspace_id', colocate_with => 'agents');

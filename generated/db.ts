@@ -17,6 +17,18 @@ export type Generated<T> = T extends ColumnType<infer S, infer I, infer U>
   ? ColumnType<S, I | undefined, U>
   : ColumnType<T, T | undefined, T>;
 
+export type Json = JsonValue;
+
+export type JsonArray = JsonValue[];
+
+export type JsonObject = {
+  [x: string]: JsonValue | undefined;
+};
+
+export type JsonPrimitive = boolean | number | string | null;
+
+export type JsonValue = JsonArray | JsonObject | JsonPrimitive;
+
 export type Numeric = ColumnType<number, number | string, number | string>;
 
 export type Timestamp = ColumnType<Date, Date | string, Date | string>;
@@ -222,11 +234,137 @@ export interface Approvals {
   workspace_id: string;
 }
 
+export interface AutomationExecutions {
+  attempts: Generated<number>;
+  automation_id: string;
+  /**
+   * When its agent began
+   */
+  begun_at: Timestamp | null;
+  completed_at: Timestamp | null;
+  /**
+   * The conversation that the execution begins; chosen beforehand, so that a second attempt finds the first
+   */
+  conversation_id: string;
+  error_code: string | null;
+  error_message: string | null;
+  /**
+   * What a sender sent: {contentType, text}
+   */
+  event: Json | null;
+  id: string;
+  /**
+   * The slot was not run: it was too late, or the execution before it had not ended
+   */
+  is_skipped: Generated<boolean>;
+  /**
+   * SHA-256 of the key by which its sender repeats a request; null without one
+   */
+  request_key: Buffer | null;
+  retry_at: Timestamp | null;
+  /**
+   * The time of the schedule that it is for; null when something else triggered it
+   */
+  slot: Timestamp | null;
+  /**
+   * When it was dispatched
+   */
+  started_at: Generated<Timestamp>;
+  status: Generated<string>;
+  triggered_by: string;
+  workspace_id: string;
+}
+
+export interface Automations {
+  agent_id: string;
+  created_at: Generated<Timestamp>;
+  deleted_at: Timestamp | null;
+  description: string | null;
+  /**
+   * When the next slot is begun: slots of one minute are spread over some seconds, never early
+   */
+  due_at: Timestamp | null;
+  failures_in_row: Generated<number>;
+  hitl_mode: string;
+  id: string;
+  /**
+   * Why the service made it inactive; null when a person did
+   */
+  inactive_reason: string | null;
+  last_run_at: Timestamp | null;
+  last_run_status: string | null;
+  name: string;
+  /**
+   * The next slot of the schedule; null unless the automation is active and runs on a schedule
+   */
+  next_run_at: Timestamp | null;
+  prompt: string;
+  schedule: string | null;
+  status: Generated<string>;
+  timezone: string | null;
+  /**
+   * As the API shows it, without secrets
+   */
+  trigger_config: Generated<Json>;
+  trigger_mode: string;
+  /**
+   * Sealed JSON object: the secret values of the trigger configuration
+   */
+  trigger_secrets: Buffer | null;
+  trigger_slug: string | null;
+  trigger_toolkit_slug: string | null;
+  updated_at: Generated<Timestamp>;
+  workspace_id: string;
+}
+
+export interface ChannelConnections {
+  agent_id: string;
+  channel_type: string;
+  config: Generated<Json>;
+  created_at: Generated<Timestamp>;
+  /**
+   * Sealed JSON object of the secret values
+   */
+  credentials: Buffer | null;
+  deleted_at: Timestamp | null;
+  id: string;
+  instance_mode: Generated<string>;
+  is_active: Generated<boolean>;
+  is_configured: Generated<boolean>;
+  last_inbound_at: Timestamp | null;
+  problem_at: Timestamp | null;
+  /**
+   * What is wrong with the account at the provider; null when nothing is known to be
+   */
+  problem_code: string | null;
+  problem_message: string | null;
+  /**
+   * The account at the provider: the instance of Z-API, the phone number id of WhatsApp
+   */
+  provider_account: string | null;
+  updated_at: Generated<Timestamp>;
+  workspace_id: string;
+}
+
+export interface ChannelIdentities {
+  connection_id: string;
+  end_user_id: string;
+  kind: string;
+  seen_at: Generated<Timestamp>;
+  value: string;
+  workspace_id: string;
+}
+
 export interface Conversations {
   agent_id: string;
   channel: Generated<"api" | "web_chat" | "whatsapp" | "z_api">;
+  /**
+   * The channel connection over which it is held; null for the API
+   */
+  connection_id: string | null;
   cost_usd: Generated<Numeric>;
   deleted_at: Timestamp | null;
+  end_user_id: string | null;
   external_user_id: string;
   /**
    * When the agent writes again by itself; null = it does not
@@ -238,11 +376,23 @@ export interface Conversations {
   is_ended: Generated<boolean>;
   is_paused: Generated<boolean>;
   is_test: Generated<boolean>;
+  /**
+   * When the end user last wrote on the channel; WhatsApp allows free replies for 24 hours after it
+   */
+  last_inbound_at: Timestamp | null;
   last_message_at: Generated<Timestamp>;
   last_message_snippet: string | null;
   message_count: Generated<number>;
   metadata: ColumnType<Record<string, unknown>, string | undefined, string>;
   output_tokens: Generated<number>;
+  /**
+   * Who paused it: the agent handed over, an operator, a person who wrote on the phone itself, or the end user who asked for a person
+   */
+  paused_by: string | null;
+  /**
+   * When it resumes by itself; null = when an operator resumes it
+   */
+  paused_until: Timestamp | null;
   started_at: Generated<Timestamp>;
   /**
    * When the lease may be taken over because its replica must be dead
@@ -252,6 +402,33 @@ export interface Conversations {
    * Lease: the turn that answers now, in whichever replica; null = free. Turns of one conversation run one after the other
    */
   turn_id: string | null;
+  workspace_id: string;
+}
+
+export interface Deliveries {
+  attempts: Generated<number>;
+  connection_id: string;
+  conversation_id: string;
+  created_at: Generated<Timestamp>;
+  delivered_at: Timestamp | null;
+  due_at: Generated<Timestamp>;
+  error_code: string | null;
+  error_message: string | null;
+  id: string;
+  message_id: string;
+  place: Generated<number>;
+  provider_message_id: string | null;
+  read_at: Timestamp | null;
+  sent_at: Timestamp | null;
+  status: Generated<string>;
+  workspace_id: string;
+}
+
+export interface EndUsers {
+  connection_id: string;
+  created_at: Generated<Timestamp>;
+  id: string;
+  name: string | null;
   workspace_id: string;
 }
 
@@ -349,6 +526,27 @@ export interface IdempotencyKeys {
    */
   request_hash: Buffer;
   status: number | null;
+  workspace_id: string;
+}
+
+export interface InboundMessages {
+  attempts: Generated<number>;
+  connection_id: string;
+  conversation_id: string | null;
+  end_user_id: string | null;
+  error_code: string | null;
+  error_message: string | null;
+  /**
+   * The event in our words (InboundEvent of integrations/channels/provider.ts)
+   */
+  event: Json;
+  id: string;
+  provider_message_id: string;
+  received_at: Generated<Timestamp>;
+  sent_at: Timestamp;
+  settled_at: Timestamp | null;
+  status: Generated<string>;
+  turn_id: string | null;
   workspace_id: string;
 }
 
@@ -459,6 +657,10 @@ export interface Messages {
    * The reply as speech, in the file store
    */
   audio_key: string | null;
+  /**
+   * Who wrote it, when it was not the one whom the role names: a person in place of the agent
+   */
+  author: string | null;
   content: string;
   conversation_id: string;
   /**
@@ -513,6 +715,18 @@ export interface NativeConnections {
 export interface OperationUsage {
   month: string;
   operations: Generated<number>;
+  workspace_id: string;
+}
+
+export interface PublicAddresses {
+  address_hash: Buffer;
+  created_at: Generated<Timestamp>;
+  /**
+   * An address that was replaced works until then; null = for ever
+   */
+  expires_at: Timestamp | null;
+  kind: string;
+  target_id: string;
   workspace_id: string;
 }
 
@@ -696,10 +910,17 @@ export interface DB {
   ai_models: AiModels;
   api_keys: ApiKeys;
   approvals: Approvals;
+  automation_executions: AutomationExecutions;
+  automations: Automations;
+  channel_connections: ChannelConnections;
+  channel_identities: ChannelIdentities;
   conversations: Conversations;
+  deliveries: Deliveries;
+  end_users: EndUsers;
   external_mcps: ExternalMcps;
   http_tools: HttpTools;
   idempotency_keys: IdempotencyKeys;
+  inbound_messages: InboundMessages;
   knowledge_embeddings: KnowledgeEmbeddings;
   knowledge_passages: KnowledgePassages;
   knowledge_sources: KnowledgeSources;
@@ -709,6 +930,7 @@ export interface DB {
   messages: Messages;
   native_connections: NativeConnections;
   operation_usage: OperationUsage;
+  public_addresses: PublicAddresses;
   skill_files: SkillFiles;
   skills: Skills;
   tool_variables: ToolVariables;

@@ -294,6 +294,155 @@ create policy own_workspace on approvals as permissive for all to guildhall_app
   using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
   with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
 
+create table automation_executions (
+  workspace_id uuid not null,
+  id uuid not null,
+  automation_id uuid not null,
+  slot timestamp(3) with time zone,
+  request_key bytea,
+  triggered_by text not null,
+  status text not null default 'DISPATCHED'::text,
+  is_skipped boolean not null default false,
+  event jsonb,
+  conversation_id uuid not null,
+  attempts integer not null default 0,
+  retry_at timestamp(3) with time zone,
+  error_code text,
+  error_message text,
+  started_at timestamp(3) with time zone not null default now(),
+  begun_at timestamp(3) with time zone,
+  completed_at timestamp(3) with time zone,
+  constraint automation_executions_pkey PRIMARY KEY (workspace_id, id),
+  constraint automation_executions_automation_fkey FOREIGN KEY (workspace_id, automation_id) REFERENCES automations(workspace_id, id) ON DELETE CASCADE,
+  constraint automation_executions_attempts_check CHECK (attempts >= 0),
+  constraint automation_executions_end CHECK ((status = ANY (ARRAY['COMPLETED'::text, 'FAILED'::text])) = (completed_at IS NOT NULL)),
+  constraint automation_executions_event_check CHECK (jsonb_typeof(event) = 'object'::text),
+  constraint automation_executions_request_key_check CHECK (octet_length(request_key) = 32),
+  constraint automation_executions_skipped CHECK (NOT is_skipped OR status = 'FAILED'::text),
+  constraint automation_executions_status_check CHECK (status = ANY (ARRAY['DISPATCHED'::text, 'RUNNING'::text, 'COMPLETED'::text, 'FAILED'::text])),
+  constraint automation_executions_triggered_by_check CHECK (char_length(triggered_by) >= 1 AND char_length(triggered_by) <= 250)
+);
+CREATE INDEX automation_executions_conversation ON public.automation_executions USING btree (workspace_id, conversation_id);
+CREATE INDEX automation_executions_list ON public.automation_executions USING btree (workspace_id, automation_id, started_at DESC, id DESC);
+CREATE INDEX automation_executions_open ON public.automation_executions USING btree (status, started_at) WHERE (status = ANY (ARRAY['DISPATCHED'::text, 'RUNNING'::text]));
+CREATE UNIQUE INDEX automation_executions_request_key ON public.automation_executions USING btree (workspace_id, automation_id, request_key) WHERE (request_key IS NOT NULL);
+CREATE UNIQUE INDEX automation_executions_slot_key ON public.automation_executions USING btree (workspace_id, automation_id, slot) WHERE (slot IS NOT NULL);
+alter table automation_executions enable and force row level security;
+create policy every_workspace on automation_executions as permissive for all to guildhall_system
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
+create policy own_workspace on automation_executions as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+
+create table automations (
+  workspace_id uuid not null,
+  id uuid not null,
+  agent_id uuid not null,
+  name text not null,
+  description text,
+  prompt text not null,
+  status text not null default 'active'::text,
+  inactive_reason text,
+  hitl_mode text not null,
+  trigger_mode text not null,
+  schedule text,
+  timezone text,
+  trigger_toolkit_slug text,
+  trigger_slug text,
+  trigger_config jsonb not null default '{}'::jsonb,
+  trigger_secrets bytea,
+  next_run_at timestamp(3) with time zone,
+  due_at timestamp(3) with time zone,
+  last_run_at timestamp(3) with time zone,
+  last_run_status text,
+  failures_in_row integer not null default 0,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  deleted_at timestamp(3) with time zone,
+  constraint automations_pkey PRIMARY KEY (workspace_id, id),
+  constraint automations_agent_fkey FOREIGN KEY (workspace_id, agent_id) REFERENCES agents(workspace_id, id) ON DELETE CASCADE,
+  constraint automations_description_check CHECK (char_length(description) <= 500),
+  constraint automations_due CHECK ((next_run_at IS NULL) = (due_at IS NULL) AND due_at >= next_run_at),
+  constraint automations_failures_in_row_check CHECK (failures_in_row >= 0),
+  constraint automations_hitl_mode_check CHECK (hitl_mode = ANY (ARRAY['auto_approve'::text, 'pause_on_approval'::text])),
+  constraint automations_last_run_status_check CHECK (last_run_status = ANY (ARRAY['DISPATCHED'::text, 'RUNNING'::text, 'COMPLETED'::text, 'FAILED'::text])),
+  constraint automations_name_check CHECK (char_length(name) >= 1 AND char_length(name) <= 150),
+  constraint automations_prompt_check CHECK (char_length(prompt) >= 1 AND char_length(prompt) <= 10000),
+  constraint automations_schedule_check CHECK (char_length(schedule) <= 100),
+  constraint automations_status_check CHECK (status = ANY (ARRAY['active'::text, 'inactive'::text])),
+  constraint automations_timezone_check CHECK (char_length(timezone) <= 50),
+  constraint automations_trigger_config_check CHECK (jsonb_typeof(trigger_config) = 'object'::text),
+  constraint automations_trigger_mode_check CHECK (trigger_mode = ANY (ARRAY['manual'::text, 'schedule'::text, 'webhook'::text, 'webhook_url'::text]))
+);
+CREATE INDEX automations_due ON public.automations USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE UNIQUE INDEX automations_name_key ON public.automations USING btree (workspace_id, agent_id, lower(name)) WHERE (deleted_at IS NULL);
+CREATE INDEX automations_of_agent ON public.automations USING btree (workspace_id, agent_id, created_at DESC, id DESC) WHERE (deleted_at IS NULL);
+alter table automations enable and force row level security;
+create policy every_workspace on automations as permissive for all to guildhall_system
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
+create policy own_workspace on automations as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+
+create table channel_connections (
+  workspace_id uuid not null,
+  id uuid not null,
+  agent_id uuid not null,
+  channel_type text not null,
+  is_active boolean not null default true,
+  is_configured boolean not null default false,
+  instance_mode text not null default 'STATIC'::text,
+  config jsonb not null default '{}'::jsonb,
+  credentials bytea,
+  provider_account text,
+  last_inbound_at timestamp(3) with time zone,
+  problem_code text,
+  problem_message text,
+  problem_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  deleted_at timestamp(3) with time zone,
+  constraint channel_connections_pkey PRIMARY KEY (workspace_id, id),
+  constraint channel_connections_agent_fkey FOREIGN KEY (workspace_id, agent_id) REFERENCES agents(workspace_id, id) ON DELETE CASCADE,
+  constraint channel_connections_channel_type_check CHECK (channel_type = ANY (ARRAY['whatsapp'::text, 'z_api'::text, 'web_chat'::text])),
+  constraint channel_connections_config_check CHECK (jsonb_typeof(config) = 'object'::text),
+  constraint channel_connections_instance_mode_check CHECK (instance_mode = ANY (ARRAY['STATIC'::text, 'DYNAMIC'::text])),
+  constraint channel_connections_problem CHECK ((problem_code IS NULL) = (problem_at IS NULL)),
+  constraint channel_connections_provider_account_check CHECK (char_length(provider_account) >= 1 AND char_length(provider_account) <= 200)
+);
+CREATE UNIQUE INDEX channel_connections_account_key ON public.channel_connections USING btree (workspace_id, channel_type, provider_account) WHERE ((deleted_at IS NULL) AND (provider_account IS NOT NULL));
+CREATE UNIQUE INDEX channel_connections_type_key ON public.channel_connections USING btree (workspace_id, agent_id, channel_type) WHERE (deleted_at IS NULL);
+alter table channel_connections enable and force row level security;
+create policy every_workspace on channel_connections as permissive for all to guildhall_system
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
+create policy own_workspace on channel_connections as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+
+create table channel_identities (
+  workspace_id uuid not null,
+  connection_id uuid not null,
+  kind text not null,
+  value text not null,
+  end_user_id uuid not null,
+  seen_at timestamp(3) with time zone not null default now(),
+  constraint channel_identities_pkey PRIMARY KEY (workspace_id, connection_id, kind, value),
+  constraint channel_identities_end_user_fkey FOREIGN KEY (workspace_id, end_user_id) REFERENCES end_users(workspace_id, id) ON DELETE CASCADE,
+  constraint channel_identities_kind_check CHECK (kind = ANY (ARRAY['wa_id'::text, 'bsuid'::text, 'lid'::text, 'phone'::text, 'visitor'::text])),
+  constraint channel_identities_value_check CHECK (char_length(value) >= 1 AND char_length(value) <= 255)
+);
+CREATE INDEX channel_identities_of_user ON public.channel_identities USING btree (workspace_id, end_user_id);
+alter table channel_identities enable and force row level security;
+create policy every_workspace on channel_identities as permissive for all to guildhall_system
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
+create policy own_workspace on channel_identities as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+
 create table conversations (
   workspace_id uuid not null,
   id uuid not null,
@@ -316,13 +465,22 @@ create table conversations (
   deleted_at timestamp(3) with time zone,
   follow_up_at timestamp(3) with time zone,
   follow_ups_sent integer not null default 0,
+  connection_id uuid,
+  end_user_id uuid,
+  paused_by text,
+  paused_until timestamp(3) with time zone,
+  last_inbound_at timestamp(3) with time zone,
   constraint conversations_pkey PRIMARY KEY (workspace_id, id),
   constraint conversations_agent_fkey FOREIGN KEY (workspace_id, agent_id) REFERENCES agents(workspace_id, id) ON DELETE CASCADE,
+  constraint conversations_connection_fkey FOREIGN KEY (workspace_id, connection_id) REFERENCES channel_connections(workspace_id, id),
+  constraint conversations_end_user_fkey FOREIGN KEY (workspace_id, end_user_id) REFERENCES end_users(workspace_id, id),
   constraint conversations_channel_check CHECK (channel = ANY (ARRAY['api'::text, 'web_chat'::text, 'whatsapp'::text, 'z_api'::text])),
   constraint conversations_external_user_id_check CHECK (char_length(external_user_id) >= 1 AND char_length(external_user_id) <= 255),
   constraint conversations_follow_ups_sent_check CHECK (follow_ups_sent >= 0),
   constraint conversations_message_count_check CHECK (message_count >= 0),
   constraint conversations_metadata_check CHECK (jsonb_typeof(metadata) = 'object'::text),
+  constraint conversations_paused_by_check CHECK (paused_by = ANY (ARRAY['agent'::text, 'operator'::text, 'person'::text, 'user'::text])),
+  constraint conversations_paused_until CHECK (is_paused OR paused_until IS NULL),
   constraint conversations_turn_has_an_end CHECK ((turn_id IS NULL) = (turn_expires_at IS NULL))
 );
 CREATE INDEX conversations_follow_up ON public.conversations USING btree (follow_up_at) WHERE ((follow_up_at IS NOT NULL) AND (deleted_at IS NULL));
@@ -330,12 +488,67 @@ CREATE INDEX conversations_held ON public.conversations USING btree (workspace_i
 CREATE INDEX conversations_last_message ON public.conversations USING btree (workspace_id, last_message_at DESC) WHERE (deleted_at IS NULL);
 CREATE INDEX conversations_list ON public.conversations USING btree (workspace_id, started_at DESC, id DESC) WHERE (deleted_at IS NULL);
 CREATE INDEX conversations_of_agent ON public.conversations USING btree (workspace_id, agent_id, started_at DESC, id DESC) WHERE (deleted_at IS NULL);
+CREATE INDEX conversations_of_end_user ON public.conversations USING btree (workspace_id, end_user_id) WHERE (end_user_id IS NOT NULL);
 CREATE INDEX conversations_of_user ON public.conversations USING btree (workspace_id, external_user_id, started_at DESC, id DESC) WHERE (deleted_at IS NULL);
+CREATE INDEX conversations_resume ON public.conversations USING btree (paused_until) WHERE (paused_until IS NOT NULL);
 alter table conversations enable and force row level security;
 create policy every_workspace on conversations as permissive for all to guildhall_system
   using (sees_every_workspace())
   with check (sees_every_workspace());
 create policy own_workspace on conversations as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+
+create table deliveries (
+  workspace_id uuid not null,
+  id uuid not null,
+  connection_id uuid not null,
+  conversation_id uuid not null,
+  message_id uuid not null,
+  place integer not null default 0,
+  status text not null default 'queued'::text,
+  provider_message_id text,
+  attempts integer not null default 0,
+  due_at timestamp(3) with time zone not null default now(),
+  error_code text,
+  error_message text,
+  created_at timestamp(3) with time zone not null default now(),
+  sent_at timestamp(3) with time zone,
+  delivered_at timestamp(3) with time zone,
+  read_at timestamp(3) with time zone,
+  constraint deliveries_pkey PRIMARY KEY (workspace_id, id),
+  constraint deliveries_connection_fkey FOREIGN KEY (workspace_id, connection_id) REFERENCES channel_connections(workspace_id, id) ON DELETE CASCADE,
+  constraint deliveries_message_fkey FOREIGN KEY (workspace_id, message_id) REFERENCES messages(workspace_id, id) ON DELETE CASCADE,
+  constraint deliveries_attempts_check CHECK (attempts >= 0),
+  constraint deliveries_status_check CHECK (status = ANY (ARRAY['queued'::text, 'sending'::text, 'sent'::text, 'delivered'::text, 'read'::text, 'failed'::text, 'dropped'::text]))
+);
+CREATE INDEX deliveries_due ON public.deliveries USING btree (due_at) WHERE (status = ANY (ARRAY['queued'::text, 'sending'::text]));
+CREATE UNIQUE INDEX deliveries_message_key ON public.deliveries USING btree (workspace_id, message_id, place);
+CREATE INDEX deliveries_of_conversation ON public.deliveries USING btree (workspace_id, conversation_id, created_at) WHERE (status = ANY (ARRAY['queued'::text, 'sending'::text]));
+CREATE INDEX deliveries_provider_id ON public.deliveries USING btree (workspace_id, connection_id, provider_message_id) WHERE (provider_message_id IS NOT NULL);
+alter table deliveries enable and force row level security;
+create policy every_workspace on deliveries as permissive for all to guildhall_system
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
+create policy own_workspace on deliveries as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+
+create table end_users (
+  workspace_id uuid not null,
+  id uuid not null,
+  connection_id uuid not null,
+  name text,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint end_users_pkey PRIMARY KEY (workspace_id, id),
+  constraint end_users_connection_fkey FOREIGN KEY (workspace_id, connection_id) REFERENCES channel_connections(workspace_id, id) ON DELETE CASCADE,
+  constraint end_users_name_check CHECK (char_length(name) <= 255)
+);
+alter table end_users enable and force row level security;
+create policy every_workspace on end_users as permissive for all to guildhall_system
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
+create policy own_workspace on end_users as permissive for all to guildhall_app
   using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
   with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
 
@@ -440,6 +653,39 @@ create policy every_workspace on idempotency_keys as permissive for all to guild
   using (sees_every_workspace())
   with check (sees_every_workspace());
 create policy own_workspace on idempotency_keys as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+
+create table inbound_messages (
+  workspace_id uuid not null,
+  connection_id uuid not null,
+  provider_message_id text not null,
+  id uuid not null,
+  end_user_id uuid,
+  conversation_id uuid,
+  event jsonb not null,
+  status text not null default 'received'::text,
+  sent_at timestamp(3) with time zone not null,
+  received_at timestamp(3) with time zone not null default now(),
+  attempts integer not null default 0,
+  turn_id uuid,
+  error_code text,
+  error_message text,
+  settled_at timestamp(3) with time zone,
+  constraint inbound_messages_pkey PRIMARY KEY (workspace_id, connection_id, provider_message_id),
+  constraint inbound_messages_connection_fkey FOREIGN KEY (workspace_id, connection_id) REFERENCES channel_connections(workspace_id, id) ON DELETE CASCADE,
+  constraint inbound_messages_attempts_check CHECK (attempts >= 0),
+  constraint inbound_messages_event_check CHECK (jsonb_typeof(event) = 'object'::text),
+  constraint inbound_messages_provider_message_id_check CHECK (char_length(provider_message_id) >= 1 AND char_length(provider_message_id) <= 255),
+  constraint inbound_messages_status_check CHECK (status = ANY (ARRAY['received'::text, 'taken'::text, 'answered'::text, 'ignored'::text, 'failed'::text]))
+);
+CREATE INDEX inbound_messages_of_user ON public.inbound_messages USING btree (workspace_id, connection_id, end_user_id, sent_at) WHERE (status = ANY (ARRAY['received'::text, 'taken'::text]));
+CREATE INDEX inbound_messages_waiting ON public.inbound_messages USING btree (received_at) WHERE (status = ANY (ARRAY['received'::text, 'taken'::text]));
+alter table inbound_messages enable and force row level security;
+create policy every_workspace on inbound_messages as permissive for all to guildhall_system
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
+create policy own_workspace on inbound_messages as permissive for all to guildhall_app
   using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
   with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
 
@@ -602,10 +848,12 @@ create table messages (
   ui jsonb,
   audio_key text,
   audio_bytes bigint,
+  author text,
   constraint messages_pkey PRIMARY KEY (workspace_id, id),
   constraint messages_conversation_fkey FOREIGN KEY (workspace_id, conversation_id) REFERENCES conversations(workspace_id, id) ON DELETE CASCADE,
   constraint messages_attachments_check CHECK (jsonb_typeof(attachments) = 'array'::text),
   constraint messages_audio_bytes_check CHECK (audio_bytes >= 0),
+  constraint messages_author_check CHECK (author = 'operator'::text),
   constraint messages_cost_ops_check CHECK (cost_ops >= 0),
   constraint messages_cost_usd_check CHECK (cost_usd >= 0::numeric),
   constraint messages_input_tokens_check CHECK (input_tokens >= 0),
@@ -666,6 +914,27 @@ create policy every_workspace on operation_usage as permissive for all to guildh
   using (sees_every_workspace())
   with check (sees_every_workspace());
 create policy own_workspace on operation_usage as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+
+create table public_addresses (
+  address_hash bytea not null,
+  workspace_id uuid not null,
+  kind text not null,
+  target_id uuid not null,
+  created_at timestamp(3) with time zone not null default now(),
+  expires_at timestamp(3) with time zone,
+  constraint public_addresses_pkey PRIMARY KEY (address_hash),
+  constraint public_addresses_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint public_addresses_address_hash_check CHECK (octet_length(address_hash) = 32),
+  constraint public_addresses_kind_check CHECK (kind = ANY (ARRAY['automation'::text, 'channel'::text]))
+);
+CREATE INDEX public_addresses_target ON public.public_addresses USING btree (workspace_id, target_id);
+alter table public_addresses enable and force row level security;
+create policy every_workspace on public_addresses as permissive for all to guildhall_system
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
+create policy own_workspace on public_addresses as permissive for all to guildhall_app
   using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
   with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
 
@@ -1049,14 +1318,28 @@ grant delete, insert, select, update on table ai_models to guildhall_system;
 grant delete, insert, select, update on table api_keys to guildhall_system;
 grant delete, insert, select, update on table approvals to guildhall_app;
 grant delete, insert, select, update on table approvals to guildhall_system;
+grant delete, insert, select, update on table automation_executions to guildhall_app;
+grant delete, insert, select, update on table automation_executions to guildhall_system;
+grant delete, insert, select, update on table automations to guildhall_app;
+grant delete, insert, select, update on table automations to guildhall_system;
+grant delete, insert, select, update on table channel_connections to guildhall_app;
+grant delete, insert, select, update on table channel_connections to guildhall_system;
+grant delete, insert, select, update on table channel_identities to guildhall_app;
+grant delete, insert, select, update on table channel_identities to guildhall_system;
 grant delete, insert, select, update on table conversations to guildhall_app;
 grant delete, insert, select, update on table conversations to guildhall_system;
+grant delete, insert, select, update on table deliveries to guildhall_app;
+grant delete, insert, select, update on table deliveries to guildhall_system;
+grant delete, insert, select, update on table end_users to guildhall_app;
+grant delete, insert, select, update on table end_users to guildhall_system;
 grant delete, insert, select, update on table external_mcps to guildhall_app;
 grant delete, insert, select, update on table external_mcps to guildhall_system;
 grant delete, insert, select, update on table http_tools to guildhall_app;
 grant delete, insert, select, update on table http_tools to guildhall_system;
 grant delete, insert, select, update on table idempotency_keys to guildhall_app;
 grant delete, insert, select, update on table idempotency_keys to guildhall_system;
+grant delete, insert, select, update on table inbound_messages to guildhall_app;
+grant delete, insert, select, update on table inbound_messages to guildhall_system;
 grant delete, insert, select, update on table knowledge_embeddings to guildhall_app;
 grant delete, insert, select, update on table knowledge_embeddings to guildhall_system;
 grant delete, insert, select, update on table knowledge_passages to guildhall_app;
@@ -1075,6 +1358,8 @@ grant delete, insert, select, update on table native_connections to guildhall_ap
 grant delete, insert, select, update on table native_connections to guildhall_system;
 grant delete, insert, select, update on table operation_usage to guildhall_app;
 grant delete, insert, select, update on table operation_usage to guildhall_system;
+grant delete, insert, select, update on table public_addresses to guildhall_app;
+grant delete, insert, select, update on table public_addresses to guildhall_system;
 grant delete, insert, select, update on table skill_files to guildhall_app;
 grant delete, insert, select, update on table skill_files to guildhall_system;
 grant delete, insert, select, update on table skills to guildhall_app;

@@ -3,7 +3,7 @@ import type { DB, Messages } from '../../../generated/db.ts';
 import { type Page, type PageOf, selectPage } from '../shared/page.ts';
 
 /** A stored message, without the columns that only the history and the limits need. */
-export type MessageRow = Omit<Selectable<Messages>, 'seq' | 'attachments' | 'audio_bytes'>;
+export type MessageRow = Omit<Selectable<Messages>, 'seq' | 'attachments' | 'audio_bytes' | 'author'>;
 
 const COLUMNS = [
   'workspace_id',
