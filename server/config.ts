@@ -1,5 +1,6 @@
 import { isNameServer } from '../core/outgoing/names.ts';
 import { parseSecretKeys } from '../core/secrets.ts';
+import { type ChannelSettings, channelSettingsFromEnv } from '../integrations/channels/settings.ts';
 import { readStorageUrl, type S3Settings } from '../integrations/storage/s3.ts';
 import { type ToolkitSettings, toolkitSettingsFromEnv } from '../integrations/toolkits/settings.ts';
 import { type WebSearchSettings, webSearchSettingsFromEnv } from '../integrations/webSearch/settings.ts';
@@ -42,6 +43,7 @@ export interface Config {
   logLevel: string;
   models: ModelSettings;
   toolkits: ToolkitSettings;
+  channels: ChannelSettings;
   webSearch: WebSearchSettings;
   /** Where uploaded files are stored; absent: the folder `files` of `dataDir`. */
   storage: S3Settings | undefined;
@@ -162,6 +164,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     logLevel,
     models: modelSettingsFromEnv(env),
     toolkits: toolkitSettingsFromEnv(env),
+    channels: channelSettingsFromEnv(env),
     webSearch: webSearchSettingsFromEnv(env),
     storage: env.GUILDHALL_STORAGE_URL ? readStorageUrl(env.GUILDHALL_STORAGE_URL, env) : undefined,
     secretKeys: parseSecretKeys(env.GUILDHALL_SECRETS_KEY ?? ''),

@@ -92,6 +92,7 @@ test.each([
   ['GUILDHALL_SECRETS_KEY', 'hunter2'],
   ['GUILDHALL_STORAGE_URL', 'ftp://files'],
   ['COMPOSIO_BASE_URL', 'nonsense'],
+  ['GUILDHALL_ZAPI_BASE_URL', 'nonsense'],
 ])('%s=%s stops the start with one line that names it', async (name, value) => {
   const database = await createEmptyDatabase();
   const env = { DATABASE_URL: database.url, GUILDHALL_DATA_DIR: await freshFolder(), COMPOSIO_API_KEY: 'k' };

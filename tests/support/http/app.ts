@@ -8,6 +8,7 @@ import type { Clock } from '../../../core/clock.ts';
 import { handlers as everyHandler } from '../../../generated/handlers.ts';
 import { API_PREFIX } from '../../../generated/operations.ts';
 import type { Handlers } from '../../../handlers/handler.ts';
+import { type ChannelSettings, channelSettingsFromEnv } from '../../../integrations/channels/settings.ts';
 import type { ToolkitSettings } from '../../../integrations/toolkits/settings.ts';
 import type { WebSearchSettings } from '../../../integrations/webSearch/settings.ts';
 import type { ModelSettings } from '../../../runtime/models/settings.ts';
@@ -37,6 +38,7 @@ export interface TestAppOptions {
   rateLimit?: number;
   allowPrivateNetwork?: boolean;
   toolkits?: ToolkitSettings;
+  channels?: ChannelSettings;
   webSearch?: WebSearchSettings;
   /** `address:port` of the name servers; those of the machine when absent. */
   nameServers?: readonly string[];
@@ -83,6 +85,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
       secretKeys: [randomBytes(32)],
       role: options.jobs ? 'all' : 'api',
       toolkits: options.toolkits ?? {},
+      channels: options.channels ?? channelSettingsFromEnv({}),
       webSearch: options.webSearch ?? {},
       nameServers: options.nameServers ?? [],
       storage: undefined,
