@@ -53,6 +53,24 @@ export const approvalDecided = defineEvent<ApprovalDecision>('guildhall_approval
   },
 });
 
+/** A conversation that somebody may be looking at. */
+export interface ChangedChat {
+  workspaceId: string;
+  conversationId: string;
+}
+
+/** A reply in a conversation of the chat page has begun or ended, or something else of it has changed. */
+export const chatChanged = defineEvent<ChangedChat>('guildhall_chat_changed', {
+  write: ({ workspaceId, conversationId }) => `${workspaceId}/${conversationId}`,
+  read(text) {
+    const [workspaceId, conversationId] = text.split('/');
+    return {
+      workspaceId: uuid(workspaceId, 'workspaceId'),
+      conversationId: uuid(conversationId, 'conversationId'),
+    };
+  },
+});
+
 /** A key that must not be accepted any more. */
 export interface RevokedApiKey {
   apiKeyId: string;

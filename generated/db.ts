@@ -637,6 +637,25 @@ export interface KnowledgeWords {
   workspace_id: string;
 }
 
+export interface LiveReplies {
+  conversation_id: string;
+  /**
+   * Order of the pieces; 0 is the empty one
+   */
+  place: number;
+  /**
+   * One attempt to answer; a later one has a greater id
+   */
+  reply_id: string;
+  /**
+   * Where the piece begins in the reply, in UTF-16 code units
+   */
+  start_at: number;
+  text: string;
+  workspace_id: string;
+  written_at: Generated<Timestamp>;
+}
+
 export interface Memories {
   agent_id: string;
   created_at: Generated<Timestamp>;
@@ -926,6 +945,7 @@ export interface DB {
   knowledge_sources: KnowledgeSources;
   knowledge_vectors: KnowledgeVectors;
   knowledge_words: KnowledgeWords;
+  live_replies: LiveReplies;
   memories: Memories;
   messages: Messages;
   native_connections: NativeConnections;

@@ -805,6 +805,27 @@ create policy own_workspace on knowledge_words as permissive for all to guildhal
   using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
   with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
 
+create table live_replies (
+  workspace_id uuid not null,
+  conversation_id uuid not null,
+  reply_id uuid not null,
+  place integer not null,
+  start_at integer not null,
+  text text not null,
+  written_at timestamp(3) with time zone not null default now(),
+  constraint live_replies_pkey PRIMARY KEY (workspace_id, conversation_id, reply_id, place),
+  constraint live_replies_place_check CHECK (place >= 0),
+  constraint live_replies_start_at_check CHECK (start_at >= 0)
+);
+CREATE INDEX live_replies_old ON public.live_replies USING btree (written_at);
+alter table live_replies enable and force row level security;
+create policy every_workspace on live_replies as permissive for all to guildhall_system
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
+create policy own_workspace on live_replies as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+
 create table memories (
   workspace_id uuid not null,
   id uuid not null,
@@ -1350,6 +1371,8 @@ grant delete, insert, select, update on table knowledge_vectors to guildhall_app
 grant delete, insert, select, update on table knowledge_vectors to guildhall_system;
 grant delete, insert, select, update on table knowledge_words to guildhall_app;
 grant delete, insert, select, update on table knowledge_words to guildhall_system;
+grant delete, insert, select, update on table live_replies to guildhall_app;
+grant delete, insert, select, update on table live_replies to guildhall_system;
 grant delete, insert, select, update on table memories to guildhall_app;
 grant delete, insert, select, update on table memories to guildhall_system;
 grant delete, insert, select, update on table messages to guildhall_app;

@@ -1,4 +1,5 @@
 import { dropStepPartitions } from '../db/dropPartitions.ts';
+import { removeOldLiveReplies } from '../db/queries/channels/liveReplies.ts';
 import { addStepPartitions, findOldStepPartitions } from '../db/queries/turns/stepPartitions.ts';
 import { removeExcessKeys, removeExpiredKeys } from '../db/queries/workspaces/idempotencyKeys.ts';
 import type { JobContext } from './jobs.ts';
@@ -21,6 +22,18 @@ export const forgetAnswers: Upkeep = {
   async run({ database, clock }) {
     await removeExpiredKeys(database.system, clock.now());
     await removeExcessKeys(database.system, MAX_KEPT_ANSWERS);
+  },
+};
+
+/** A turn ends within five minutes, so what is older was left by a process that died. */
+const LIVE_REPLY_MS = 15 * 60 * 1000;
+
+/** Removes the text of replies whose process died before it could. */
+export const forgetLiveReplies: Upkeep = {
+  name: 'forget-live-replies',
+  intervalMs: 5 * 60 * 1000,
+  async run({ database, clock }) {
+    await removeOldLiveReplies(database.system, new Date(clock.now().getTime() - LIVE_REPLY_MS));
   },
 };
 
@@ -52,4 +65,8 @@ export function keepSteps({ url, days }: StepsKept): Upkeep {
 }
 
 /** Every upkeep. */
-export const everyUpkeep = (steps: StepsKept): readonly Upkeep[] => [forgetAnswers, keepSteps(steps)];
+export const everyUpkeep = (steps: StepsKept): readonly Upkeep[] => [
+  forgetAnswers,
+  forgetLiveReplies,
+  keepSteps(steps),
+];

@@ -17,6 +17,8 @@ export const ACROSS_WORKSPACES: Readonly<Record<string, string>> = {
   renewClaims: 'renews the claims of all running requests of the process at once; joined by their workspaces',
   renewLeases: 'renews the leases of all running turns of the process at once; joined by their workspaces',
   findKeyProgress: 'reads the progress of all waiting requests of the process at once; joined by their workspaces',
+  findChatStates: 'reads the conversations of all open chat streams of the process at once; joined by their workspaces',
+  removeOldLiveReplies: 'upkeep',
   selectPendingApprovals: 'admin command',
   decideAsOperator: 'admin command: an approval is named by its id alone',
   workspaceOf: 'admin command: a conversation or a turn is named by its id alone',
