@@ -1362,9 +1362,7 @@ export interface paths {
         };
         /**
          * List an agent's channels
-         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
-         *
-         *     All channel connections of the agent, active or not, configured or not, newest first.
+         * @description All channel connections of the agent, active or not, configured or not, newest first.
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`.
          */
@@ -1372,9 +1370,7 @@ export interface paths {
         put?: never;
         /**
          * Connect an agent to a channel
-         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
-         *
-         *     The first of two steps: makes a connection that is not configured yet. The second step is `configureChannel`. An agent has at most one connection of each type; another one is 409 `CHANNEL_ALREADY_CONNECTED`. Channels are not part of the agent's versions, so the connection needs no publication.
+         * @description The first of two steps: makes a connection that is not configured yet. The second step is `configureChannel`. An agent has at most one connection of each type; another one is 409 `CHANNEL_ALREADY_CONNECTED`. Channels are not part of the agent's versions, so the connection needs no publication.
          *
          *     Error codes: 400 `INVALID_CHANNEL_TYPE`; 404 `AGENT_NOT_FOUND`; 409 `CHANNEL_ALREADY_CONNECTED`, `IDEMPOTENCY_IN_PROGRESS`; 422 `IDEMPOTENCY_KEY_REUSED`.
          */
@@ -1394,9 +1390,7 @@ export interface paths {
         };
         /**
          * Get an agent's channel by its type
-         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
-         *
-         *     The agent's connection of this type. 404 `CHANNEL_CONNECTION_NOT_FOUND` when the agent is not connected to it, which also answers a type that does not exist.
+         * @description The agent's connection of this type. 404 `CHANNEL_CONNECTION_NOT_FOUND` when the agent is not connected to it, which also answers a type that does not exist.
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`, `CHANNEL_CONNECTION_NOT_FOUND`.
          */
@@ -1418,9 +1412,7 @@ export interface paths {
         };
         /**
          * Get an agent's channel
-         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
-         *
-         *     The connection with its configuration. Its credentials are never returned.
+         * @description The connection with its configuration. Its credentials are never returned.
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`, `CHANNEL_CONNECTION_NOT_FOUND`.
          */
@@ -1429,9 +1421,7 @@ export interface paths {
         post?: never;
         /**
          * Disconnect an agent from a channel
-         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
-         *
-         *     The agent no longer answers on the channel; configuration and credentials are erased and the type can be connected again. Conversations that came in over it stay readable.
+         * @description The agent no longer answers on the channel; configuration and credentials are erased and the type can be connected again. Conversations that came in over it stay readable.
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`, `CHANNEL_CONNECTION_NOT_FOUND`.
          */
@@ -1440,9 +1430,7 @@ export interface paths {
         head?: never;
         /**
          * Configure a channel
-         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
-         *
-         *     The second step after `connectChannel`, and the way to switch a channel on and off. An absent field stays as it is. `configuration` and `credentials` are each replaced as a whole. They are checked against the schemas that `getChannelType` shows, and refused with 400 `INVALID_CHANNEL_CONFIG` or `INVALID_CHANNEL_CREDENTIALS`. A Z-API instance serves one connection only; a second one is 409 `ZAPI_INSTANCE_ID_ALREADY_USED`. `whatsapp` is configured in the console: a body with its configuration or credentials is 422 `CHANNEL_CONFIG_NOT_ALLOWED_VIA_API`.
+         * @description The second step after `connectChannel`, and the way to switch a channel on and off. An absent field stays as it is. `channelSpecificConfig` and `credentials` are each replaced as a whole. They are checked against the schemas that `getChannelType` shows, and refused with 400 `INVALID_CHANNEL_CONFIG` or `INVALID_CHANNEL_CREDENTIALS`. A Z-API instance serves one connection of the workspace only; a second one is 409 `ZAPI_INSTANCE_ID_ALREADY_USED`. `whatsapp` is configured in the console: a body with its configuration or credentials is 422 `CHANNEL_CONFIG_NOT_ALLOWED_VIA_API`; `isActive` alone may be changed here.
          *
          *     Error codes: 400 `INVALID_CHANNEL_CONFIG`, `INVALID_CHANNEL_CREDENTIALS`; 404 `AGENT_NOT_FOUND`, `CHANNEL_CONNECTION_NOT_FOUND`; 409 `ZAPI_INSTANCE_ID_ALREADY_USED`; 422 `CHANNEL_CONFIG_NOT_ALLOWED_VIA_API`.
          *
@@ -1466,9 +1454,7 @@ export interface paths {
         head?: never;
         /**
          * Change the instance mode of a channel
-         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
-         *
-         *     A switch that resets the state of the channel needs `confirm: true`. Without it the response is 422 `CONFIRMATION_REQUIRED`, and nothing changes. The mode that the channel already has needs no confirmation and changes nothing.
+         * @description A switch to the other mode resets the channel and needs `confirm: true`: the conversations that are open on it end, and the next message of each person begins a new one. Configuration, credentials and addresses stay. Without the confirmation the response is 422 `CONFIRMATION_REQUIRED`, and nothing changes. The mode that the channel already has needs no confirmation and changes nothing.
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`, `CHANNEL_CONNECTION_NOT_FOUND`; 422 `CONFIRMATION_REQUIRED`.
          *
@@ -2315,7 +2301,7 @@ export interface components {
             publishedVersionNumber: number | null;
             /** @description Whether the editable state has changed since it was last published or restored; also true while nothing has been published. Name, description, avatar and categories are not part of a version. Neither the names of what is linked nor the order of linking count; a linked resource that is deleted does. */
             hasUnpublishedChanges: boolean;
-            /** @description Whether the agent is connected to a channel beside this API, such as WhatsApp. */
+            /** @description Whether the agent is connected to a channel beside this API, such as WhatsApp or the web chat, configured or not. */
             hasExternalChannel: boolean;
             /** @description Display name of the AI model; `null` until one is chosen. */
             aiModelName: string | null;
@@ -11575,7 +11561,6 @@ export interface operations {
             404: components["responses"]["AgentNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -11622,7 +11607,6 @@ export interface operations {
             422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -11659,7 +11643,6 @@ export interface operations {
             404: components["responses"]["AgentNotFoundOrChannelConnectionNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -11696,7 +11679,6 @@ export interface operations {
             404: components["responses"]["AgentNotFoundOrChannelConnectionNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -11731,7 +11713,6 @@ export interface operations {
             404: components["responses"]["AgentNotFoundOrChannelConnectionNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -11777,7 +11758,6 @@ export interface operations {
             422: components["responses"]["ChannelConfigNotAllowedViaApi"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -11822,7 +11802,6 @@ export interface operations {
             422: components["responses"]["ConfirmationRequired"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };

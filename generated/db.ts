@@ -319,8 +319,8 @@ export interface Automations {
 
 export interface ChannelConnections {
   agent_id: string;
-  channel_type: string;
-  config: Generated<Json>;
+  channel_type: "whatsapp" | "z_api" | "web_chat";
+  config: ColumnType<Record<string, unknown>, string | undefined, string>;
   created_at: Generated<Timestamp>;
   /**
    * Sealed JSON object of the secret values
@@ -328,7 +328,7 @@ export interface ChannelConnections {
   credentials: Buffer | null;
   deleted_at: Timestamp | null;
   id: string;
-  instance_mode: Generated<string>;
+  instance_mode: Generated<"STATIC" | "DYNAMIC">;
   is_active: Generated<boolean>;
   is_configured: Generated<boolean>;
   last_inbound_at: Timestamp | null;
@@ -336,7 +336,7 @@ export interface ChannelConnections {
   /**
    * What is wrong with the account at the provider; null when nothing is known to be
    */
-  problem_code: string | null;
+  problem_code: "TOKEN_EXPIRED" | "NUMBER_BANNED" | "DISCONNECTED" | "NO_WEBHOOK" | "PROVIDER_ERROR" | null;
   problem_message: string | null;
   /**
    * The account at the provider: the instance of Z-API, the phone number id of WhatsApp

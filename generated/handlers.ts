@@ -1,5 +1,7 @@
 // Written by `npm run codegen` from spec/ and handlers/. Do not edit.
 import type { Handler } from '../handlers/handler.ts';
+import { configureChannel } from '../handlers/agent-channels/configureChannel.ts';
+import { connectChannel } from '../handlers/agent-channels/connectChannel.ts';
 import { createAgent } from '../handlers/agents/createAgent.ts';
 import { createCommand } from '../handlers/agent-commands/createCommand.ts';
 import { createExternalMcp } from '../handlers/external-mcps/createExternalMcp.ts';
@@ -7,6 +9,7 @@ import { createKnowledgeSource } from '../handlers/knowledge-sources/createKnowl
 import { createTool } from '../handlers/http-tools/createTool.ts';
 import { createVariable } from '../handlers/agent-variables/createVariable.ts';
 import { deleteAgent } from '../handlers/agents/deleteAgent.ts';
+import { deleteChannel } from '../handlers/agent-channels/deleteChannel.ts';
 import { deleteCommand } from '../handlers/agent-commands/deleteCommand.ts';
 import { deleteConversation } from '../handlers/conversations/deleteConversation.ts';
 import { deleteExternalMcp } from '../handlers/external-mcps/deleteExternalMcp.ts';
@@ -18,6 +21,8 @@ import { discoverExternalMcp } from '../handlers/external-mcps/discoverExternalM
 import { getAgent } from '../handlers/agents/getAgent.ts';
 import { getAgentModel } from '../handlers/agent-model/getAgentModel.ts';
 import { getAgentPrompt } from '../handlers/agent-prompt/getAgentPrompt.ts';
+import { getChannel } from '../handlers/agent-channels/getChannel.ts';
+import { getChannelByType } from '../handlers/agent-channels/getChannelByType.ts';
 import { getChannelType } from '../handlers/channel-types/getChannelType.ts';
 import { getCommand } from '../handlers/agent-commands/getCommand.ts';
 import { getConversation } from '../handlers/conversations/getConversation.ts';
@@ -45,6 +50,7 @@ import { listAvailableSkills } from '../handlers/agent-skills/listAvailableSkill
 import { listAvailableSubAgents } from '../handlers/agent-sub-agents/listAvailableSubAgents.ts';
 import { listAvailableTools } from '../handlers/agent-http-tools/listAvailableTools.ts';
 import { listChannelTypes } from '../handlers/channel-types/listChannelTypes.ts';
+import { listChannels } from '../handlers/agent-channels/listChannels.ts';
 import { listCommands } from '../handlers/agent-commands/listCommands.ts';
 import { listConversationMessages } from '../handlers/conversations/listConversationMessages.ts';
 import { listConversations } from '../handlers/conversations/listConversations.ts';
@@ -76,6 +82,7 @@ import { unlinkTool } from '../handlers/agent-http-tools/unlinkTool.ts';
 import { updateAgent } from '../handlers/agents/updateAgent.ts';
 import { updateAgentModel } from '../handlers/agent-model/updateAgentModel.ts';
 import { updateAgentPrompt } from '../handlers/agent-prompt/updateAgentPrompt.ts';
+import { updateChannelInstanceMode } from '../handlers/agent-channels/updateChannelInstanceMode.ts';
 import { updateCommand } from '../handlers/agent-commands/updateCommand.ts';
 import { updateExternalMcp } from '../handlers/external-mcps/updateExternalMcp.ts';
 import { updateExternalMcpLink } from '../handlers/agent-external-mcps/updateExternalMcpLink.ts';
@@ -96,13 +103,6 @@ const waiting = [
   'deleteAutomation',
   'updateAutomation',
   'listAutomationExecutions',
-  'listChannels',
-  'connectChannel',
-  'getChannelByType',
-  'getChannel',
-  'deleteChannel',
-  'configureChannel',
-  'updateChannelInstanceMode',
   'listClients',
   'createClient',
   'getClient',
@@ -228,6 +228,13 @@ export const handlers: { readonly [Id in ImplementedId]: Handler<Id> } = {
   linkSubAgent,
   listAvailableSubAgents,
   unlinkSubAgent,
+  listChannels,
+  connectChannel,
+  getChannelByType,
+  getChannel,
+  deleteChannel,
+  configureChannel,
+  updateChannelInstanceMode,
   listChannelTypes,
   getChannelType,
   sendMessage,

@@ -490,6 +490,7 @@ CREATE INDEX conversations_list ON public.conversations USING btree (workspace_i
 CREATE INDEX conversations_of_agent ON public.conversations USING btree (workspace_id, agent_id, started_at DESC, id DESC) WHERE (deleted_at IS NULL);
 CREATE INDEX conversations_of_end_user ON public.conversations USING btree (workspace_id, end_user_id) WHERE (end_user_id IS NOT NULL);
 CREATE INDEX conversations_of_user ON public.conversations USING btree (workspace_id, external_user_id, started_at DESC, id DESC) WHERE (deleted_at IS NULL);
+CREATE INDEX conversations_open_of_connection ON public.conversations USING btree (workspace_id, connection_id) WHERE ((connection_id IS NOT NULL) AND (NOT is_ended));
 CREATE INDEX conversations_resume ON public.conversations USING btree (paused_until) WHERE (paused_until IS NOT NULL);
 alter table conversations enable and force row level security;
 create policy every_workspace on conversations as permissive for all to guildhall_system

@@ -6,6 +6,7 @@ import type { SecretBox } from '../core/secrets.ts';
 import { findVersion } from '../db/queries/agents/agentVersions.ts';
 import { type AiModelRow, findCustomModel, selectCustomModels } from '../db/queries/agents/aiModels.ts';
 import type { DB } from '../generated/db.ts';
+import type { ChannelOptions } from '../integrations/channels/providers.ts';
 import type { FileStore } from '../integrations/storage/storage.ts';
 import type { Toolkits } from '../integrations/toolkits/toolkits.ts';
 import type { WebSearchSettings } from '../integrations/webSearch/settings.ts';
@@ -29,6 +30,7 @@ export interface RuntimeOptions {
   temporaryDir: string;
   toolkits: Toolkits;
   webSearch: WebSearchSettings;
+  channels: ChannelOptions;
   /** Logs failures that a turn survives. */
   logger?: Pick<Logger, 'warn'>;
   /** The database handle for all workspaces: renews the leases of running turns. */
@@ -63,6 +65,8 @@ export class Runtime {
   readonly toolkits: Toolkits;
   /** The services that search the web. Without any, web search says that it is not configured. */
   readonly webSearch: WebSearchSettings;
+  /** Where the messaging providers are; `providerOf` takes it. */
+  readonly channels: ChannelOptions;
   /** Connections to the MCP servers of all workspaces. */
   readonly mcp: McpPool;
   readonly turns: TurnRegistry;
@@ -84,6 +88,7 @@ export class Runtime {
     this.temporaryDir = options.temporaryDir;
     this.toolkits = options.toolkits;
     this.webSearch = options.webSearch;
+    this.channels = options.channels;
     this.mcp = new McpPool({ allowPrivateNetwork: options.allowPrivateNetwork });
     this.turns = new TurnRegistry(options.system);
     this.logger = options.logger;

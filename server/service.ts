@@ -95,6 +95,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     temporaryDir,
     toolkits: new Toolkits({ ...config.toolkits, allowPrivateNetwork }),
     webSearch: config.webSearch,
+    channels: { ...config.channels, allowPrivateNetwork },
     system: database.system,
     logger,
   });

@@ -1,12 +1,13 @@
 import { fault } from '../../core/errors.ts';
 import { removeLinksOf } from '../../db/queries/agents/agentLinks.ts';
 import { softDeleteAgent } from '../../db/queries/agents/agents.ts';
+import { softDeleteConnectionsOfAgent } from '../../db/queries/channels/connections.ts';
 import { forgetAgent } from '../../db/queries/conversations/memories.ts';
 import type { DraftContext } from './draft/draft.ts';
 import { deleteTarget } from './links/links.ts';
 
 /**
- * Deletes an agent with its links, its memories, and its place as a sub-agent of others. Throws AGENT_NOT_FOUND.
+ * Deletes an agent with its links, its memories, its channels, and its place as a sub-agent of others. Throws AGENT_NOT_FOUND.
  */
 export async function dropAgent(context: DraftContext, agentId: string): Promise<void> {
   const { workspaceId } = context;
@@ -15,6 +16,7 @@ export async function dropAgent(context: DraftContext, agentId: string): Promise
     if (!(await softDeleteAgent(trx, workspaceId, agentId, now))) return false;
     await removeLinksOf(trx, workspaceId, agentId);
     await forgetAgent(trx, workspaceId, agentId);
+    await softDeleteConnectionsOfAgent(trx, workspaceId, agentId, now);
     return true;
   });
   if (!deleted) throw fault('AGENT_NOT_FOUND');

@@ -18,8 +18,7 @@ export function agentBody(row: AgentRow, runtime: Runtime): Agent {
     draftVersionNumber: row.draft_version_number,
     publishedVersionNumber: row.published_version_number,
     hasUnpublishedChanges: hasUnpublishedChanges(row),
-    // No operation of this release connects an agent to a channel.
-    hasExternalChannel: false,
+    hasExternalChannel: row.has_channel,
     aiModelName: row.custom_model_name ?? globalModel?.name ?? null,
     ...configOf(row),
     createdAt: row.created_at.toISOString(),

@@ -50,7 +50,7 @@ app.get('/agents/:id', async (request, response) => {
     draftVersionNumber: row.draft_version_number,
     publishedVersionNumber: row.published_version_number,
     hasUnpublishedChanges: row.published_version_number === null || row.draft_digest !== row.published_digest,
-    hasExternalChannel: false,
+    hasExternalChannel: row.has_channel,
     aiModelName: row.custom_model_name ?? settings.modelNames[row.ai_model_id] ?? null,
     systemPrompt: row.system_prompt,
     aiModelPublicId: row.ai_model_id,

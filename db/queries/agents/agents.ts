@@ -18,8 +18,8 @@ import { newestFirst } from '../shared/page.ts';
 import { softDelete } from '../shared/softDelete.ts';
 import { raisingRevision, revising } from '../workspaces/revision.ts';
 
-/** An agent with the display name of its model, when that is one of the workspace's own. */
-export type AgentRow = Selectable<Agents> & { custom_model_name: string | null };
+/** An agent with the display name of its model, when that is one of the workspace's own, and whether it is connected to a channel. */
+export type AgentRow = Selectable<Agents> & { custom_model_name: string | null; has_channel: boolean };
 
 /** Where an agent is in its life. */
 export type AgentStatus = Selectable<Agents>['status'];
@@ -42,7 +42,8 @@ const agentById = compileOnce((db, args: { workspaceId: string; id: string }) =>
     .where('a.id', '=', args.id)
     .where(notDeletedByKey('a.deleted_at'))
     .selectAll('a')
-    .select('m.name as custom_model_name'),
+    .select('m.name as custom_model_name')
+    .select(hasChannel('a.workspace_id', 'a.id')),
 );
 
 const readAgent = shareReads(async (db, workspaceId, id): Promise<Readonly<AgentRow> | undefined> => {
@@ -154,6 +155,7 @@ export function insertAgent(db: Kysely<DB>, agent: Insertable<Agents>): Promise<
     .values(agent)
     .returningAll()
     .returning(customModelName(agent.workspace_id))
+    .returning(sql<boolean>`false`.as('has_channel'))
     .executeTakeFirstOrThrow();
 }
 
@@ -172,7 +174,8 @@ export function updateAgentRow(
       .where('id', '=', id)
       .where('deleted_at', 'is', null)
       .returningAll()
-      .returning(customModelName(workspaceId));
+      .returning(customModelName(workspaceId))
+      .returning(hasChannel('agents.workspace_id', 'agents.id'));
   if (!REVISED.some((column) => change[column] !== undefined)) return update(db).executeTakeFirst();
   if (db.isTransaction) return revising(db, workspaceId, (trx) => update(trx).executeTakeFirst());
   return db
@@ -193,6 +196,12 @@ function customModelName(workspaceId: string) {
       .whereRef('m.id', '=', 'agents.ai_model_id')
       .select('m.name')
       .as('custom_model_name');
+}
+
+/** Whether an agent has a connection to a channel, by the names of its columns. */
+function hasChannel(workspaceId: string, agentId: string) {
+  return sql<boolean>`exists (select from channel_connections c where c.workspace_id = ${sql.ref(workspaceId)}
+    and c.agent_id = ${sql.ref(agentId)} and c.deleted_at is null)`.as('has_channel');
 }
 
 /** Deletes the agent for the API. Returns whether there was one. */
