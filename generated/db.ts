@@ -81,6 +81,10 @@ export interface Agents {
    * A row of ai_models or an entry of the global catalogue, which is not in the database: hence no foreign key
    */
   ai_model_id: string | null;
+  /**
+   * Who decides on calls that wait for an approval; null = as the workspace says
+   */
+  approvals_by: "user" | "operator" | null;
   audio_listening_enabled: Generated<boolean>;
   audio_response_enabled: Generated<boolean>;
   avatar_url: string | null;
@@ -349,7 +353,7 @@ export interface ChannelConnections {
 export interface ChannelIdentities {
   connection_id: string;
   end_user_id: string;
-  kind: string;
+  kind: "wa_id" | "bsuid" | "lid" | "phone" | "visitor";
   seen_at: Generated<Timestamp>;
   value: string;
   workspace_id: string;
@@ -388,7 +392,7 @@ export interface Conversations {
   /**
    * Who paused it: the agent handed over, an operator, a person who wrote on the phone itself, or the end user who asked for a person
    */
-  paused_by: string | null;
+  paused_by: "agent" | "operator" | "person" | "user" | null;
   /**
    * When it resumes by itself; null = when an operator resumes it
    */
@@ -427,6 +431,10 @@ export interface Deliveries {
 export interface EndUsers {
   connection_id: string;
   created_at: Generated<Timestamp>;
+  /**
+   * Of all conversations of the person on the connection, and of what agents remember of it
+   */
+  external_user_id: string;
   id: string;
   name: string | null;
   workspace_id: string;
@@ -679,7 +687,7 @@ export interface Messages {
   /**
    * Who wrote it, when it was not the one whom the role names: a person in place of the agent
    */
-  author: string | null;
+  author: "operator" | null;
   content: string;
   conversation_id: string;
   /**
@@ -874,6 +882,10 @@ export interface Workspaces {
    * Most agents that are not deleted; null = no limit
    */
   agent_limit: number | null;
+  /**
+   * Who decides on calls that wait for an approval; null = an operator on channels, the user through the API
+   */
+  approvals_by: "user" | "operator" | null;
   /**
    * Most background turns at a time in one process; null = no limit
    */

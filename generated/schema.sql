@@ -164,8 +164,10 @@ create table agents (
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
   deleted_at timestamp(3) with time zone,
+  approvals_by text,
   constraint agents_pkey PRIMARY KEY (workspace_id, id),
   constraint agents_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint agents_approvals_by_check CHECK (approvals_by = ANY (ARRAY['user'::text, 'operator'::text])),
   constraint agents_archived_has_no_draft CHECK ((status = 'archived'::text) = (draft_version_number IS NULL)),
   constraint agents_avatar_url_check CHECK (char_length(avatar_url) <= 1024),
   constraint agents_categories_check CHECK (cardinality(categories) <= 10),
@@ -541,10 +543,13 @@ create table end_users (
   connection_id uuid not null,
   name text,
   created_at timestamp(3) with time zone not null default now(),
+  external_user_id text not null,
   constraint end_users_pkey PRIMARY KEY (workspace_id, id),
   constraint end_users_connection_fkey FOREIGN KEY (workspace_id, connection_id) REFERENCES channel_connections(workspace_id, id) ON DELETE CASCADE,
+  constraint end_users_external_user_id_check CHECK (char_length(external_user_id) >= 1 AND char_length(external_user_id) <= 255),
   constraint end_users_name_check CHECK (char_length(name) <= 255)
 );
+CREATE INDEX end_users_of_external_id ON public.end_users USING btree (workspace_id, external_user_id);
 alter table end_users enable and force row level security;
 create policy every_workspace on end_users as permissive for all to guildhall_system
   using (sees_every_workspace())
@@ -1145,8 +1150,10 @@ create table workspaces (
   request_limit integer default 256,
   turn_limit integer default 1000,
   background_limit integer default 256,
+  approvals_by text,
   constraint workspaces_pkey PRIMARY KEY (id),
   constraint workspaces_agent_limit_check CHECK (agent_limit >= 0),
+  constraint workspaces_approvals_by_check CHECK (approvals_by = ANY (ARRAY['user'::text, 'operator'::text])),
   constraint workspaces_background_limit_check CHECK (background_limit >= 1),
   constraint workspaces_external_mcp_limit_check CHECK (external_mcp_limit >= 0),
   constraint workspaces_knowledge_source_limit_check CHECK (knowledge_source_limit >= 0),

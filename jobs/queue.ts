@@ -142,11 +142,7 @@ export function startQueue(options: QueueOptions): Queue {
       intervalMs: job.options.sweepMs,
       sweep: () => sweep(boss, job),
     }));
-    const chores = upkeep.map(({ name, intervalMs, run }) => ({
-      name,
-      intervalMs,
-      sweep: () => run(context).then(() => undefined),
-    }));
+    const chores = upkeep.map((chore) => ({ ...chore, sweep: () => keepUp(chore) }));
     sweeps = startSweeps([...targets, ...chores], logger);
   }
 
@@ -175,8 +171,18 @@ export function startQueue(options: QueueOptions): Queue {
       );
       wakePoolOf(job.name);
     }
+    return msUntilDue(job.nextDue, job.options.sweepMs);
+  }
+
+  async function keepUp({ run: doIt, nextDue, intervalMs }: Upkeep): Promise<number | undefined> {
+    await doIt(context);
+    return msUntilDue(nextDue, intervalMs);
+  }
+
+  /** In how many milliseconds more will be due, if that is within `withinMs`. */
+  async function msUntilDue(nextDue: Upkeep['nextDue'], withinMs: number): Promise<number | undefined> {
     const now = context.clock.now().getTime();
-    const next = await job.nextDue?.(jobContext, new Date(now + job.options.sweepMs));
+    const next = await nextDue?.(context, new Date(now + withinMs));
     return next && next.getTime() - now;
   }
 

@@ -1,5 +1,6 @@
 import { dropStepPartitions } from '../db/dropPartitions.ts';
 import { removeOldLiveReplies } from '../db/queries/channels/liveReplies.ts';
+import { endPassedPauses, findNextPauseEnd } from '../db/queries/conversations/pause.ts';
 import { addStepPartitions, findOldStepPartitions } from '../db/queries/turns/stepPartitions.ts';
 import { removeExcessKeys, removeExpiredKeys } from '../db/queries/workspaces/idempotencyKeys.ts';
 import type { JobContext } from './jobs.ts';
@@ -10,6 +11,8 @@ export interface Upkeep {
   /** Milliseconds from the end of one run to the start of the next. */
   intervalMs: number;
   run(context: Pick<JobContext, 'database' | 'clock' | 'logger'>): Promise<void>;
+  /** When it is next of use, if that is before `horizon`: then it runs at that time. Absent when it is known no better than by the interval. */
+  nextDue?(context: Pick<JobContext, 'database'>, horizon: Date): Promise<Date | undefined>;
 }
 
 /** What a workspace may keep: no workspace fills the database with answers. */
@@ -35,6 +38,14 @@ export const forgetLiveReplies: Upkeep = {
   async run({ database, clock }) {
     await removeOldLiveReplies(database.system, new Date(clock.now().getTime() - LIVE_REPLY_MS));
   },
+};
+
+/** Ends pauses of conversations at their time. They count as passed from then on in any case. */
+export const endPauses: Upkeep = {
+  name: 'end-pauses',
+  intervalMs: 60_000,
+  run: ({ database, clock }) => endPassedPauses(database.system, clock.now()),
+  nextDue: ({ database }, horizon) => findNextPauseEnd(database.system, horizon),
 };
 
 /** Steps are looked after so often. Partitions are weeks, and those of the next weeks are there already. */
@@ -68,5 +79,6 @@ export function keepSteps({ url, days }: StepsKept): Upkeep {
 export const everyUpkeep = (steps: StepsKept): readonly Upkeep[] => [
   forgetAnswers,
   forgetLiveReplies,
+  endPauses,
   keepSteps(steps),
 ];

@@ -1,5 +1,6 @@
 import type { ConversationRow } from '../../db/queries/conversations/conversations.ts';
 import type { MessageRow } from '../../db/queries/conversations/messages.ts';
+import { isPausedAt } from '../../db/queries/conversations/pause.ts';
 import type { components } from '../../generated/api.ts';
 import { publicFileUrl } from '../../runtime/files/publicFiles.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
@@ -7,14 +8,14 @@ import type { Runtime } from '../../runtime/runtime.ts';
 type Schemas = components['schemas'];
 
 /** The fields that both forms of a conversation have. */
-function commonOf(row: ConversationRow) {
+function commonOf(row: ConversationRow, now: Date) {
   return {
     publicId: row.id,
     agentPublicId: row.agent_id,
     channel: row.channel,
     externalUserId: row.external_user_id,
     isTest: row.is_test,
-    isPaused: row.is_paused,
+    isPaused: isPausedAt(row, now),
     isEnded: row.is_ended,
     messageCount: row.message_count,
     startedAt: row.started_at.toISOString(),
@@ -23,13 +24,13 @@ function commonOf(row: ConversationRow) {
 }
 
 /** The conversation as the contract shows it. */
-export function conversationBody(row: ConversationRow): Schemas['Conversation'] {
-  return { ...commonOf(row), metadata: row.metadata };
+export function conversationBody(row: ConversationRow, now: Date): Schemas['Conversation'] {
+  return { ...commonOf(row, now), metadata: row.metadata };
 }
 
 /** The conversation as a list shows it. */
-export function conversationListItem(row: ConversationRow): Schemas['ConversationListItem'] {
-  return { ...commonOf(row), lastMessageSnippet: row.last_message_snippet ?? '' };
+export function conversationListItem(row: ConversationRow, now: Date): Schemas['ConversationListItem'] {
+  return { ...commonOf(row, now), lastMessageSnippet: row.last_message_snippet ?? '' };
 }
 
 /** A stored message as the contract shows it. A user's message used no model, so it has no usage. */

@@ -3,8 +3,8 @@ import { findConversation } from '../../db/queries/conversations/conversations.t
 import type { Handler } from '../handler.ts';
 import { conversationBody } from './bodies.ts';
 
-export const getConversation: Handler<'getConversation'> = async ({ path, db, workspaceId, reply }) => {
+export const getConversation: Handler<'getConversation'> = async ({ path, db, workspaceId, clock, reply }) => {
   const conversation = await findConversation(db, workspaceId, path.conversationPublicId);
   if (!conversation) throw fault('CONVERSATION_NOT_FOUND');
-  return reply(200, conversationBody(conversation));
+  return reply(200, conversationBody(conversation, clock.now()));
 };

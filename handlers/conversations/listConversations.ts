@@ -13,8 +13,9 @@ function instantOf(text: string | undefined, name: string): Date | undefined {
   return instant;
 }
 
-export const listConversations: Handler<'listConversations'> = async ({ query, db, workspaceId, reply }) => {
+export const listConversations: Handler<'listConversations'> = async ({ query, db, workspaceId, clock, reply }) => {
   const window = windowOf(query);
+  const now = clock.now();
   const { status, agentPublicId, externalUserId, channel, isTest, isEnded } = query;
   const filter = {
     status,
@@ -25,7 +26,15 @@ export const listConversations: Handler<'listConversations'> = async ({ query, d
     isEnded,
     since: instantOf(query.since, 'since'),
     until: instantOf(query.until, 'until'),
+    now,
   };
   const { rows, total } = await selectConversations(db, workspaceId, filter, window);
-  return reply(200, pageOf(rows.map(conversationListItem), total, window));
+  return reply(
+    200,
+    pageOf(
+      rows.map((row) => conversationListItem(row, now)),
+      total,
+      window,
+    ),
+  );
 };

@@ -30,7 +30,7 @@ function replyBody(
     conversationId: conversation.id,
     messages: messages.map(({ content }) => ({ role: 'assistant', content })),
     usage: { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens, totalCost: usage.costUsd },
-    conversation: conversationBody(conversation),
+    conversation: conversationBody(conversation, runtime.clock.now()),
     message: messageBody(last, runtime),
     durationMs,
     pendingApprovals: pendingApprovals.map(pendingApprovalBody),

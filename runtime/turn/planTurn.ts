@@ -49,6 +49,7 @@ async function readTurn(context: WorkspaceRuntime, request: TurnRequest, kind: T
     conversationId: conversationId ?? null,
     externalUserId: newUserId,
     command: typed?.name ?? null,
+    now: runtime.clock.now(),
   });
   if (!subject) throw fault('AGENT_NOT_FOUND');
   if (conversationId !== undefined && subject.conversation_id === null) {

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { untilAborted } from '../../core/deadline.ts';
 import { type ApiError, fault } from '../../core/errors.ts';
 import { type ConversationRow, findConversation } from '../../db/queries/conversations/conversations.ts';
+import { isPausedAt } from '../../db/queries/conversations/pause.ts';
 import { failTurn } from '../../db/queries/turns/finishTurn.ts';
 import type { KnownWorkspace } from '../../db/queries/turns/knownWorkspace.ts';
 import {
@@ -194,7 +195,7 @@ async function claim(turn: Turn, message: UserMessage | null, maxHistoryBytes: n
     const conversation = await findConversation(db, workspaceId, conversationId);
     if (!conversation) throw fault('CONVERSATION_NOT_FOUND');
     if (conversation.is_ended) throw fault('CONVERSATION_ENDED');
-    if (conversation.is_paused) throw fault('CONVERSATION_PAUSED');
+    if (isPausedAt(conversation, start.now)) throw fault('CONVERSATION_PAUSED');
     // The turn that runs may leave a decision that came meanwhile to this one. Only its end shows whether it does.
     const mayComeDue = kind === 'continuation' && attempt.held;
     if (kind !== 'message' && !mayComeDue) throw new TurnNotDue();

@@ -3,6 +3,7 @@ import { agentCommands } from './agent.ts';
 import { approvalCommands } from './approval.ts';
 import { type Command, CommandError, UsageError } from './command.ts';
 import { connectionCommands } from './connection.ts';
+import { conversationCommands } from './conversation.ts';
 import { keyCommands } from './key.ts';
 import { memoryCommands } from './memory.ts';
 import { modelCommands } from './model.ts';
@@ -19,6 +20,7 @@ const nouns: Record<string, Record<string, Command>> = {
   connection: connectionCommands,
   memory: memoryCommands,
   approval: approvalCommands,
+  conversation: conversationCommands,
   turn: turnCommands,
   usage: usageCommands,
 };

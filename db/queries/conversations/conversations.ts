@@ -3,6 +3,7 @@ import type { Conversations, DB } from '../../../generated/db.ts';
 import { notDeletedByKey } from '../shared/byKey.ts';
 import { type Page, type PageOf, selectPage } from '../shared/page.ts';
 import { softDelete } from '../shared/softDelete.ts';
+import { pausedAt } from './pause.ts';
 
 /** A conversation of an end user with an agent. */
 export type ConversationRow = Selectable<Conversations>;
@@ -17,6 +18,8 @@ export interface ConversationFilter {
   isEnded: boolean | undefined;
   since: Date | undefined;
   until: Date | undefined;
+  /** `status` counts a pause that has passed by then as none. */
+  now: Date;
 }
 
 /** The conversation, if it exists in the workspace and is not deleted. */
@@ -43,8 +46,9 @@ export function selectConversations(
 ): Promise<PageOf<ConversationRow>> {
   let matching = db.selectFrom('conversations').where('workspace_id', '=', workspaceId).where('deleted_at', 'is', null);
   if (filter.status === 'ended') matching = matching.where('is_ended', '=', true);
-  if (filter.status === 'paused') matching = matching.where('is_ended', '=', false).where('is_paused', '=', true);
-  if (filter.status === 'open') matching = matching.where('is_ended', '=', false).where('is_paused', '=', false);
+  if (filter.status === 'paused') matching = matching.where('is_ended', '=', false).where(pausedAt(filter.now));
+  if (filter.status === 'open')
+    matching = matching.where('is_ended', '=', false).where(sql<boolean>`not ${pausedAt(filter.now)}`);
   if (filter.agentId !== undefined) matching = matching.where('agent_id', '=', filter.agentId);
   if (filter.externalUserId !== undefined) matching = matching.where('external_user_id', '=', filter.externalUserId);
   if (filter.channel !== undefined) matching = matching.where('channel', '=', filter.channel);

@@ -1,8 +1,9 @@
 import { type Kysely, sql } from 'kysely';
 import type { DB } from '../../../generated/db.ts';
+import { pausedAt } from './pause.ts';
 
 /** SQL condition: the agent of conversation `c` can write in it. */
-const canWrite = sql<boolean>`(not c.is_paused and not c.is_ended and exists (
+const canWrite = (now: Date) => sql<boolean>`(not ${pausedAt(now, 'c')} and not c.is_ended and exists (
       select from agents a join workspaces w on w.id = a.workspace_id
       where a.workspace_id = c.workspace_id and a.id = c.agent_id and a.status = 'active' and a.published_version_number is not null
         and a.deleted_at is null and w.deleted_at is null))`;
@@ -20,10 +21,10 @@ export async function findDueFollowUps(
   const { rows } = await sql<{ workspaceId: string; conversationId: string }>`
     with dropped as (
       update conversations c set follow_up_at = null
-      where c.follow_up_at <= ${now} and c.deleted_at is null and not ${canWrite}
+      where c.follow_up_at <= ${now} and c.deleted_at is null and not ${canWrite(now)}
     )
     select c.workspace_id as "workspaceId", c.id as "conversationId" from conversations c
-    where c.follow_up_at <= ${now} and c.deleted_at is null and (c.turn_id is null or c.turn_expires_at < now()) and ${canWrite}
+    where c.follow_up_at <= ${now} and c.deleted_at is null and (c.turn_id is null or c.turn_expires_at < now()) and ${canWrite(now)}
     order by row_number() over (partition by c.workspace_id order by c.follow_up_at, c.id), c.follow_up_at, c.id limit ${limit}`.execute(
     system,
   );
@@ -46,7 +47,7 @@ export async function findNextFollowUpTime(system: Kysely<DB>, horizon: Date): P
 export async function findOldestFollowUpTime(system: Kysely<DB>, now: Date): Promise<Date | undefined> {
   const { rows } = await sql<{ due: Date }>`
     select c.follow_up_at as due from conversations c
-    where c.follow_up_at <= ${now} and c.deleted_at is null and (c.turn_id is null or c.turn_expires_at < now()) and ${canWrite}
+    where c.follow_up_at <= ${now} and c.deleted_at is null and (c.turn_id is null or c.turn_expires_at < now()) and ${canWrite(now)}
     order by c.follow_up_at limit 1`.execute(system);
   return rows[0]?.due;
 }
@@ -65,6 +66,6 @@ export async function findDueFollowUp(
       ) as failed
     from conversations c
     where c.workspace_id = ${workspaceId} and c.id = ${conversationId} and c.follow_up_at <= ${now} and c.deleted_at is null
-      and ${canWrite}`.execute(db);
+      and ${canWrite(now)}`.execute(db);
   return rows[0];
 }

@@ -2,6 +2,7 @@ import { type Kysely, type RawBuilder, type Selectable, sql, type Transaction } 
 import type { Approvals, DB } from '../../../generated/db.ts';
 import { approvalDecided } from '../../events.ts';
 import type { StoredToolOrigin } from '../../stored/pausedRun.ts';
+import { pausedAt } from '../conversations/pause.ts';
 
 /** A call of a tool that a person decides. */
 export type ApprovalRow = Selectable<Approvals>;
@@ -156,7 +157,7 @@ function conversationsToContinue(now: Date): RawBuilder<unknown> {
     from approvals a
     join conversations c on c.workspace_id = a.workspace_id and c.id = a.conversation_id
     where a.decided_at > ${since} and (a.status = 'approved' or a.decided_by = 'operator')
-      and c.deleted_at is null and not c.is_paused and not c.is_ended and (c.turn_id is null or c.turn_expires_at < now())
+      and c.deleted_at is null and not ${pausedAt(now, 'c')} and not c.is_ended and (c.turn_id is null or c.turn_expires_at < now())
       and exists (select from turns t where t.workspace_id = c.workspace_id and t.conversation_id = c.id and t.paused is not null)
       and not exists (select from approvals p where p.workspace_id = c.workspace_id and p.conversation_id = c.id and p.status = 'pending')
       and (select count(*) from turns f where f.workspace_id = c.workspace_id and f.conversation_id = c.id and f.kind = 'continuation'

@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { DB } from '../../../generated/db.ts';
 import { memoryFactsSql } from '../conversations/memories.ts';
+import { pausedAt } from '../conversations/pause.ts';
 import { notDeletedByKey } from '../shared/byKey.ts';
 
 /** The rows that a turn depends on: the agent, its workspace, and the conversation if one is continued. */
@@ -31,18 +32,20 @@ export interface TurnSubjectQuery {
   externalUserId: string | null;
   /** The name after the slash, when the message begins with one. */
   command: string | null;
+  /** A pause that has passed by then is none. */
+  now: Date;
 }
 
 /** The subject of a turn, in one round trip; undefined when the workspace has no such agent. */
 export async function findTurnSubject(
   db: Kysely<DB>,
   workspaceId: string,
-  { agentId, conversationId, externalUserId, command }: TurnSubjectQuery,
+  { agentId, conversationId, externalUserId, command, now }: TurnSubjectQuery,
 ): Promise<TurnSubject | undefined> {
   const user = sql<string>`coalesce(c.external_user_id, ${externalUserId}::text)`;
   const { rows } = await sql<TurnSubject>`
     select a.status, a.published_version_number, w.operation_limit, w.time_zone, coalesce(r.revision, 0) as revision,
-      c.id as conversation_id, c.external_user_id, c.is_paused, c.is_ended, c.follow_ups_sent, c.metadata,
+      c.id as conversation_id, c.external_user_id, ${pausedAt(now, 'c')} as is_paused, c.is_ended, c.follow_ups_sent, c.metadata,
       ${memoryFactsSql(sql`${workspaceId}`, sql.ref('a.id'), user)} as memories,
       (select json_build_object('id', k.id, 'prompt', k.prompt) from agent_commands k
        where k.workspace_id = ${workspaceId} and k.agent_id = a.id and k.command = ${command}::text and k.status = 'active'

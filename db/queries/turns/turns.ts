@@ -5,6 +5,7 @@ import type { StoredPausedRun } from '../../stored/pausedRun.ts';
 import type { ConversationRow } from '../conversations/conversations.ts';
 import { type HistoryRow, historyJson } from '../conversations/history.ts';
 import { type MemoryFact, memoryFactsSql } from '../conversations/memories.ts';
+import { pausedAt } from '../conversations/pause.ts';
 import { notDeletedByKey } from '../shared/byKey.ts';
 import { ClaimLost, holdingClaim, holdsClaim, type KeyClaim, notingBegun } from '../workspaces/idempotencyKeys.ts';
 import { quotaTaken } from '../workspaces/quota.ts';
@@ -154,9 +155,9 @@ function condition({ kind, now, workspaceId }: TurnStart): RawBuilder<unknown> {
 }
 
 /** SQL condition: a turn can take the row of `conversations`. */
-function isFree({ workspaceId, conversationId, agentId }: TurnStart): RawBuilder<unknown> {
+function isFree({ workspaceId, conversationId, agentId, now }: TurnStart): RawBuilder<unknown> {
   return sql`workspace_id = ${workspaceId} and id = ${conversationId} and agent_id = ${agentId} and ${notDeletedByKey()}
-        and not is_paused and not is_ended and turn_id is null`;
+        and not ${pausedAt(now)} and not is_ended and turn_id is null`;
 }
 
 /**

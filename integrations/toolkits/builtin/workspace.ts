@@ -3,6 +3,7 @@ import { isUuid } from '../../../core/ids.ts';
 import { searchConversations } from '../../../db/queries/conversations/conversationSearch.ts';
 import { findConversation, selectConversations } from '../../../db/queries/conversations/conversations.ts';
 import { selectMessages } from '../../../db/queries/conversations/messages.ts';
+import { isPausedAt } from '../../../db/queries/conversations/pause.ts';
 import { type RegisterTools, registerTool, ToolRefusal } from './tool.ts';
 
 const limit = (most: number, usual: number) => z.int().min(1).max(most).default(usual).describe('Most results');
@@ -23,16 +24,17 @@ export const registerWorkspace: RegisterTools = (server, host) => {
       }),
     },
     async ({ status, externalUserId, limit: most }) => {
-      const { db, workspaceId } = host.context();
+      const { db, workspaceId, clock } = host.context();
+      const now = clock.now();
       const any = { agentId: undefined, channel: undefined, isTest: undefined, isEnded: undefined };
-      const filter = { ...any, status, externalUserId, since: undefined, until: undefined };
+      const filter = { ...any, status, externalUserId, since: undefined, until: undefined, now };
       const { rows, total } = await selectConversations(db, workspaceId, filter, { offset: 0, limit: most });
       return {
         total,
         conversations: rows.map((row) => ({
           conversationId: row.id,
           externalUserId: row.external_user_id,
-          status: row.is_ended ? 'ended' : row.is_paused ? 'paused' : 'open',
+          status: row.is_ended ? 'ended' : isPausedAt(row, now) ? 'paused' : 'open',
           startedAt: row.started_at,
           lastMessageAt: row.last_message_at,
           messages: row.message_count,

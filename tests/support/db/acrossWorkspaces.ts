@@ -10,6 +10,8 @@ export const ACROSS_WORKSPACES: Readonly<Record<string, string>> = {
   findNextFollowUpTime: 'sweep',
   findOldestFollowUpTime: 'lateness',
   markInterrupted: 'sweep; each turn is then ended by a statement that names its workspace',
+  endPassedPauses: 'upkeep',
+  findNextPauseEnd: 'sweep',
   findDecidedConversations: 'sweep',
   findOldestDecisionTime: 'lateness',
   removeExpiredKeys: 'upkeep',
@@ -20,6 +22,7 @@ export const ACROSS_WORKSPACES: Readonly<Record<string, string>> = {
   findChatStates: 'reads the conversations of all open chat streams of the process at once; joined by their workspaces',
   removeOldLiveReplies: 'upkeep',
   selectPendingApprovals: 'admin command',
+  selectPausedConversations: 'admin command',
   decideAsOperator: 'admin command: an approval is named by its id alone',
   workspaceOf: 'admin command: a conversation or a turn is named by its id alone',
 };
