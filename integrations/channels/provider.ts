@@ -29,7 +29,10 @@ export type InboundEvent =
       media: InboundMedia[];
       sentAt: string;
     }
-  /** A person wrote on the phone itself, in place of the agent. The identities are those of the other side. */
+  /**
+   * A person wrote on the phone itself, in place of the agent. The identities are those of the other side. With Z-API the message may
+   * be one of ours, when its webhook is faster than the answer to the send: compare `providerMessageId` with the deliveries.
+   */
   | { kind: 'echo'; providerMessageId: string; identities: ChannelIdentity[]; text: string; sentAt: string }
   /** It matters for the history and starts no turn: an edit, a deletion, a reaction. `note` says what happened, in English. */
   | { kind: 'note'; providerMessageId: string; identities: ChannelIdentity[]; note: string; sentAt: string }
@@ -47,7 +50,12 @@ export type InboundEvent =
   /** What is wrong with the account; null when it works again. */
   | { kind: 'health'; problem: { code: ChannelProblemCode; message: string } | null }
   /** Named and dropped: groups, newsletters, calls, kinds that nobody knows yet. */
-  | { kind: 'ignored'; providerMessageId: string | null; reason: string };
+  | {
+      kind: 'ignored';
+      /** Null where the same id may come again with a message. */
+      providerMessageId: string | null;
+      reason: string;
+    };
 
 /** What can be wrong with a connection's account at the provider. */
 export type ChannelProblemCode = 'TOKEN_EXPIRED' | 'NUMBER_BANNED' | 'DISCONNECTED' | 'NO_WEBHOOK' | 'PROVIDER_ERROR';
@@ -62,7 +70,7 @@ export interface ChannelAccount {
 
 /** A message to a person. */
 export interface OutboundMessage {
-  /** Our id. A provider that takes one does not send twice what has the same id. */
+  /** Our id. No provider keeps what has the same id from being sent twice; WhatsApp hands it back with each status. */
   deliveryId: string;
   /** Everything by which the person is known, the one seen last first. */
   recipient: readonly ChannelIdentity[];
@@ -71,9 +79,25 @@ export interface OutboundMessage {
     | { kind: 'audio'; url: string; mediaType: string }
     /** Outside of WhatsApp's 24 hours: the template of the connection. */
     | { kind: 'template'; name: string; language: string; parameters: string[] };
+  /** How long the person sees that somebody writes, for a provider that shows it only with the message (Z-API: 1 to 15 s). */
+  typingMs?: number;
 }
 
-/** How sending ended. A fault of the network or of the provider is thrown, and the message is sent again later. */
+/**
+ * A message could not be sent now; the text holds no credential. `isUnconfirmed`: the request left and no answer came, so the message
+ * may have been sent. Nobody can tell, unless a status with our id comes (WhatsApp): sending again may send twice.
+ */
+export class SendFailed extends Error {
+  override readonly name = 'SendFailed';
+  readonly isUnconfirmed: boolean;
+
+  constructor(message: string, isUnconfirmed = false) {
+    super(message);
+    this.isUnconfirmed = isUnconfirmed;
+  }
+}
+
+/** How sending ended. What may pass is thrown as `SendFailed`. */
 export type SendOutcome =
   | { kind: 'sent'; providerMessageId: string }
   /** It would never be taken: the recipient, the content or the account is wrong. */
@@ -98,9 +122,11 @@ export type WebhookAnswer =
 
 /** A messaging provider. */
 export interface ChannelProvider {
+  /** The longest text of one message, in characters; a longer one is refused or hard to read. */
+  readonly maxTextCharacters: number;
   /** Checks the signature over the raw body first, and then reads the body. Pure, and never throws. */
   receive(account: ChannelAccount, request: WebhookRequest): WebhookAnswer;
-  /** Sends one message. Throws what may pass: an Error without any credential in its text. */
+  /** Sends one message. Throws SendFailed for what may pass, or the signal's reason. */
   send(account: ChannelAccount, message: OutboundMessage, signal: AbortSignal): Promise<SendOutcome>;
   /** Shows that an answer is being written, where the provider has it. `inReplyTo` is the provider's id of the message. Never rejects. */
   showTyping?(
