@@ -43,7 +43,7 @@ const agentById = compileOnce((db, args: { workspaceId: string; id: string }) =>
     .where(notDeletedByKey('a.deleted_at'))
     .selectAll('a')
     .select('m.name as custom_model_name')
-    .select(hasChannel('a.workspace_id', 'a.id')),
+    .select(hasChannel(args.workspaceId, 'a.id')),
 );
 
 const readAgent = shareReads(async (db, workspaceId, id): Promise<Readonly<AgentRow> | undefined> => {
@@ -175,7 +175,7 @@ export function updateAgentRow(
       .where('deleted_at', 'is', null)
       .returningAll()
       .returning(customModelName(workspaceId))
-      .returning(hasChannel('agents.workspace_id', 'agents.id'));
+      .returning(hasChannel(workspaceId, 'agents.id'));
   if (!REVISED.some((column) => change[column] !== undefined)) return update(db).executeTakeFirst();
   if (db.isTransaction) return revising(db, workspaceId, (trx) => update(trx).executeTakeFirst());
   return db
@@ -198,9 +198,9 @@ function customModelName(workspaceId: string) {
       .as('custom_model_name');
 }
 
-/** Whether an agent has a connection to a channel, by the names of its columns. */
+/** Whether the agent, whose id `agentId` refers to, has a connection to a channel. */
 function hasChannel(workspaceId: string, agentId: string) {
-  return sql<boolean>`exists (select from channel_connections c where c.workspace_id = ${sql.ref(workspaceId)}
+  return sql<boolean>`exists (select from channel_connections c where c.workspace_id = ${workspaceId}
     and c.agent_id = ${sql.ref(agentId)} and c.deleted_at is null)`.as('has_channel');
 }
 

@@ -56,6 +56,11 @@ export const CREATES: Partial<Record<OperationId, (app: TestApp) => Promise<Keye
     const body = { name: 'city', label: 'City', type: 'text_short' };
     return { path: `/agents/${publicId}/prompt/variables`, body, otherBody: { ...body, name: 'town' } };
   },
+  connectChannel: async (app) => {
+    const { publicId } = await makeAgent(app);
+    const path = `/agents/${publicId}/channels`;
+    return { path, body: { channelType: 'web_chat' }, otherBody: { channelType: 'z_api' } };
+  },
   createCommand: async (app) => {
     const { publicId } = await makeAgent(app);
     const body = { name: 'Greet', command: 'greet', prompt: 'Say hello.' };
