@@ -32,6 +32,7 @@ select create_distributed_table('turn_steps', 'workspace_id', colocate_with => '
 select create_distributed_table('approvals', 'workspace_id', colocate_with => 'agents');
 select create_distributed_table('inbound_messages', 'workspace_id', colocate_with => 'agents');
 select create_distributed_table('deliveries', 'workspace_id', colocate_with => 'agents');
+select create_distributed_table('early_receipts', 'workspace_id', colocate_with => 'agents');
 select create_distributed_table('live_replies', 'workspace_id', colocate_with => 'agents');
 select create_distributed_table('automations', 'workspace_id', colocate_with => 'agents');
 select create_distributed_table('automation_executions', 'workspace_id', colocate_with => 'agents');

@@ -7,7 +7,9 @@ import type { StoredAgentSnapshot } from "../db/stored/agentSnapshot.ts";
 import type { StoredDefaultValue, StoredVariableOption } from "../db/stored/agentVariable.ts";
 import type { StoredAttachment } from "../db/stored/attachment.ts";
 import type { StoredBegunRequest } from "../db/stored/begunRequest.ts";
+import type { StoredDeliveryContent } from "../db/stored/delivery.ts";
 import type { ImportedEndpoint } from "../db/stored/importedEndpoint.ts";
+import type { StoredInboundFile } from "../db/stored/inboundFile.ts";
 import type { StoredMcpSchemas, StoredMcpTool } from "../db/stored/mcpTool.ts";
 import type { StoredPausedRun, StoredToolOrigin, ToolOriginFormat1 } from "../db/stored/pausedRun.ts";
 import type { StoredTranscript } from "../db/stored/transcript.ts";
@@ -412,19 +414,38 @@ export interface Conversations {
 export interface Deliveries {
   attempts: Generated<number>;
   connection_id: string;
+  /**
+   * What is sent: {kind: text, text} or {kind: audio, key, mediaType}
+   */
+  content: ColumnType<StoredDeliveryContent, string | undefined, string>;
   conversation_id: string;
   created_at: Generated<Timestamp>;
   delivered_at: Timestamp | null;
+  /**
+   * When it is sent at the earliest. While it is being sent: when its process must be dead
+   */
   due_at: Generated<Timestamp>;
   error_code: string | null;
   error_message: string | null;
   id: string;
+  is_follow_up: Generated<boolean>;
   message_id: string;
   place: Generated<number>;
   provider_message_id: string | null;
   read_at: Timestamp | null;
   sent_at: Timestamp | null;
-  status: Generated<string>;
+  status: Generated<"queued" | "sending" | "sent" | "delivered" | "read" | "failed" | "dropped">;
+  workspace_id: string;
+}
+
+export interface EarlyReceipts {
+  at: Timestamp;
+  connection_id: string;
+  created_at: Generated<Timestamp>;
+  error_code: string | null;
+  error_message: string | null;
+  provider_message_id: string;
+  status: "sent" | "delivered" | "read" | "failed";
   workspace_id: string;
 }
 
@@ -541,19 +562,35 @@ export interface InboundMessages {
   attempts: Generated<number>;
   connection_id: string;
   conversation_id: string | null;
+  /**
+   * When it is taken or answered at the earliest: later after a failure, and while further messages may join it
+   */
+  due_at: Generated<Timestamp>;
   end_user_id: string | null;
   error_code: string | null;
   error_message: string | null;
   /**
    * The event in our words (InboundEvent of integrations/channels/provider.ts)
    */
-  event: Json;
+  event: ColumnType<Record<string, unknown>, string, string>;
+  /**
+   * Files that came with it, as they lie in the file store until the message is answered: [{key, mediaType, filename}]
+   */
+  files: ColumnType<StoredInboundFile[] | null, string | null, string | null>;
   id: string;
+  /**
+   * The message of the conversation that it became
+   */
+  message_id: string | null;
+  /**
+   * The first identity that the payload gives: kind:value. Messages with one key are taken one after the other
+   */
+  person_key: Generated<string>;
   provider_message_id: string;
   received_at: Generated<Timestamp>;
   sent_at: Timestamp;
   settled_at: Timestamp | null;
-  status: Generated<string>;
+  status: Generated<"received" | "taken" | "answered" | "ignored" | "failed">;
   turn_id: string | null;
   workspace_id: string;
 }
@@ -947,6 +984,7 @@ export interface DB {
   channel_identities: ChannelIdentities;
   conversations: Conversations;
   deliveries: Deliveries;
+  early_receipts: EarlyReceipts;
   end_users: EndUsers;
   external_mcps: ExternalMcps;
   http_tools: HttpTools;

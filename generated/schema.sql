@@ -519,21 +519,47 @@ create table deliveries (
   sent_at timestamp(3) with time zone,
   delivered_at timestamp(3) with time zone,
   read_at timestamp(3) with time zone,
+  content jsonb not null default '{}'::jsonb,
+  is_follow_up boolean not null default false,
   constraint deliveries_pkey PRIMARY KEY (workspace_id, id),
   constraint deliveries_connection_fkey FOREIGN KEY (workspace_id, connection_id) REFERENCES channel_connections(workspace_id, id) ON DELETE CASCADE,
   constraint deliveries_message_fkey FOREIGN KEY (workspace_id, message_id) REFERENCES messages(workspace_id, id) ON DELETE CASCADE,
   constraint deliveries_attempts_check CHECK (attempts >= 0),
+  constraint deliveries_content_check CHECK (jsonb_typeof(content) = 'object'::text),
   constraint deliveries_status_check CHECK (status = ANY (ARRAY['queued'::text, 'sending'::text, 'sent'::text, 'delivered'::text, 'read'::text, 'failed'::text, 'dropped'::text]))
 );
 CREATE INDEX deliveries_due ON public.deliveries USING btree (due_at) WHERE (status = ANY (ARRAY['queued'::text, 'sending'::text]));
 CREATE UNIQUE INDEX deliveries_message_key ON public.deliveries USING btree (workspace_id, message_id, place);
-CREATE INDEX deliveries_of_conversation ON public.deliveries USING btree (workspace_id, conversation_id, created_at) WHERE (status = ANY (ARRAY['queued'::text, 'sending'::text]));
+CREATE INDEX deliveries_of_conversation ON public.deliveries USING btree (workspace_id, conversation_id, id) WHERE (status = ANY (ARRAY['queued'::text, 'sending'::text]));
 CREATE INDEX deliveries_provider_id ON public.deliveries USING btree (workspace_id, connection_id, provider_message_id) WHERE (provider_message_id IS NOT NULL);
 alter table deliveries enable and force row level security;
 create policy every_workspace on deliveries as permissive for all to guildhall_system
   using (sees_every_workspace())
   with check (sees_every_workspace());
 create policy own_workspace on deliveries as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+
+create table early_receipts (
+  workspace_id uuid not null,
+  connection_id uuid not null,
+  provider_message_id text not null,
+  status text not null,
+  at timestamp(3) with time zone not null,
+  error_code text,
+  error_message text,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint early_receipts_pkey PRIMARY KEY (workspace_id, connection_id, provider_message_id, status),
+  constraint early_receipts_connection_fkey FOREIGN KEY (workspace_id, connection_id) REFERENCES channel_connections(workspace_id, id) ON DELETE CASCADE,
+  constraint early_receipts_provider_message_id_check CHECK (char_length(provider_message_id) >= 1 AND char_length(provider_message_id) <= 255),
+  constraint early_receipts_status_check CHECK (status = ANY (ARRAY['sent'::text, 'delivered'::text, 'read'::text, 'failed'::text]))
+);
+CREATE INDEX early_receipts_old ON public.early_receipts USING btree (created_at);
+alter table early_receipts enable and force row level security;
+create policy every_workspace on early_receipts as permissive for all to guildhall_system
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
+create policy own_workspace on early_receipts as permissive for all to guildhall_app
   using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
   with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
 
@@ -678,15 +704,24 @@ create table inbound_messages (
   error_code text,
   error_message text,
   settled_at timestamp(3) with time zone,
+  person_key text not null default ''::text,
+  message_id uuid,
+  files jsonb,
+  due_at timestamp(3) with time zone not null default now(),
   constraint inbound_messages_pkey PRIMARY KEY (workspace_id, connection_id, provider_message_id),
   constraint inbound_messages_connection_fkey FOREIGN KEY (workspace_id, connection_id) REFERENCES channel_connections(workspace_id, id) ON DELETE CASCADE,
   constraint inbound_messages_attempts_check CHECK (attempts >= 0),
   constraint inbound_messages_event_check CHECK (jsonb_typeof(event) = 'object'::text),
+  constraint inbound_messages_files_check CHECK (jsonb_typeof(files) = 'array'::text),
+  constraint inbound_messages_person_key_check CHECK (char_length(person_key) <= 300),
   constraint inbound_messages_provider_message_id_check CHECK (char_length(provider_message_id) >= 1 AND char_length(provider_message_id) <= 255),
   constraint inbound_messages_status_check CHECK (status = ANY (ARRAY['received'::text, 'taken'::text, 'answered'::text, 'ignored'::text, 'failed'::text]))
 );
+CREATE INDEX inbound_messages_due ON public.inbound_messages USING btree (due_at) WHERE (status = ANY (ARRAY['received'::text, 'taken'::text]));
+CREATE INDEX inbound_messages_of_message ON public.inbound_messages USING btree (workspace_id, conversation_id, message_id) WHERE (message_id IS NOT NULL);
+CREATE INDEX inbound_messages_of_person ON public.inbound_messages USING btree (workspace_id, connection_id, person_key) WHERE (status = 'received'::text);
 CREATE INDEX inbound_messages_of_user ON public.inbound_messages USING btree (workspace_id, connection_id, end_user_id, sent_at) WHERE (status = ANY (ARRAY['received'::text, 'taken'::text]));
-CREATE INDEX inbound_messages_waiting ON public.inbound_messages USING btree (received_at) WHERE (status = ANY (ARRAY['received'::text, 'taken'::text]));
+CREATE INDEX inbound_messages_unanswered ON public.inbound_messages USING btree (workspace_id, conversation_id) WHERE (status = 'taken'::text);
 alter table inbound_messages enable and force row level security;
 create policy every_workspace on inbound_messages as permissive for all to guildhall_system
   using (sees_every_workspace())
@@ -1359,6 +1394,8 @@ grant delete, insert, select, update on table conversations to guildhall_app;
 grant delete, insert, select, update on table conversations to guildhall_system;
 grant delete, insert, select, update on table deliveries to guildhall_app;
 grant delete, insert, select, update on table deliveries to guildhall_system;
+grant delete, insert, select, update on table early_receipts to guildhall_app;
+grant delete, insert, select, update on table early_receipts to guildhall_system;
 grant delete, insert, select, update on table end_users to guildhall_app;
 grant delete, insert, select, update on table end_users to guildhall_system;
 grant delete, insert, select, update on table external_mcps to guildhall_app;

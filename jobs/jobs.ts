@@ -10,6 +10,9 @@ export interface JobData {
   'embed-knowledge-source': { workspaceId: string; sourceId: string };
   'continue-conversation': { workspaceId: string; conversationId: string };
   'send-follow-up': { workspaceId: string; conversationId: string };
+  'take-inbound': { workspaceId: string; connectionId: string; person: string };
+  'answer-inbound': { workspaceId: string; conversationId: string };
+  'deliver-message': { workspaceId: string; conversationId: string };
 }
 
 /** The name of a kind of job, and of its queue. */
