@@ -1,4 +1,13 @@
-import { createCipheriv, createDecipheriv, createHash, randomBytes, scryptSync } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  hkdfSync,
+  randomBytes,
+  scryptSync,
+  timingSafeEqual,
+} from 'node:crypto';
 
 /** Where a secret is stored. It is bound to the place: a blob that was copied to another row or workspace does not open. */
 export interface SecretPlace {
@@ -79,6 +88,26 @@ export class SecretBox {
       throw new SecretUnreadable('The stored secret does not belong here or was damaged.', { cause });
     }
   }
+
+  /** Signs a text for one purpose: HMAC-SHA256 (RFC 2104) with a key of that purpose alone, which HKDF (RFC 5869) derives. */
+  sign(text: string, purpose: string): Buffer {
+    const [current] = this.#keys;
+    if (!current) throw new Error('The key ring is empty.');
+    return signatureOf(text, purpose, current.key);
+  }
+
+  /** Whether `sign` made the signature, with the present key or an earlier one of the ring. */
+  isSigned(text: string, purpose: string, signature: Buffer): boolean {
+    return this.#keys.some(({ key }) => {
+      const expected = signatureOf(text, purpose, key);
+      return expected.length === signature.length && timingSafeEqual(expected, signature);
+    });
+  }
+}
+
+function signatureOf(text: string, purpose: string, key: Buffer): Buffer {
+  const own = Buffer.from(hkdfSync('sha256', key, '', `guildhall signature ${purpose}`, 32));
+  return createHmac('sha256', own).update(text).digest();
 }
 
 /**

@@ -34,6 +34,8 @@ select create_distributed_table('inbound_messages', 'workspace_id', colocate_wit
 select create_distributed_table('deliveries', 'workspace_id', colocate_with => 'agents');
 select create_distributed_table('early_receipts', 'workspace_id', colocate_with => 'agents');
 select create_distributed_table('live_replies', 'workspace_id', colocate_with => 'agents');
+select create_distributed_table('chat_files', 'workspace_id', colocate_with => 'agents');
+select create_distributed_table('chat_usage', 'workspace_id', colocate_with => 'agents');
 select create_distributed_table('automations', 'workspace_id', colocate_with => 'agents');
 select create_distributed_table('automation_executions', 'workspace_id', colocate_with => 'agents');
 select create_distributed_table('http_tools', 'workspace_id', colocate_with => 'agents');

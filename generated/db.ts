@@ -361,6 +361,36 @@ export interface ChannelIdentities {
   workspace_id: string;
 }
 
+export interface ChatFiles {
+  connection_id: string;
+  created_at: Generated<Timestamp>;
+  filename: string;
+  id: string;
+  /**
+   * Whether a message has it; a file without one is removed after a day
+   */
+  is_sent: Generated<boolean>;
+  media_type: string;
+  sha256: string;
+  size_bytes: number;
+  /**
+   * The value of the identity of kind visitor
+   */
+  visitor: string;
+  workspace_id: string;
+}
+
+export interface ChatUsage {
+  connection_id: string;
+  day: string;
+  messages: Generated<number>;
+  /**
+   * SHA-256 of whom is counted: no address is stored in the clear
+   */
+  subject: Buffer;
+  workspace_id: string;
+}
+
 export interface Conversations {
   agent_id: string;
   channel: Generated<"api" | "web_chat" | "whatsapp" | "z_api">;
@@ -982,6 +1012,8 @@ export interface DB {
   automations: Automations;
   channel_connections: ChannelConnections;
   channel_identities: ChannelIdentities;
+  chat_files: ChatFiles;
+  chat_usage: ChatUsage;
   conversations: Conversations;
   deliveries: Deliveries;
   early_receipts: EarlyReceipts;

@@ -445,6 +445,55 @@ create policy own_workspace on channel_identities as permissive for all to guild
   using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
   with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
 
+create table chat_files (
+  workspace_id uuid not null,
+  id uuid not null,
+  connection_id uuid not null,
+  visitor text not null,
+  filename text not null,
+  media_type text not null,
+  size_bytes integer not null,
+  sha256 text not null,
+  is_sent boolean not null default false,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint chat_files_pkey PRIMARY KEY (workspace_id, id),
+  constraint chat_files_connection_fkey FOREIGN KEY (workspace_id, connection_id) REFERENCES channel_connections(workspace_id, id) ON DELETE CASCADE,
+  constraint chat_files_filename_check CHECK (char_length(filename) >= 1 AND char_length(filename) <= 255),
+  constraint chat_files_media_type_check CHECK (char_length(media_type) <= 255),
+  constraint chat_files_sha256_check CHECK (char_length(sha256) = 64),
+  constraint chat_files_size_bytes_check CHECK (size_bytes > 0),
+  constraint chat_files_visitor_check CHECK (char_length(visitor) >= 1 AND char_length(visitor) <= 255)
+);
+CREATE INDEX chat_files_of_visitor ON public.chat_files USING btree (workspace_id, connection_id, visitor, sha256);
+CREATE INDEX chat_files_unsent ON public.chat_files USING btree (created_at) WHERE (NOT is_sent);
+alter table chat_files enable and force row level security;
+create policy every_workspace on chat_files as permissive for all to guildhall_system
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
+create policy own_workspace on chat_files as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+
+create table chat_usage (
+  workspace_id uuid not null,
+  connection_id uuid not null,
+  day date not null,
+  subject bytea not null,
+  messages integer not null default 0,
+  constraint chat_usage_pkey PRIMARY KEY (workspace_id, connection_id, day, subject),
+  constraint chat_usage_connection_fkey FOREIGN KEY (workspace_id, connection_id) REFERENCES channel_connections(workspace_id, id) ON DELETE CASCADE,
+  constraint chat_usage_messages_check CHECK (messages >= 0),
+  constraint chat_usage_subject_check CHECK (octet_length(subject) = 32)
+);
+CREATE INDEX chat_usage_day ON public.chat_usage USING btree (day);
+alter table chat_usage enable and force row level security;
+create policy every_workspace on chat_usage as permissive for all to guildhall_system
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
+create policy own_workspace on chat_usage as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+
 create table conversations (
   workspace_id uuid not null,
   id uuid not null,
@@ -1390,6 +1439,10 @@ grant delete, insert, select, update on table channel_connections to guildhall_a
 grant delete, insert, select, update on table channel_connections to guildhall_system;
 grant delete, insert, select, update on table channel_identities to guildhall_app;
 grant delete, insert, select, update on table channel_identities to guildhall_system;
+grant delete, insert, select, update on table chat_files to guildhall_app;
+grant delete, insert, select, update on table chat_files to guildhall_system;
+grant delete, insert, select, update on table chat_usage to guildhall_app;
+grant delete, insert, select, update on table chat_usage to guildhall_system;
 grant delete, insert, select, update on table conversations to guildhall_app;
 grant delete, insert, select, update on table conversations to guildhall_system;
 grant delete, insert, select, update on table deliveries to guildhall_app;

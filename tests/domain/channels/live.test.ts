@@ -9,6 +9,7 @@ import { poll, until } from '../../support/poll.ts';
 
 let database: TestDatabase;
 let workspace: SeededWorkspace;
+let connectionId: string;
 let conversationId: string;
 
 beforeAll(async () => {
@@ -19,10 +20,31 @@ beforeEach(async () => {
   const { db, workspaceId } = workspace;
   const agentId = newId();
   conversationId = newId();
+  connectionId = newId();
+  const endUserId = newId();
   await db.insertInto('agents').values({ workspace_id: workspaceId, id: agentId, name: agentId }).execute();
   await db
+    .insertInto('channel_connections')
+    .values({ workspace_id: workspaceId, id: connectionId, agent_id: agentId, channel_type: 'web_chat' })
+    .execute();
+  const ofConnection = { workspace_id: workspaceId, connection_id: connectionId };
+  await db
+    .insertInto('end_users')
+    .values({ ...ofConnection, id: endUserId, external_user_id: 'visitor' })
+    .execute();
+  await db
+    .insertInto('channel_identities')
+    .values({ ...ofConnection, kind: 'visitor', value: 'visitor', end_user_id: endUserId })
+    .execute();
+  await db
     .insertInto('conversations')
-    .values({ workspace_id: workspaceId, id: conversationId, agent_id: agentId, external_user_id: 'visitor' })
+    .values({
+      ...ofConnection,
+      id: conversationId,
+      agent_id: agentId,
+      external_user_id: 'visitor',
+      end_user_id: endUserId,
+    })
     .execute();
 });
 afterAll(() => database.drop());
@@ -32,7 +54,7 @@ const begin = () =>
 
 /** What a stream that has text up to `offset` of an attempt would get. */
 async function look(replyId: string | null = null, offset = 0) {
-  const followed = { workspaceId: workspace.workspaceId, conversationId, replyId, offset };
+  const followed = { workspaceId: workspace.workspaceId, connectionId, visitor: 'visitor', replyId, offset };
   const [state] = await findChatStates(database.database.system, [followed]);
   if (!state) throw new Error('There is no conversation.');
   return { replyId: state.replyId, text: state.pieces.map(({ text }) => text).join(''), pieces: state.pieces };
@@ -140,6 +162,6 @@ describe('a live reply', () => {
 
 test('a conversation of another workspace has no state', async () => {
   const other = await database.seedWorkspace();
-  const followed = { workspaceId: other.workspaceId, conversationId, replyId: null, offset: 0 };
+  const followed = { workspaceId: other.workspaceId, connectionId, visitor: 'visitor', replyId: null, offset: 0 };
   expect(await findChatStates(database.database.system, [followed])).toEqual([undefined]);
 });

@@ -21,6 +21,8 @@ export const ACROSS_WORKSPACES: Readonly<Record<string, string>> = {
   findKeyProgress: 'reads the progress of all waiting requests of the process at once; joined by their workspaces',
   findChatStates: 'reads the conversations of all open chat streams of the process at once; joined by their workspaces',
   removeOldLiveReplies: 'upkeep',
+  removeOldChatUsage: 'upkeep',
+  findUnsentChatFiles: 'upkeep; each file is then removed by a statement that names its workspace',
   selectPendingApprovals: 'admin command',
   selectPausedConversations: 'admin command',
   decideAsOperator: 'admin command: an approval is named by its id alone',

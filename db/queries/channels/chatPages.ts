@@ -1,0 +1,99 @@
+import { type Kysely, type Selectable, sql } from 'kysely';
+import type { ChannelConnections, DB } from '../../../generated/db.ts';
+import { pausedAt } from '../conversations/pause.ts';
+
+/** A chat page that is open: a connection of type web_chat that is active and configured, with what the page shows of its agent. */
+export interface ChatPageRow
+  extends Pick<Selectable<ChannelConnections>, 'workspace_id' | 'id' | 'agent_id' | 'config' | 'credentials'> {
+  agent_name: string;
+}
+
+/** The chat page of this connection; undefined when it is not open. */
+export function findChatPage(
+  db: Kysely<DB>,
+  workspaceId: string,
+  connectionId: string,
+): Promise<ChatPageRow | undefined> {
+  return db
+    .selectFrom('channel_connections as c')
+    .innerJoin('agents as a', (join) =>
+      join.onRef('a.workspace_id', '=', 'c.workspace_id').onRef('a.id', '=', 'c.agent_id'),
+    )
+    .select(['c.workspace_id', 'c.id', 'c.agent_id', 'c.config', 'c.credentials', 'a.name as agent_name'])
+    .where('c.workspace_id', '=', workspaceId)
+    .where('c.id', '=', connectionId)
+    .where('c.channel_type', '=', 'web_chat')
+    .where('c.is_active', '=', true)
+    .where('c.is_configured', '=', true)
+    .where('c.deleted_at', 'is', null)
+    .where('a.deleted_at', 'is', null)
+    .executeTakeFirst();
+}
+
+/** A visitor of a chat page. */
+export interface VisitorKey {
+  workspaceId: string;
+  connectionId: string;
+  /** The value of the identity of kind visitor. */
+  visitor: string;
+}
+
+/** A message as the chat page shows it. */
+export interface ChatMessageRow {
+  seq: number;
+  id: string;
+  conversation_id: string;
+  role: 'user' | 'assistant';
+  content: string;
+  ui: Record<string, unknown> | null;
+  attachments: { filename: string; mediaType: string; sizeBytes: number; sha256: string }[];
+  author: string | null;
+  audio_key: string | null;
+  sent_at: Date;
+}
+
+/** SQL: the conversations of a visitor on the connection. */
+const conversationsOf = ({ workspaceId, connectionId, visitor }: VisitorKey) => sql`
+  select c.id from conversations c
+  join channel_identities i on i.workspace_id = c.workspace_id and i.end_user_id = c.end_user_id
+  where c.workspace_id = ${workspaceId} and c.connection_id = ${connectionId} and c.deleted_at is null
+    and i.connection_id = ${connectionId} and i.kind = 'visitor' and i.value = ${visitor}`;
+
+/**
+ * Messages of a visitor, of all the visitor's conversations on the connection, oldest first: at most `limit` after the message with the
+ * number `after`, or the newest before `before`.
+ */
+export async function selectChatMessages(
+  db: Kysely<DB>,
+  of: VisitorKey,
+  { after, before, limit }: { after?: number; before?: number; limit: number },
+): Promise<ChatMessageRow[]> {
+  const { rows } = await sql<ChatMessageRow>`
+    select m.seq, m.id, m.conversation_id, m.role, m.content, m.ui, m.attachments, m.author, m.audio_key, m.sent_at
+    from messages m
+    where m.workspace_id = ${of.workspaceId} and m.conversation_id in (${conversationsOf(of)})
+      and m.seq > ${after ?? 0}::bigint and m.seq < ${before ?? Number.MAX_SAFE_INTEGER}::bigint
+    order by m.seq ${after === undefined ? sql`desc` : sql`asc`} limit ${limit}`.execute(db);
+  return after === undefined ? rows.reverse() : rows;
+}
+
+/** Where a visitor's newest conversation stands. */
+export interface ChatStanding {
+  id: string;
+  is_paused: boolean;
+  is_ended: boolean;
+  /** Calls that wait for a decision, the oldest first. */
+  waiting: { id: string; toolName: string; input: Record<string, unknown> }[];
+}
+
+/** The newest conversation of a visitor on the connection; undefined when there is none. */
+export async function findChatStanding(db: Kysely<DB>, of: VisitorKey, now: Date): Promise<ChatStanding | undefined> {
+  const { rows } = await sql<ChatStanding>`
+    select c.id, ${pausedAt(now, 'c')} as is_paused, c.is_ended,
+      (select coalesce(json_agg(json_build_object('id', a.id, 'toolName', a.tool_name, 'input', a.input) order by a.requested_at, a.id), '[]')
+        from approvals a where a.workspace_id = c.workspace_id and a.conversation_id = c.id and a.status = 'pending') as waiting
+    from conversations c
+    where c.workspace_id = ${of.workspaceId} and c.id in (${conversationsOf(of)})
+    order by c.started_at desc, c.id desc limit 1`.execute(db);
+  return rows[0];
+}
