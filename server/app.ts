@@ -18,6 +18,9 @@ import type { UnreadAnswers } from './api/unread.ts';
 import { docsPage } from './routes/docsPage.ts';
 import { documentRoutes } from './routes/document/routes.ts';
 import { publicFiles } from './routes/files.ts';
+import type { AddressBook } from './routes/hooks/addressBook.ts';
+import { everyHook } from './routes/hooks/everyHook.ts';
+import { hookRoutes } from './routes/hooks/routes.ts';
 import { metricsRoute, operationalRoutes } from './routes/operational.ts';
 import type { Telemetry } from './telemetry.ts';
 
@@ -28,6 +31,7 @@ export interface AppParts extends ResponderParts {
   underWay: UnderWay;
   unread: UnreadAnswers;
   requestTurns: RequestTurns;
+  addresses: AddressBook;
   logger: Logger;
   telemetry: Telemetry;
   /** The folder for the files of a request, while it is handled. */
@@ -131,6 +135,7 @@ export function createApp(parts: AppParts): Express {
   const app = plainExpress();
   if (parts.servesApi) {
     app.use(API_PREFIX, serve);
+    app.use('/hooks', hookRoutes(parts, everyHook));
     app.use('/files', publicFiles(parts.runtime));
     app.use(documentRoutes(parts), docsPage());
   }

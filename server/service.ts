@@ -28,6 +28,7 @@ import { UnderWay } from './api/underWay.ts';
 import { UnreadAnswers } from './api/unread.ts';
 import { type AppParts, createApp, createMetricsApp } from './app.ts';
 import type { Config } from './config.ts';
+import { AddressBook } from './routes/hooks/addressBook.ts';
 import { secretKeysFor } from './secretKeys.ts';
 import { createTelemetry } from './telemetry.ts';
 
@@ -126,6 +127,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     underWay: new UnderWay(),
     unread: new UnreadAnswers(),
     requestTurns: new RequestTurns(),
+    addresses: new AddressBook(database.keys, clock),
     forWorkspace: database.forWorkspace,
     claims: new HeldClaims(database.system),
     attempts: new Map(),

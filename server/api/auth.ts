@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import { hasApiKeyChecksum, hashApiKey, isApiKeyFormat } from '../../core/apiKey.ts';
 import type { Clock } from '../../core/clock.ts';
 import { fault } from '../../core/errors.ts';
-import { findApiKeysByHash, touchApiKey } from '../../db/queries/workspaces/apiKeys.ts';
+import { findApiKeysByHash, type KeyOwner, touchApiKey } from '../../db/queries/workspaces/apiKeys.ts';
 import type { DB } from '../../generated/db.ts';
 import { KeyLookup } from './keyLookup.ts';
 
@@ -45,8 +45,8 @@ export class Authenticator {
   readonly #touched: LRUCache<string, true>;
   /** Keys that were good before. They are not looked up behind a flood of others. */
   readonly #proven = new LRUCache<string, true>({ max: KEYS_REMEMBERED });
-  readonly #provenLookup: KeyLookup;
-  readonly #lookup: KeyLookup;
+  readonly #provenLookup: KeyLookup<KeyOwner>;
+  readonly #lookup: KeyLookup<KeyOwner>;
   /** How often keys were forgotten. */
   #forgotten = 0;
   /** How often keys were added. */
@@ -60,8 +60,9 @@ export class Authenticator {
     this.#unknown = new LRUCache({ max: KEYS_REMEMBERED, ttl: UNKNOWN_MS, ttlResolution: 0, perf });
     this.#touched = new LRUCache({ max: KEYS_REMEMBERED, ttl: TOUCH_MS, perf });
     const find = (hashes: readonly Buffer[]) => findApiKeysByHash(system, hashes);
-    this.#provenLookup = new KeyLookup(find);
-    this.#lookup = new KeyLookup(find);
+    const hashOf = (owner: KeyOwner) => owner.key_hash;
+    this.#provenLookup = new KeyLookup(find, hashOf);
+    this.#lookup = new KeyLookup(find, hashOf);
   }
 
   /**

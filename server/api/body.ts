@@ -44,7 +44,8 @@ function hasBody(request: IncomingMessage): boolean {
   return request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0;
 }
 
-function readAll(request: IncomingMessage, limit: number): Promise<Buffer> {
+/** Reads the body to memory, at most `limit` bytes. Throws PAYLOAD_TOO_LARGE, and VALIDATION_ERROR when it ends before it is whole. */
+export function readAll(request: IncomingMessage, limit: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const tooLarge = () => fault('PAYLOAD_TOO_LARGE', `The body is over its limit of ${limit} bytes.`);
     const lost = () => invalid('/body', 'ended before it was complete', 'parse');

@@ -1,10 +1,9 @@
 import type { Response } from 'express';
 import { fault } from '../../core/errors.ts';
-import type { OperationId } from '../../generated/operations.ts';
 import type { Principal } from './auth.ts';
 
 /** Operations that are a turn of an agent. They last as long as the agent takes, and are counted apart from requests that are short. */
-const TURNS: ReadonlySet<OperationId> = new Set(['sendMessage', 'streamMessage']);
+const TURNS: ReadonlySet<string> = new Set(['sendMessage', 'streamMessage']);
 /** A place is free as soon as one of the requests ends. */
 const RETRY_AFTER_SECONDS = '1';
 
@@ -17,11 +16,15 @@ export class UnderWay {
   readonly #turns = new Map<string, number>();
 
   /**
-   * Counts a request of the workspace until its response is closed and the returned function is called: its work is over then. Throws
+   * Counts a request of the workspace (`name`: its operation or hook) until its response is closed and the returned function is called: its work is over then. Throws
    * RATE_LIMITED with `Retry-After` at the workspace's limit.
    */
-  enter({ workspaceId, limits }: Principal, operationId: OperationId, response: Response): () => void {
-    const isTurn = TURNS.has(operationId);
+  enter(
+    { workspaceId, limits }: Pick<Principal, 'workspaceId' | 'limits'>,
+    name: string,
+    response: Response,
+  ): () => void {
+    const isTurn = TURNS.has(name);
     const counts = isTurn ? this.#turns : this.#requests;
     const limit = isTurn ? limits.turns : limits.requests;
     const count = counts.get(workspaceId) ?? 0;

@@ -1,8 +1,12 @@
-import type { Kysely, Selectable } from 'kysely';
-import type { DB, PublicAddresses } from '../../../generated/db.ts';
+import { type Kysely, type Selectable, sql } from 'kysely';
+import type { DB, PublicAddresses, Workspaces } from '../../../generated/db.ts';
 
 /** An address under which something is reached without an API key. */
 export type PublicAddressRow = Selectable<PublicAddresses>;
+
+/** Whose address it is, and what the workspace may have under way. */
+export type AddressOwner = Pick<PublicAddressRow, 'address_hash' | 'workspace_id' | 'kind' | 'target_id'> &
+  Pick<Selectable<Workspaces>, 'request_limit'>;
 
 /** Adds an address for a target of a workspace. */
 export async function insertPublicAddress(
@@ -13,22 +17,22 @@ export async function insertPublicAddress(
 }
 
 /**
- * Whose address this is; undefined for one that does not exist or has expired. `keys` sees the addresses of all workspaces, and gives up
- * after some seconds.
+ * The addresses with these hashes, in any order: those that have not expired at `now`, and whose workspace is not deleted. `keys` sees
+ * the addresses of all workspaces, and gives up after some seconds.
  */
-export async function findPublicAddress(
+export async function findPublicAddresses(
   keys: Kysely<DB>,
-  kind: 'automation' | 'channel',
-  hash: Buffer,
+  hashes: readonly Buffer[],
   now: Date,
-): Promise<PublicAddressRow | undefined> {
+): Promise<AddressOwner[]> {
   return await keys
     .selectFrom('public_addresses')
-    .selectAll()
-    .where('address_hash', '=', hash)
-    .where('kind', '=', kind)
+    .innerJoin('workspaces', 'workspaces.id', 'public_addresses.workspace_id')
+    .select(['address_hash', 'workspace_id', 'kind', 'target_id', 'request_limit'])
+    .where(sql<boolean>`public_addresses.address_hash = any(${hashes}::bytea[])`)
     .where((where) => where.or([where('expires_at', 'is', null), where('expires_at', '>', now)]))
-    .executeTakeFirst();
+    .where('workspaces.deleted_at', 'is', null)
+    .execute();
 }
 
 /** Lets the addresses of a target that work without end work until `until` only. */

@@ -1,8 +1,10 @@
 /**
  * Functions whose statements ask across workspaces, and why. On one PostgreSQL they run as guildhall_system; on Citus they go to every
- * node. None of them is a part of what a request does, but for the two that renew what many requests hold.
+ * node. None of them is a part of what a request does, but for the two that renew what many requests hold, and the look-up of addresses, whose
+ * table every node has whole.
  */
 export const ACROSS_WORKSPACES: Readonly<Record<string, string>> = {
+  findPublicAddresses: 'an address is named by its hash, before the workspace is known; joined with its workspace',
   findUnfinishedKnowledgeSources: 'sweep',
   findOldestUnfinishedSourceTime: 'lateness',
   findSourcesWithoutVectors: 'sweep',
