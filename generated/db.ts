@@ -277,6 +277,10 @@ export interface AutomationExecutions {
    */
   started_at: Generated<Timestamp>;
   status: Generated<string>;
+  /**
+   * A process has taken it and begins its conversation before then, by the clock of the database. From then on the lease of the conversation says whether it lives
+   */
+  taken_until: Timestamp | null;
   triggered_by: string;
   workspace_id: string;
 }

@@ -314,6 +314,7 @@ create table automation_executions (
   started_at timestamp(3) with time zone not null default now(),
   begun_at timestamp(3) with time zone,
   completed_at timestamp(3) with time zone,
+  taken_until timestamp(3) with time zone,
   constraint automation_executions_pkey PRIMARY KEY (workspace_id, id),
   constraint automation_executions_automation_fkey FOREIGN KEY (workspace_id, automation_id) REFERENCES automations(workspace_id, id) ON DELETE CASCADE,
   constraint automation_executions_attempts_check CHECK (attempts >= 0),
@@ -325,10 +326,13 @@ create table automation_executions (
   constraint automation_executions_triggered_by_check CHECK (char_length(triggered_by) >= 1 AND char_length(triggered_by) <= 250)
 );
 CREATE INDEX automation_executions_conversation ON public.automation_executions USING btree (workspace_id, conversation_id);
+CREATE INDEX automation_executions_ended ON public.automation_executions USING btree (completed_at) WHERE (completed_at IS NOT NULL);
 CREATE INDEX automation_executions_list ON public.automation_executions USING btree (workspace_id, automation_id, started_at DESC, id DESC);
 CREATE INDEX automation_executions_open ON public.automation_executions USING btree (status, started_at) WHERE (status = ANY (ARRAY['DISPATCHED'::text, 'RUNNING'::text]));
 CREATE UNIQUE INDEX automation_executions_request_key ON public.automation_executions USING btree (workspace_id, automation_id, request_key) WHERE (request_key IS NOT NULL);
+CREATE INDEX automation_executions_retry ON public.automation_executions USING btree (retry_at) WHERE (retry_at IS NOT NULL);
 CREATE UNIQUE INDEX automation_executions_slot_key ON public.automation_executions USING btree (workspace_id, automation_id, slot) WHERE (slot IS NOT NULL);
+CREATE INDEX automation_executions_unended ON public.automation_executions USING btree (workspace_id, automation_id) WHERE (status = ANY (ARRAY['DISPATCHED'::text, 'RUNNING'::text]));
 alter table automation_executions enable and force row level security;
 create policy every_workspace on automation_executions as permissive for all to guildhall_system
   using (sees_every_workspace())

@@ -2,6 +2,7 @@ import { continueConversation } from './continueConversation.ts';
 import { embedKnowledgeSource } from './embedKnowledgeSource.ts';
 import type { Job, JobName, PoolName } from './jobs.ts';
 import { processKnowledgeSource, processSlowKnowledgeSource } from './processKnowledgeSource.ts';
+import { runAutomation } from './runAutomation.ts';
 import { sendFollowUp } from './sendFollowUp.ts';
 
 /** Every kind of job. */
@@ -11,6 +12,7 @@ export const everyJob: readonly Job<JobName>[] = [
   embedKnowledgeSource,
   continueConversation,
   sendFollowUp,
+  runAutomation,
 ];
 
 /** How many jobs of each pool run at a time in one process. Few of those that compute, so that requests get the cores. */

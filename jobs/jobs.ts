@@ -13,6 +13,7 @@ export interface JobData {
   'take-inbound': { workspaceId: string; connectionId: string; person: string };
   'answer-inbound': { workspaceId: string; conversationId: string };
   'deliver-message': { workspaceId: string; conversationId: string };
+  'run-automation': { workspaceId: string; executionId: string };
 }
 
 /** The name of a kind of job, and of its queue. */

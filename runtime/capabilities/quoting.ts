@@ -2,19 +2,23 @@ import { escapeXml, shorten } from '../../core/text.ts';
 
 /* For text in a prompt that somebody else wrote: it must not leave its place or change the structure of the prompt. */
 
-/** The beginning of an opening or closing `passage` tag, also with invisible characters in it. */
-const PASSAGE_TAG = /<(?=[\s\p{Cc}\p{Cf}/]*passage)/giu;
+/** The beginnings of opening and closing tags that quote a text, also with invisible characters in them. */
+const TAGS = {
+  passage: /<(?=[\s\p{Cc}\p{Cf}/]*passage)/giu,
+  event: /<(?=[\s\p{Cc}\p{Cf}/]*event)/giu,
+};
 /** A Markdown heading of any level. */
 const HEADING = /^([^\S\n\r\u2028\u2029]*)(?=#{1,6}(?:\s|$))/gm;
 /** Characters at which some readers break lines, other than the usual line breaks. */
 const RARE_BREAKS = /[\v\f\u0085]/g;
 
 /**
- * Escapes a text of several lines for a prompt: `<` before `passage` or `/passage` becomes `&lt;`, and a line that begins like a Markdown
- * heading gets a backslash before its first `#`. Nothing else changes, so that code and tables stay as they are.
+ * Escapes a text of several lines for a prompt, where it stands in an element of the name `tag`: `<` before that name or `/` and the name
+ * becomes `&lt;`, and a line that begins like a Markdown heading gets a backslash before its first `#`. Nothing else changes, so that code
+ * and tables stay as they are.
  */
-export function quoted(text: string): string {
-  return text.toWellFormed().replace(RARE_BREAKS, '\n').replace(PASSAGE_TAG, '&lt;').replace(HEADING, '$1\\');
+export function quoted(text: string, tag: keyof typeof TAGS = 'passage'): string {
+  return text.toWellFormed().replace(RARE_BREAKS, '\n').replace(TAGS[tag], '&lt;').replace(HEADING, '$1\\');
 }
 
 /** A text as one line of at most `max` characters: each run of white space and control characters becomes a space. */

@@ -74,6 +74,7 @@ function needsMore(request: TurnRequest): boolean {
     request.attachments.length > 0 ||
     commandIn(request.content) !== null ||
     !decidesNothing(decisionsOf(request)) ||
-    (request.keyed?.claim.begun ?? null) !== null
+    (request.keyed?.claim.begun ?? null) !== null ||
+    request.prepared?.isStored === true
   );
 }

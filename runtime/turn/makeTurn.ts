@@ -52,7 +52,7 @@ export function makeTurn(
     workspaceId,
     runtime,
     turnId,
-    conversationId: request.conversationId ?? newId(),
+    conversationId: request.conversationId ?? request.prepared?.conversationId ?? newId(),
     kind,
     request,
     controller: new AbortController(),

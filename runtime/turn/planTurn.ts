@@ -42,7 +42,8 @@ export async function planTurn(
 async function readTurn(context: WorkspaceRuntime, request: TurnRequest, kind: Turn['kind']): Promise<Turn | ApiError> {
   const { db, workspaceId, runtime } = context;
   const { agentId, conversationId, content } = request;
-  const typed = kind === 'message' ? commandIn(content) : null;
+  // The prompt of an automation is no command that somebody typed: an event may follow it.
+  const typed = kind === 'message' && !request.prepared ? commandIn(content) : null;
   const newUserId = request.externalUserId ?? newId();
   const subject = await findTurnSubject(db, workspaceId, {
     agentId,

@@ -26,11 +26,13 @@ export async function readMessage(turn: Turn, { resources: { model }, snapshot }
   const { kind, request, command, runtime, controller } = turn;
   const { signal } = controller;
   const { content } = request;
-  const storedId = request.keyed?.claim.begun?.messageId;
+  const { prepared } = request;
+  const storedId = prepared?.isStored ? prepared.messageId : request.keyed?.claim.begun?.messageId;
   if (kind !== 'message') return { text: content, attachments: [], stored: null };
-  const expanded = command?.text ?? null;
+  const expanded = command?.text ?? prepared?.modelText ?? null;
   if (request.attachments.length === 0) {
-    return { text: expanded ?? content, attachments: [], stored: userMessage(content, expanded, [], storedId) };
+    const stored = userMessage(content, expanded, [], storedId);
+    return { text: expanded ?? content, attachments: [], stored: { ...stored, id: prepared?.messageId ?? stored.id } };
   }
   try {
     const attachments = await resolveAttachments(request.attachments, {

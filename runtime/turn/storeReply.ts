@@ -1,6 +1,7 @@
 import { fault } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import { shorten } from '../../core/text.ts';
+import { AUTOMATION_USER } from '../../db/queries/automations/completeExecution.ts';
 import { type ConversationRow, findConversation } from '../../db/queries/conversations/conversations.ts';
 import type { MessageRow } from '../../db/queries/conversations/messages.ts';
 import { finishTurn, type TurnEnd } from '../../db/queries/turns/finishTurn.ts';
@@ -76,6 +77,7 @@ export async function storeReply(
     replies,
     ui,
     isFollowUp,
+    isOfAutomation: turn.externalUserId.startsWith(AUTOMATION_USER),
     now,
     snippet: snippetOf(replies.at(-1)?.content ?? ''),
     audioKey: audio?.key ?? null,

@@ -35,8 +35,21 @@ export interface TurnRequest {
   timeoutMs: number;
   /** Calls that need an approval are made without one. For automations. */
   autoApprove?: boolean;
+  /** Of a message whose ids were chosen before it: that of an execution, which may be tried again. */
+  prepared?: PreparedMessage;
   /** Of a request with an Idempotency-Key. */
   keyed?: KeyedTurn | undefined;
+}
+
+/** A message whose ids were chosen before its turn, so that a second attempt finds what the first one stored. */
+export interface PreparedMessage {
+  /** Of the conversation that it begins, or has begun. */
+  conversationId: string;
+  messageId: string;
+  /** What the model reads in place of the content; null = the content. */
+  modelText: string | null;
+  /** An earlier attempt has stored it. */
+  isStored: boolean;
 }
 
 /** A turn that is run once for each Idempotency-Key. A retry after a failure answers the message that is stored already. */

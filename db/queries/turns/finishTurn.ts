@@ -2,6 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import type { DB } from '../../../generated/db.ts';
 import type { PausedRunFormat2 } from '../../stored/pausedRun.ts';
 import type { TranscriptFormat2 } from '../../stored/transcript.ts';
+import { completingExecution } from '../automations/completeExecution.ts';
 import type { ConversationRow } from '../conversations/conversations.ts';
 import type { MessageRow } from '../conversations/messages.ts';
 import { notDeletedByKey } from '../shared/byKey.ts';
@@ -47,6 +48,8 @@ export interface TurnEnd {
   /** The earlier turn that this one continued: it waits no longer. Only the approvals in `waiting` can still be decided. */
   resumed: { turnId: string; waiting: readonly string[] } | null;
   followUpAt: Date | null;
+  /** Whether an execution of an automation began the conversation. It is completed with this turn, unless the turn waits. */
+  isOfAutomation: boolean;
   /** Whether this turn is itself a follow-up. */
   isFollowUp: boolean;
   now: Date;
@@ -115,6 +118,7 @@ export async function finishTurn(
     )`
         : sql``
     }
+    ${end.isOfAutomation && !paused ? sql`, ${completingExecution(workspaceId, conversationId, now)}` : sql``}
     select * from conversation`;
   const { rows } = await withStepsPartition(db, turnId, () => statement.execute(db));
   const conversation = rows[0];

@@ -45,6 +45,7 @@ export function turnEnd(content: string, given: Partial<TurnEnd> = {}): TurnEnd 
     paused: null,
     resumed: null,
     followUpAt: null,
+    isOfAutomation: false,
     isFollowUp: false,
     now: new Date(),
     ...given,
