@@ -96,7 +96,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     temporaryDir,
     toolkits: new Toolkits({ ...config.toolkits, allowPrivateNetwork }),
     webSearch: config.webSearch,
-    channels: { ...config.channels, allowPrivateNetwork },
+    channels: { ...config.channels, allowPrivateNetwork, clock },
     system: database.system,
     logger,
   });

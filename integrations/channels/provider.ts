@@ -48,7 +48,7 @@ export type InboundEvent =
       at: string;
     }
   /** What is wrong with the account; null when it works again. */
-  | { kind: 'health'; problem: { code: ChannelProblemCode; message: string } | null }
+  | { kind: 'health'; problem: ChannelProblem | null }
   /** Named and dropped: groups, newsletters, calls, kinds that nobody knows yet. */
   | {
       kind: 'ignored';
@@ -59,6 +59,13 @@ export type InboundEvent =
 
 /** What can be wrong with a connection's account at the provider. */
 export type ChannelProblemCode = 'TOKEN_EXPIRED' | 'NUMBER_BANNED' | 'DISCONNECTED' | 'NO_WEBHOOK' | 'PROVIDER_ERROR';
+
+/** What is wrong with a connection's account. */
+export interface ChannelProblem {
+  code: ChannelProblemCode;
+  /** For people, in English. */
+  message: string;
+}
 
 /** A connection as a provider needs it; credentials are in the clear. */
 export interface ChannelAccount {
@@ -141,8 +148,5 @@ export interface ChannelProvider {
     signal: AbortSignal,
   ): Promise<{ bytes: Buffer; mediaType: string | null }>;
   /** Asks the provider how the account is, where it can be asked; null when all is well. Throws when it cannot be asked. */
-  checkHealth?(
-    account: ChannelAccount,
-    signal: AbortSignal,
-  ): Promise<{ code: ChannelProblemCode; message: string } | null>;
+  checkHealth?(account: ChannelAccount, signal: AbortSignal): Promise<ChannelProblem | null>;
 }

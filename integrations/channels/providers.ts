@@ -1,13 +1,21 @@
+import type { Clock } from '../../core/clock.ts';
 import type { ChannelProvider } from './provider.ts';
 import type { ChannelSettings } from './settings.ts';
+import { WhatsappProvider } from './whatsapp/whatsapp.ts';
+import { ZApiProvider } from './zApi/zApi.ts';
 
 /** The settings, and whether providers may be in private networks. */
 export interface ChannelOptions extends ChannelSettings {
   allowPrivateNetwork: boolean;
+  /** Times in payloads are held against it. */
+  clock: Clock;
 }
 
 /** What makes the provider of each channel type that has one. */
-const MAKERS: Readonly<Record<string, (options: ChannelOptions) => ChannelProvider>> = {};
+const MAKERS: Readonly<Record<string, (options: ChannelOptions) => ChannelProvider>> = {
+  whatsapp: (options) => new WhatsappProvider(options),
+  z_api: (options) => new ZApiProvider(options),
+};
 
 const made = new WeakMap<ChannelOptions, Map<string, ChannelProvider>>();
 

@@ -47,6 +47,12 @@ export function isPassing(error: Payload): boolean {
   return error.is_transient === true || PASSING.has(codeOf(error));
 }
 
+/** What an error of the Cloud API says, in one line. */
+export function errorText(error: Payload): string {
+  const details = asLine(asObject(error.error_data).details, 500);
+  return details || asLine(error.message, 500) || asLine(error.title, 500) || 'WhatsApp gives no reason.';
+}
+
 /** A change that names no phone number: it is about the whole business account. */
 export function accountEvent(
   field: string,

@@ -1,7 +1,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { asId, asLine, asList, asObject, asTime, type Payload, parseJson } from '../payload.ts';
 import type { ChannelAccount, InboundEvent, WebhookAnswer, WebhookRequest } from '../provider.ts';
-import { accountEvent, problemOf } from './account.ts';
+import { accountEvent, errorText, problemOf } from './account.ts';
 import { echoEvent, ignored, messageEvent } from './messages.ts';
 import { identitiesOf, peopleOf, senderOf } from './people.ts';
 
@@ -156,10 +156,4 @@ function* statusEvents(status: Payload, now: Date): Generator<InboundEvent> {
   };
   const problem = error && problemOf(error);
   if (error && problem) yield { kind: 'health', problem: { code: problem, message: errorText(error) } };
-}
-
-/** What an error of the Cloud API says, in one line. */
-export function errorText(error: Payload): string {
-  const details = asLine(asObject(error.error_data).details, 500);
-  return details || asLine(error.message, 500) || asLine(error.title, 500) || 'WhatsApp gives no reason.';
 }
