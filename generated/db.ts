@@ -341,6 +341,9 @@ export interface ChannelConnections {
   instance_mode: Generated<"STATIC" | "DYNAMIC">;
   is_active: Generated<boolean>;
   is_configured: Generated<boolean>;
+  /**
+   * When the provider last called the webhook, to about a minute
+   */
   last_inbound_at: Timestamp | null;
   problem_at: Timestamp | null;
   /**

@@ -419,6 +419,8 @@ create table channel_connections (
   constraint channel_connections_provider_account_check CHECK (char_length(provider_account) >= 1 AND char_length(provider_account) <= 200)
 );
 CREATE UNIQUE INDEX channel_connections_account_key ON public.channel_connections USING btree (workspace_id, channel_type, provider_account) WHERE ((deleted_at IS NULL) AND (provider_account IS NOT NULL));
+CREATE INDEX channel_connections_heard ON public.channel_connections USING btree (COALESCE(last_inbound_at, updated_at)) WHERE ((deleted_at IS NULL) AND is_active AND is_configured AND (channel_type <> 'web_chat'::text) AND (problem_code IS NULL));
+CREATE INDEX channel_connections_problems ON public.channel_connections USING btree (channel_type, problem_code) WHERE ((deleted_at IS NULL) AND (problem_code IS NOT NULL));
 CREATE UNIQUE INDEX channel_connections_type_key ON public.channel_connections USING btree (workspace_id, agent_id, channel_type) WHERE (deleted_at IS NULL);
 alter table channel_connections enable and force row level security;
 create policy every_workspace on channel_connections as permissive for all to guildhall_system

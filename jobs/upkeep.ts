@@ -1,4 +1,5 @@
 import { dropStepPartitions } from '../db/dropPartitions.ts';
+import { markSilent } from '../db/queries/channels/health.ts';
 import { removeOldLiveReplies } from '../db/queries/channels/liveReplies.ts';
 import { endPassedPauses, findNextPauseEnd } from '../db/queries/conversations/pause.ts';
 import { addStepPartitions, findOldStepPartitions } from '../db/queries/turns/stepPartitions.ts';
@@ -75,10 +76,23 @@ export function keepSteps({ url, days }: StepsKept): Upkeep {
   };
 }
 
+/** Marks the channel connections that their provider has not called for a day: the address may be wrong there, or the number cut off. */
+export const markSilentConnections: Upkeep = {
+  name: 'mark-silent-connections',
+  intervalMs: 10 * 60_000,
+  async run({ database, clock, logger }) {
+    const now = clock.now();
+    const marked = await markSilent(database.system, new Date(now.getTime() - DAY_MS), now);
+    if (marked > 0)
+      logger.warn({ connections: marked }, 'the provider of channel connections has not called for a day');
+  },
+};
+
 /** Every upkeep. */
 export const everyUpkeep = (steps: StepsKept): readonly Upkeep[] => [
   forgetAnswers,
   forgetLiveReplies,
   endPauses,
+  markSilentConnections,
   keepSteps(steps),
 ];

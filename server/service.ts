@@ -13,6 +13,7 @@ import { refusalOf } from '../db/refusals.ts';
 import { draftsOf, folderStore } from '../integrations/storage/folder.ts';
 import { s3Store } from '../integrations/storage/s3.ts';
 import { Toolkits } from '../integrations/toolkits/toolkits.ts';
+import { createChannelProblemReader } from '../jobs/channelProblems.ts';
 import { everyJob, poolPlaces } from '../jobs/everyJob.ts';
 import { createLatenessReader } from '../jobs/lateness.ts';
 import { type Queue, startQueue } from '../jobs/queue.ts';
@@ -116,10 +117,10 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const authenticator = new Authenticator(database.keys, clock);
   let ready = false;
   let serving = false;
-  const telemetry = createTelemetry(
-    logger,
-    createLatenessReader({ jobs: everyJob, context: { database, clock, logger } }),
-  );
+  const telemetry = createTelemetry(logger, {
+    readLateness: createLatenessReader({ jobs: everyJob, context: { database, clock, logger } }),
+    readChannelProblems: createChannelProblemReader({ database, logger }),
+  });
   const app = createApp({
     contract,
     authenticator,

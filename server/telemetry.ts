@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { ApiError } from '../core/errors.ts';
+import type { ChannelProblemCount } from '../db/queries/channels/health.ts';
 import { refusalOf } from '../db/refusals.ts';
 import type { JobLateness } from '../jobs/lateness.ts';
 
@@ -23,11 +24,18 @@ export interface Telemetry {
   finished(record: RequestRecord): void;
 }
 
+/** What the metrics of the whole service are read with. None rejects, and none asks the database each time. */
+export interface TelemetryReaders {
+  readLateness(): Promise<JobLateness>;
+  /** Undefined when they could not be read. */
+  readChannelProblems(): Promise<readonly ChannelProblemCount[] | undefined>;
+}
+
 /**
- * Makes the metrics of a process. `readLateness` is called for each scrape. Paths and keys are never logged, since ids in paths are
+ * Makes the metrics of a process. The functions of `readers` are called for each scrape. Paths and keys are never logged, since ids in paths are
  * data of the workspace.
  */
-export function createTelemetry(logger: Logger, readLateness: () => Promise<JobLateness>): Telemetry {
+export function createTelemetry(logger: Logger, readers: TelemetryReaders): Telemetry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const requests = new Counter({
@@ -54,10 +62,22 @@ export function createTelemetry(logger: Logger, readLateness: () => Promise<JobL
     labelNames: ['job'],
     registers: [registry],
     async collect() {
-      const lateness = await readLateness();
+      const lateness = await readers.readLateness();
       // A job whose lateness is not known has no sample: an old one would look like a fact.
       this.reset();
       for (const [job, seconds] of lateness) this.set({ job }, seconds);
+    },
+  });
+  new Gauge({
+    name: 'guildhall_channel_problems',
+    help: 'Channel connections of all workspaces whose account at the provider has a problem, by channel type and problem.',
+    labelNames: ['channel', 'problem'],
+    registers: [registry],
+    async collect() {
+      const problems = await readers.readChannelProblems();
+      this.reset();
+      for (const { channel_type: channel, problem_code: problem, connections } of problems ?? [])
+        this.set({ channel, problem }, connections);
     },
   });
   return {

@@ -1,0 +1,47 @@
+import type { Kysely } from 'kysely';
+import { toStorable } from '../../core/text.ts';
+import type { ChannelConnectionRow } from '../../db/queries/channels/connections.ts';
+import { type ChannelProblem, updateLastHeard, updateProblem } from '../../db/queries/channels/health.ts';
+import type { DB } from '../../generated/db.ts';
+import type { ChannelProblemCode, SendOutcome } from '../../integrations/channels/provider.ts';
+
+type Place = Pick<ChannelConnectionRow, 'workspace_id' | 'id'>;
+
+/**
+ * Notes that the provider has called the webhook of a connection, and what it said of the account, oldest first. Costs one statement,
+ * and two when it said something.
+ */
+export async function noteWebhook(
+  db: Kysely<DB>,
+  { workspace_id, id }: Place,
+  said: readonly (ChannelProblem | null)[],
+  now: Date,
+): Promise<void> {
+  await updateLastHeard(db, workspace_id, id, now);
+  const last = said.at(-1);
+  if (last !== undefined) await updateProblem(db, workspace_id, id, storable(last), now);
+}
+
+/**
+ * Notes what a sent message, or one that was refused, says of the account: a sent one that it works. Only asks the database when that
+ * changes what `row`, the connection as it was read for sending, says.
+ */
+export async function noteSendOutcome(
+  db: Kysely<DB>,
+  row: Place & Pick<ChannelConnectionRow, 'problem_code'>,
+  outcome: SendOutcome,
+  now: Date,
+): Promise<void> {
+  const { workspace_id, id, problem_code } = row;
+  if (outcome.kind === 'refused' && outcome.problem) {
+    const problem = { code: outcome.problem, message: outcome.message };
+    await updateProblem(db, workspace_id, id, storable(problem), now);
+  }
+  // That messages can be sent does not say that any arrive.
+  if (outcome.kind === 'sent' && problem_code !== null && problem_code !== 'NO_WEBHOOK')
+    await updateProblem(db, workspace_id, id, null, now);
+}
+
+function storable(problem: { code: ChannelProblemCode; message: string } | null): ChannelProblem | null {
+  return problem && { code: problem.code, message: toStorable(problem.message) };
+}
