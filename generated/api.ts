@@ -3645,7 +3645,7 @@ export interface components {
             externalUserId: string;
             /** @description Whether it was started as a test, which keeps it out of the inbox of the web console. */
             isTest: boolean;
-            /** @description Whether a person has taken over; the agent does not answer meanwhile. */
+            /** @description Whether a person has taken over: the agent handed the conversation over, an operator paused it, or a person answered in place of the agent on the phone. The agent does not answer meanwhile. A pause may end by itself. */
             isPaused: boolean;
             /** @description Whether it is over; it takes no more messages. */
             isEnded: boolean;
@@ -4943,15 +4943,15 @@ export interface components {
              */
             audioUrl: string | null;
             /**
-             * @description Name at its provider of the model that wrote the reply; `null` for a user's message.
+             * @description Name at its provider of the model that wrote the reply; `null` for a user's message, and for one that a person wrote in place of the agent.
              * @example gpt-4.1
              */
             model: string | null;
-            /** @description Tokens used for the reply, on the last message of one that is split and 0 on the others; `null` for a user's message. */
+            /** @description Tokens used for the reply, on the last message of one that is split and 0 on the others; `null` where `model` is. */
             tokenUsage: components["schemas"]["TokenUsage"] | null;
             /**
              * Format: double
-             * @description Model costs of the reply in US dollars, on the last message of one that is split and 0 on the others. A model whose price is not known counts as 0. `null` for a user's message.
+             * @description Model costs of the reply in US dollars, on the last message of one that is split and 0 on the others. A model whose price is not known counts as 0. `null` where `model` is.
              */
             costUsd: number | null;
             /**
@@ -5029,7 +5029,7 @@ export interface components {
             pendingApprovals: components["schemas"]["PendingApproval"][];
         };
         /**
-         * @description Who wrote a message. `user`: the end user. `assistant`: the agent.
+         * @description Who wrote a message. `user`: the end user. `assistant`: the agent, or a person in place of it.
          * @enum {string}
          */
         MessageRole: "user" | "assistant";

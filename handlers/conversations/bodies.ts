@@ -33,9 +33,9 @@ export function conversationListItem(row: ConversationRow, now: Date): Schemas['
   return { ...commonOf(row, now), lastMessageSnippet: row.last_message_snippet ?? '' };
 }
 
-/** A stored message as the contract shows it. A user's message used no model, so it has no usage. */
+/** A stored message as the contract shows it. A message of a user, or of a person in place of the agent, used no model, so it has no usage. */
 export function messageBody(row: MessageRow, runtime: Pick<Runtime, 'publicUrl'>): Schemas['Message'] {
-  const fromAgent = row.role === 'assistant';
+  const fromAgent = row.role === 'assistant' && row.model !== null;
   const inputTokens = row.input_tokens ?? 0;
   const outputTokens = row.output_tokens ?? 0;
   return {

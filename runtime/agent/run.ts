@@ -221,6 +221,9 @@ class AgentLoop {
       showUi: (ui: Record<string, unknown>) => {
         turn.ui = ui;
       },
+      handOver: () => {
+        turn.isHandedOver = true;
+      },
     };
   }
 

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { ConversationRow } from '../../db/queries/conversations/conversations.ts';
 import type { Resources } from '../resources/resources.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
 import type { WorkspaceRuntime } from '../runtime.ts';
@@ -10,6 +11,8 @@ export interface AgentScope extends WorkspaceRuntime {
   logger: Pick<Logger, 'warn'> | undefined;
   agentId: string;
   conversationId: string;
+  /** Over which the conversation is held. */
+  channel: ConversationRow['channel'];
   externalUserId: string;
   /** The agents that delegated down to this one, and this one as the last. The first is the agent of the conversation. */
   path: readonly string[];
@@ -48,6 +51,8 @@ export interface ToolCallContext {
   signal: AbortSignal;
   /** Shows components with the reply. The last call counts. */
   showUi(ui: Record<string, unknown>): void;
+  /** Pauses the conversation when the turn ends: a person takes over. */
+  handOver(): void;
 }
 
 /** A tool that the model can call. */

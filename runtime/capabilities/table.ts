@@ -2,6 +2,7 @@ import type { AgentScope, AgentTool } from '../agent/tool.ts';
 import type { Capability, PromptContext, SubAgentFactory } from './capability.ts';
 import { externalMcpsCapability } from './externalMcps.ts';
 import { generativeUiCapability } from './generativeUi.ts';
+import { handOverCapability } from './handOver.ts';
 import { httpToolsCapability } from './httpTools.ts';
 import { knowledgeCapability } from './knowledge.ts';
 import { memoryCapability } from './memory.ts';
@@ -23,6 +24,7 @@ export const CAPABILITIES: readonly Capability[] = [
   webSearchCapability,
   sandboxCapability,
   generativeUiCapability,
+  handOverCapability,
   knowledgeCapability,
   memoryCapability,
   skillsCapability,

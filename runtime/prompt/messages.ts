@@ -19,6 +19,15 @@ const MAX_TRANSCRIPT_SHOWN = 60_000;
 /** Characters of the calls of one earlier turn, for each token of the window. */
 const CHARACTERS_OF_CALLS = 0.75;
 
+/** Stands before what a person wrote in place of the agent. */
+export const WRITTEN_BY_A_PERSON = '[A person of the team wrote in place of you:]';
+
+/**
+ * What a person wrote in place of the agent, as the model reads it. It is a message of the assistant's role, since a user cannot write one:
+ * what a person of the team promised must not be made up by the user. Messages of one role are joined, so it has an end.
+ */
+const writtenByPerson = (text: string): string => `${WRITTEN_BY_A_PERSON}\n${text}\n[End of what the person wrote.]`;
+
 /** Tokens of the window that are reserved for the reply. */
 export const replyReserve = (contextWindow: number): number =>
   Math.min(MAX_REPLY_RESERVE, Math.floor(contextWindow / 4));
@@ -71,7 +80,8 @@ interface HistoryEntry {
 
 /** Calls longer than `most` as JSON are left out, so that they do not displace messages. */
 function historyEntry(row: HistoryRow, most: number): HistoryEntry {
-  const text = withAttachmentNotes(row.content, row.attachments);
+  const said = withAttachmentNotes(row.content, row.attachments);
+  const text = row.author === 'operator' ? writtenByPerson(said) : said;
   const transcript = transcriptMessages(row.transcript);
   const json = transcript.length > 0 ? JSON.stringify(transcript) : '';
   const [calls, cost] = json.length <= most ? [transcript, json] : [[], ''];

@@ -76,12 +76,12 @@ export class ResourceCache {
     db: Kysely<DB>,
     workspaceId: string,
     key: string,
-    { snapshot, revision }: ResourceSubject,
+    { agentId, snapshot, revision }: ResourceSubject,
   ): Promise<CacheEntry> {
     const loadingKey = `${key}/${revision}`;
     const pending = this.#loading.get(loadingKey);
     if (pending) return pending;
-    const loading = load(db, workspaceId, snapshot, revision).then((fresh) => {
+    const loading = load(db, workspaceId, { agentId, snapshot, revision }).then((fresh) => {
       // An older read can finish after a newer one.
       if ((this.#entries.peek(key)?.revision ?? 0) <= revision) this.#entries.set(key, fresh);
       return fresh;
@@ -110,9 +110,14 @@ function resourcesOf(
   return entry.lastResult;
 }
 
-async function load(db: Kysely<DB>, workspaceId: string, snapshot: Snapshot, revision: number): Promise<CacheEntry> {
+async function load(
+  db: Kysely<DB>,
+  workspaceId: string,
+  { agentId, snapshot, revision }: Omit<ResourceSubject, 'versionNumber'>,
+): Promise<CacheEntry> {
   const links = activeLinks(snapshot);
   const ids: ResourceIds = {
+    agent: agentId,
     httpTools: links.httpTools.map(({ httpToolPublicId }) => httpToolPublicId),
     externalMcps: links.externalMcps.map(({ externalMcpPublicId }) => externalMcpPublicId),
     nativeMcps: links.nativeMcps.map(({ connectionPublicId }) => connectionPublicId),
@@ -158,6 +163,7 @@ function join(links: ReturnType<typeof activeLinks>, rows: ResourceRows): Omit<R
   const skill = finder(rows.skills);
   const agent = finder(rows.subAgents);
   return {
+    hasChannel: rows.hasChannel,
     httpTools: links.httpTools.flatMap((link) =>
       tool(link.httpToolPublicId, (row) => ({ row, requiresApproval: link.requiresApproval || row.requires_approval })),
     ),

@@ -51,6 +51,8 @@ export interface Resources {
   /** Sources of active links. The search itself leaves out sources that are not processed. */
   knowledgeSourceIds: readonly string[];
   subAgents: readonly LinkedSubAgent[];
+  /** Whether the agent has an active connection to a channel. */
+  hasChannel: boolean;
   /** The agent's own model; undefined when it does not exist any more. */
   model: ModelDescriptor | undefined;
 }

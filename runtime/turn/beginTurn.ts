@@ -36,7 +36,13 @@ export async function beginAtOnce(context: WorkspaceRuntime, request: TurnReques
   const resources = runtime.resources.known(workspaceId, runtime, { agentId, ...known });
   if (!resources || (conversationId !== undefined && runtime.turns.isQueued(conversationId))) return undefined;
   // Of a conversation that is continued, only the id is known until it is taken.
-  const facts = { externalUserId: externalUserId ?? newId(), metadata: null, followUpsSent: 0, memories: [] };
+  const facts = {
+    externalUserId: externalUserId ?? newId(),
+    channel: 'api' as const,
+    metadata: null,
+    followUpsSent: 0,
+    memories: [],
+  };
   let turn: Turn;
   try {
     const decisions = decisionsOf(request);
@@ -60,8 +66,8 @@ export async function beginAtOnce(context: WorkspaceRuntime, request: TurnReques
   if (!taken) return undefined;
   const { conversation, memories, ...rest } = taken;
   const begun = { resources, message, knowledge, ...rest };
-  const { external_user_id, metadata, follow_ups_sent } = conversation;
-  const stored = { externalUserId: external_user_id, metadata, followUpsSent: follow_ups_sent, memories };
+  const { external_user_id, channel, metadata, follow_ups_sent } = conversation;
+  const stored = { externalUserId: external_user_id, channel, metadata, followUpsSent: follow_ups_sent, memories };
   return { ...turn, ...factsOfTurn(known, request, stored), begun };
 }
 

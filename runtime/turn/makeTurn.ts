@@ -1,4 +1,5 @@
 import { newId } from '../../core/ids.ts';
+import type { ConversationRow } from '../../db/queries/conversations/conversations.ts';
 import type { KnownWorkspace } from '../../db/queries/turns/knownWorkspace.ts';
 import { MAX_MODEL_CALLS } from '../agent/agentRun.ts';
 import { StepLog } from '../agent/stepLog.ts';
@@ -17,6 +18,7 @@ export interface KnownAgent extends KnownWorkspace {
 /** What a turn needs to know of its conversation. */
 export interface ConversationFacts {
   externalUserId: string;
+  channel: ConversationRow['channel'];
   /** Null for a new conversation. */
   metadata: Record<string, unknown> | null;
   followUpsSent: number;
@@ -27,10 +29,11 @@ export interface ConversationFacts {
 export function factsOfTurn(
   { snapshot }: KnownAgent,
   { metadata }: Pick<TurnRequest, 'metadata'>,
-  { externalUserId, metadata: stored, followUpsSent, memories }: ConversationFacts,
-): Pick<Turn, 'externalUserId' | 'followUpsSent' | 'memories' | 'instructions' | 'variables'> {
+  { externalUserId, channel, metadata: stored, followUpsSent, memories }: ConversationFacts,
+): Pick<Turn, 'externalUserId' | 'channel' | 'followUpsSent' | 'memories' | 'instructions' | 'variables'> {
   return {
     externalUserId,
+    channel,
     followUpsSent,
     memories,
     instructions: renderInstructions(snapshot, metadata?.variables, stored),
@@ -70,6 +73,7 @@ export function makeTurn(
     countedAt: undefined,
     steps: new StepLog(db, { workspaceId, turnId }, runtime.clock),
     approvals: [],
+    isHandedOver: false,
     ui: null,
     modelCallsLeft: MAX_MODEL_CALLS,
   };

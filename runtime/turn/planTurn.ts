@@ -67,6 +67,7 @@ async function readTurn(context: WorkspaceRuntime, request: TurnRequest, kind: T
   runtime.agents.set(`${workspaceId}/${agentId}`, known);
   const facts = {
     externalUserId: subject.external_user_id ?? newUserId,
+    channel: subject.channel ?? 'api',
     metadata: subject.metadata,
     followUpsSent: subject.follow_ups_sent ?? 0,
     memories: subject.memories,

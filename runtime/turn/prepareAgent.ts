@@ -21,7 +21,7 @@ export async function agentOfTurn(turn: Turn): Promise<AgentScope> {
 
 /** The agent of the turn's conversation, with these resources. */
 export function scopeOf(turn: Turn, resources: Resources): AgentScope {
-  const { db, workspaceId, runtime, conversationId, externalUserId, request, snapshot } = turn;
+  const { db, workspaceId, runtime, conversationId, channel, externalUserId, request, snapshot } = turn;
   const { agentId } = request;
   return {
     db,
@@ -30,6 +30,7 @@ export function scopeOf(turn: Turn, resources: Resources): AgentScope {
     logger: runtime.logger,
     agentId,
     conversationId,
+    channel,
     externalUserId,
     path: [agentId],
     snapshot,

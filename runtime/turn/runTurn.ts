@@ -8,7 +8,7 @@ import { historyMessages, userMessage } from '../prompt/messages.ts';
 import { beginTurn } from './beginTurn.ts';
 import { applyDecisions } from './decisions.ts';
 import { agentOfTurn, toolsetOf } from './prepareAgent.ts';
-import { storeReply } from './storeReply.ts';
+import { handOverOf, storeReply } from './storeReply.ts';
 import { uncountTurn } from './takeConversation.ts';
 import type { Turn, TurnEvents, TurnReply } from './types.ts';
 
@@ -92,6 +92,7 @@ async function storeFailure(turn: Turn, error: unknown): Promise<void> {
     usage: steps.usage,
     steps: unstored,
     now: runtime.clock.now(),
+    pause: handOverOf(turn),
     released,
   }).catch(() => {});
 }

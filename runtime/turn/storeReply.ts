@@ -4,6 +4,7 @@ import { shorten } from '../../core/text.ts';
 import { AUTOMATION_USER } from '../../db/queries/automations/completeExecution.ts';
 import { type ConversationRow, findConversation } from '../../db/queries/conversations/conversations.ts';
 import type { MessageRow } from '../../db/queries/conversations/messages.ts';
+import type { Pause } from '../../db/queries/conversations/pause.ts';
 import { finishTurn, type TurnEnd } from '../../db/queries/turns/finishTurn.ts';
 import type { WaitingTurn } from '../../db/queries/turns/turns.ts';
 import { storeAnswer } from '../../db/queries/workspaces/idempotencyKeys.ts';
@@ -29,6 +30,11 @@ function approvalNotice(pending: readonly PendingApproval[]): string {
     ({ toolName, input }) => `- ${toolName} ${shorten(JSON.stringify(input), MAX_INPUT_SHOWN)}`,
   );
   return `Before I go on, a person has to approve:\n${lines.join('\n')}\n\nReply “approve” or “reject”.`;
+}
+
+/** The pause of a conversation that the agent has handed over to a person: it lasts until an operator ends it. */
+export function handOverOf({ isHandedOver, runtime }: Turn): Pause | null {
+  return isHandedOver ? { by: 'agent', until: null, now: runtime.clock.now() } : null;
 }
 
 /** Whether the workspace has storage left for a recording. Without any the reply is sent without sound, and the log says why. */
@@ -92,6 +98,7 @@ export async function storeReply(
     paused: paused && { state: storedPausedRun(paused), approvals },
     // Calls that a removed sub-agent asked for can no longer be decided.
     resumed: resumed && { turnId: resumed.id, waiting: pendingApprovals.map(({ id }) => id) },
+    pause: handOverOf(turn),
     followUpAt: paused ? null : nextFollowUp(snapshot, { from: now, after: kind, sent, timeZone }),
   };
   const contents = replies.map((reply) => reply.content);

@@ -52,7 +52,7 @@ export async function takeConversation(
 }
 
 /** What a turn needs of the conversation that it took. The metadata of a new one is that of the message. */
-type TakenConversation = Pick<ConversationRow, 'external_user_id' | 'follow_ups_sent'> & {
+type TakenConversation = Pick<ConversationRow, 'external_user_id' | 'channel' | 'follow_ups_sent'> & {
   metadata: Record<string, unknown> | null;
 };
 
@@ -116,7 +116,7 @@ export async function storeTimedOut(turn: Turn, message: UserMessage): Promise<v
   }
   await begin(turn, message);
   const { code, message: reason } = fault('AGENT_TIMEOUT');
-  await failTurn(db, turn, { code, message: reason, usage: NO_USAGE, steps: [], now });
+  await failTurn(db, turn, { code, message: reason, usage: NO_USAGE, steps: [], now, pause: null });
 }
 
 /**

@@ -89,6 +89,8 @@ export interface Turn extends WorkspaceRuntime, HeldTurn {
   readonly revision: number;
   /** Of the conversation, or of the one that begins. */
   readonly externalUserId: string;
+  /** Over which the conversation is held. */
+  readonly channel: ConversationRow['channel'];
   /** The slash command that the message invokes, and the text that it expands to. */
   readonly command: { id: string; text: string } | null;
   readonly decisions: Decisions;
@@ -108,6 +110,8 @@ export interface Turn extends WorkspaceRuntime, HeldTurn {
   readonly steps: StepLog;
   /** Approvals that the turn asks for; they are stored with its reply. */
   readonly approvals: ApprovalRequest[];
+  /** Whether the agent handed the conversation over to a person. It is paused when the turn ends. */
+  isHandedOver: boolean;
   /** Components that are shown with the reply. */
   ui: Record<string, unknown> | null;
   /** Calls of models that the turn may still make, over all its agents. */

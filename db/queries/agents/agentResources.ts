@@ -12,6 +12,8 @@ import { notDeletedByKey } from '../shared/byKey.ts';
 
 /** What a published version is linked to, by id. */
 export interface ResourceIds {
+  /** The agent itself, for its channels. */
+  agent: string;
   httpTools: readonly string[];
   externalMcps: readonly string[];
   nativeMcps: readonly string[];
@@ -67,6 +69,8 @@ export interface ResourceRows {
   skills: SkillResource[];
   subAgents: SubAgentResource[];
   models: ModelResource[];
+  /** Whether the agent has a connection to a channel that is set up and active. */
+  hasChannel: boolean;
 }
 
 type WithEncoded<T extends object, Field extends keyof T> = Omit<T, Field> & { [F in Field]: string | null };
@@ -92,6 +96,8 @@ export async function readAgentResources(
     sql`workspace_id = ${workspaceId} and id = any (${wanted}::uuid[]) and ${notDeletedByKey()}`;
   const { rows } = await sql<{ found: string }>`
     select json_build_object(
+      'hasChannel', exists (select from channel_connections where workspace_id = ${workspaceId} and agent_id = ${ids.agent}
+        and is_active and is_configured and deleted_at is null),
       'httpTools', (select coalesce(json_agg(json_build_object('id', id, 'name', name, 'description', description,
           'tool_type', tool_type, 'secrets', encode(secrets, 'base64'), 'operations', operations,
           'requires_approval', requires_approval, 'configuration',

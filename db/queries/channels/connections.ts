@@ -3,6 +3,7 @@ import type { ChannelConnections, DB } from '../../../generated/db.ts';
 import { notDeletedByKey } from '../shared/byKey.ts';
 import { newestFirst } from '../shared/page.ts';
 import { softDelete } from '../shared/softDelete.ts';
+import { revising } from '../workspaces/revision.ts';
 
 /** A connection of an agent to a channel, with all its columns. */
 export type ChannelConnectionRow = Selectable<ChannelConnections>;
@@ -83,7 +84,9 @@ export function insertChannelConnection(
   db: Kysely<DB>,
   row: Insertable<ChannelConnections>,
 ): Promise<ChannelConnectionRow> {
-  return db.insertInto('channel_connections').values(row).returningAll().executeTakeFirstOrThrow();
+  return revising(db, row.workspace_id, (trx) =>
+    trx.insertInto('channel_connections').values(row).returningAll().executeTakeFirstOrThrow(),
+  );
 }
 
 /**
@@ -96,13 +99,15 @@ export function updateChannelConnectionRow(
   id: string,
   change: Updateable<ChannelConnections>,
 ): Promise<ChannelConnectionRow> {
-  return db
-    .updateTable('channel_connections')
-    .set(change)
-    .where('workspace_id', '=', workspaceId)
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirstOrThrow();
+  return revising(db, workspaceId, (trx) =>
+    trx
+      .updateTable('channel_connections')
+      .set(change)
+      .where('workspace_id', '=', workspaceId)
+      .where('id', '=', id)
+      .returningAll()
+      .executeTakeFirstOrThrow(),
+  );
 }
 
 /** Marks a connection as deleted and erases its settings and secrets. Returns whether there was one. */
@@ -112,7 +117,9 @@ export function softDeleteChannelConnection(
   id: string,
   now: Date,
 ): Promise<boolean> {
-  return softDelete(db, 'channel_connections', { workspaceId, id }, now, { ...ERASED, updated_at: now });
+  return revising(db, workspaceId, (trx) =>
+    softDelete(trx, 'channel_connections', { workspaceId, id }, now, { ...ERASED, updated_at: now }),
+  );
 }
 
 /** Marks all connections of an agent as deleted, as `softDeleteChannelConnection` does, and removes their addresses. */

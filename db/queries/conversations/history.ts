@@ -6,6 +6,8 @@ import type { StoredTranscript } from '../../stored/transcript.ts';
 export interface HistoryRow {
   role: 'user' | 'assistant';
   content: string;
+  /** Who wrote it in place of the agent; null for the agent and the user. */
+  author: 'operator' | null;
   attachments: readonly StoredAttachment[];
   /** Joins a user's message with the replies to it. */
   turn_id: string | null;
@@ -30,14 +32,14 @@ export function historyJson(
   answeredId: string | null = null,
 ): RawBuilder<HistoryRow[] | null> {
   return sql`(
-    select json_agg(json_build_object('role', role, 'content', content, 'attachments', attachments, 'turn_id', turn_id,
+    select json_agg(json_build_object('role', role, 'content', content, 'author', author, 'attachments', attachments, 'turn_id', turn_id,
       'transcript', case when role = 'assistant' and place <= ${sql.lit(MESSAGES_WITH_TRANSCRIPT)} and first_of_turn then (
         select transcript from turns where turns.workspace_id = ${workspaceId} and turns.id = turn_id) end) order by seq)
     from (
-      select role, content, attachments, turn_id, seq, sum(octet_length(content)) over newest_first as bytes,
+      select role, content, author, attachments, turn_id, seq, sum(octet_length(content)) over newest_first as bytes,
         row_number() over newest_first as place, row_number() over (partition by turn_id, role order by seq) = 1 as first_of_turn
       from (
-        select role, coalesce(model_text, content) as content, attachments, turn_id, seq from messages
+        select role, coalesce(model_text, content) as content, author, attachments, turn_id, seq from messages
         where workspace_id = ${workspaceId} and conversation_id = ${conversationId} ${answeredId === null ? sql`` : sql`and id <> ${answeredId}`}
         order by seq desc limit ${sql.lit(MAX_MESSAGES)}
       ) newest

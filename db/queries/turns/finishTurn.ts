@@ -1,10 +1,11 @@
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { DB } from '../../../generated/db.ts';
 import type { PausedRunFormat2 } from '../../stored/pausedRun.ts';
 import type { TranscriptFormat2 } from '../../stored/transcript.ts';
 import { completingExecution } from '../automations/completeExecution.ts';
 import type { ConversationRow } from '../conversations/conversations.ts';
 import type { MessageRow } from '../conversations/messages.ts';
+import { type Pause, pausing } from '../conversations/pause.ts';
 import { notDeletedByKey } from '../shared/byKey.ts';
 import { type KeyClaim, releasingClaim } from '../workspaces/idempotencyKeys.ts';
 import { type ApprovalRequest, insertingApprovals } from './approvals.ts';
@@ -50,6 +51,8 @@ export interface TurnEnd {
   followUpAt: Date | null;
   /** Whether an execution of an automation began the conversation. It is completed with this turn, unless the turn waits. */
   isOfAutomation: boolean;
+  /** Not null: the agent handed the conversation over to a person. */
+  pause: Pause | null;
   /** Whether this turn is itself a follow-up. */
   isFollowUp: boolean;
   now: Date;
@@ -87,7 +90,7 @@ export async function finishTurn(
         last_message_at = greatest(last_message_at, ${now}), last_message_snippet = ${end.snippet},
         input_tokens = input_tokens + ${usage.inputTokens}, output_tokens = output_tokens + ${usage.outputTokens},
         cost_usd = cost_usd + ${usage.costUsd}, follow_up_at = ${end.followUpAt},
-        follow_ups_sent = follow_ups_sent + ${end.isFollowUp ? 1 : 0}::int
+        follow_ups_sent = follow_ups_sent + ${end.isFollowUp ? 1 : 0}::int ${alsoPausing(end.pause)}
       where workspace_id = ${workspaceId} and id = ${conversationId} and turn_id = ${turnId} and ${notDeletedByKey()}
       returning *
     ), turn as (
@@ -148,6 +151,11 @@ export async function finishTurn(
   };
 }
 
+/** SQL assignments: the pause of a conversation that its agent handed over. */
+function alsoPausing(pause: Pause | null): RawBuilder<unknown> {
+  return pause ? sql`, ${pausing(pause)}` : sql``;
+}
+
 /** How a turn failed. */
 export interface TurnFailure {
   code: string;
@@ -156,6 +164,8 @@ export interface TurnFailure {
   /** Steps that are not stored yet. */
   steps: readonly StepRow[];
   now: Date;
+  /** Not null: the agent handed the conversation over to a person before it failed. */
+  pause: Pause | null;
   /** The claim on the request's Idempotency-Key, when a retry is to begin again. */
   released?: KeyClaim | undefined;
 }
@@ -166,11 +176,11 @@ export interface TurnFailure {
  */
 export async function failTurn(db: Kysely<DB>, turn: HeldTurn, failure: TurnFailure): Promise<void> {
   const { workspaceId, conversationId, turnId } = turn;
-  const { code, message, usage, steps, now, released } = failure;
+  const { code, message, usage, steps, now, pause, released } = failure;
   const statement = sql`
     with conversation as (
       update conversations set turn_id = null, turn_expires_at = null, input_tokens = input_tokens + ${usage.inputTokens},
-        output_tokens = output_tokens + ${usage.outputTokens}, cost_usd = cost_usd + ${usage.costUsd}
+        output_tokens = output_tokens + ${usage.outputTokens}, cost_usd = cost_usd + ${usage.costUsd} ${alsoPausing(pause)}
       where workspace_id = ${workspaceId} and id = ${conversationId} and turn_id = ${turnId}
     )
     ${steps.length > 0 ? sql`, step as (${insertingSteps(workspaceId, turnId, steps)} on conflict do nothing)` : sql``}

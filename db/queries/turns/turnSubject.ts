@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { DB } from '../../../generated/db.ts';
+import type { ConversationRow } from '../conversations/conversations.ts';
 import { memoryFactsSql } from '../conversations/memories.ts';
 import { pausedAt } from '../conversations/pause.ts';
 import { notDeletedByKey } from '../shared/byKey.ts';
@@ -14,6 +15,7 @@ export interface TurnSubject {
   revision: number;
   conversation_id: string | null;
   external_user_id: string | null;
+  channel: ConversationRow['channel'] | null;
   is_paused: boolean | null;
   is_ended: boolean | null;
   follow_ups_sent: number | null;
@@ -45,7 +47,7 @@ export async function findTurnSubject(
   const user = sql<string>`coalesce(c.external_user_id, ${externalUserId}::text)`;
   const { rows } = await sql<TurnSubject>`
     select a.status, a.published_version_number, w.operation_limit, w.time_zone, coalesce(r.revision, 0) as revision,
-      c.id as conversation_id, c.external_user_id, ${pausedAt(now, 'c')} as is_paused, c.is_ended, c.follow_ups_sent, c.metadata,
+      c.id as conversation_id, c.external_user_id, c.channel, ${pausedAt(now, 'c')} as is_paused, c.is_ended, c.follow_ups_sent, c.metadata,
       ${memoryFactsSql(sql`${workspaceId}`, sql.ref('a.id'), user)} as memories,
       (select json_build_object('id', k.id, 'prompt', k.prompt) from agent_commands k
        where k.workspace_id = ${workspaceId} and k.agent_id = a.id and k.command = ${command}::text and k.status = 'active'

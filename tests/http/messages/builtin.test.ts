@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { BUILTIN_MODEL } from '../../../runtime/models/catalogue.ts';
 import { makeCommand } from '../../support/agents/agentCommands.ts';
 import { agentWith, postTool, stepsOf, turnsOf } from '../../support/agents/runtimeAgents.ts';
+import { addConnection } from '../../support/channels/people.ts';
 import { startTestApp, type TestApp } from '../../support/http/app.ts';
 import { makeSource, processed } from '../../support/knowledge/knowledge.ts';
 import { answering, startToolServer, type ToolServer } from '../../support/tools/httpTools.ts';
@@ -207,4 +208,12 @@ test('the same message gets the same reply', async () => {
   const [one, two] = [await say(agentId, 'When is the shop closed?'), await say(agentId, 'When is the shop closed?')];
   expect(one.message.content).toBe(two.message.content);
   expect(one.message.tokenUsage).toEqual(two.message.tokenUsage);
+});
+
+test('an agent on a channel hands over to a person when the message says so', async () => {
+  const agentId = await agent();
+  await addConnection(app.workspace, { agentId });
+  const { body } = await send(app, agentId, { content: 'call hand_over' }).expect(200);
+  expect(body.message.content).toContain('hand_over answered');
+  expect(body.conversation.isPaused).toBe(true);
 });

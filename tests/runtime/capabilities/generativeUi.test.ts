@@ -66,7 +66,11 @@ describe('shown', () => {
     const entry = makeToolset(toolsFrom(generativeUiCapability, scope)).byName('show_ui');
     if (!entry) throw new Error('There is no show_ui.');
     const shown: unknown[] = [];
-    const call = { signal: new AbortController().signal, showUi: (ui: Shown) => void shown.push(ui) };
+    const call = {
+      signal: new AbortController().signal,
+      showUi: (ui: Shown) => void shown.push(ui),
+      handOver: () => {},
+    };
     for (const [, ui] of VALID) expect(await runTool(entry, { ui }, call)).toMatchObject({ isError: false });
     expect(shown).toEqual(VALID.map(([, ui]) => ui));
   });

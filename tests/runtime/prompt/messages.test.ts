@@ -40,6 +40,7 @@ test('calls that would fill much of the window are left out, and the text of the
     role,
     content,
     transcript,
+    author: null,
     attachments: [],
     turn_id: null,
   });

@@ -1,4 +1,5 @@
 import { newId } from '../../../core/ids.ts';
+import { insertChannelConnection } from '../../../db/queries/channels/connections.ts';
 import { inTransaction } from '../../../db/transaction.ts';
 import { type EndUser, resolveEndUser } from '../../../domain/channels/endUsers.ts';
 import type { ChannelIdentity } from '../../../integrations/channels/provider.ts';
@@ -29,16 +30,13 @@ export async function addConnection(
       .values({ workspace_id: workspaceId, id: agentId, name: `Agent ${agentId}` })
       .execute();
   }
-  await db
-    .insertInto('channel_connections')
-    .values({
-      workspace_id: workspaceId,
-      id: connectionId,
-      agent_id: agentId,
-      channel_type: given.type ?? 'whatsapp',
-      is_configured: true,
-    })
-    .execute();
+  await insertChannelConnection(db, {
+    workspace_id: workspaceId,
+    id: connectionId,
+    agent_id: agentId,
+    channel_type: given.type ?? 'whatsapp',
+    is_configured: true,
+  });
   return { workspaceId, connectionId, agentId };
 }
 

@@ -17,6 +17,7 @@ export const NO_RESOURCES: Resources = {
   skills: [],
   knowledgeSourceIds: [],
   subAgents: [],
+  hasChannel: false,
   model: undefined,
 };
 
@@ -31,6 +32,7 @@ export interface ScopeParts {
   snapshot?: Partial<Snapshot>;
   externalUserId?: string;
   conversationId?: string;
+  channel?: AgentScope['channel'];
   /** Whose agent it is, if not the application's first workspace's. */
   workspace?: SeededWorkspace;
   /** Hears of what went wrong. */
@@ -56,6 +58,7 @@ export async function scopeOf(app: TestApp, parts: ScopeParts): Promise<AgentSco
     logger: parts.logger,
     agentId,
     conversationId: parts.conversationId ?? newId(),
+    channel: parts.channel ?? 'api',
     externalUserId: parts.externalUserId ?? newId(),
     path: parts.path ?? [agentId],
     snapshot: { ...snapshotOfVersion(version), ...parts.snapshot },
@@ -89,7 +92,12 @@ export async function callTool(
 ): Promise<ToolOutput> {
   const tool = tools.find((one) => one.name === name);
   if (!tool) throw new Error(`There is no tool ${name} among ${tools.map((one) => one.name).join(', ')}.`);
-  const output = await tool.run(input, { signal: new AbortController().signal, showUi: () => {}, ...call });
+  const output = await tool.run(input, {
+    signal: new AbortController().signal,
+    showUi: () => {},
+    handOver: () => {},
+    ...call,
+  });
   if ('paused' in output) throw new Error(`The call of ${name} is suspended.`);
   return output;
 }

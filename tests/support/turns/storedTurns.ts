@@ -46,6 +46,7 @@ export function turnEnd(content: string, given: Partial<TurnEnd> = {}): TurnEnd 
     resumed: null,
     followUpAt: null,
     isOfAutomation: false,
+    pause: null,
     isFollowUp: false,
     now: new Date(),
     ...given,
