@@ -93,6 +93,21 @@ export const apiKeyAdded = defineEvent<AddedApiKey>('guildhall_api_key_added', {
   read: (text) => ({ apiKeyId: uuid(text, 'the whole text') }),
 });
 
+/** A slot of an automation that was planned. */
+export interface PlannedSlot {
+  dueAt: Date;
+}
+
+/** The next slot of an automation was planned, or planned anew: processes that sleep until a later one wake up in time. */
+export const slotPlanned = defineEvent<PlannedSlot>('guildhall_slot_planned', {
+  write: ({ dueAt }) => dueAt.toISOString(),
+  read(text) {
+    const dueAt = new Date(text);
+    if (text.length > 30 || Number.isNaN(dueAt.getTime())) throw new Error('The payload is no time.');
+    return { dueAt };
+  },
+});
+
 /** A queue of background jobs in which one may be due. */
 export interface QueuedJob {
   queue: string;

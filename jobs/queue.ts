@@ -32,6 +32,8 @@ export interface QueueOptions {
   /** Jobs at a time in this process, by pool. */
   places: Readonly<Record<PoolName, number>>;
   context: Omit<JobContext, 'signal'>;
+  /** Stops what queues jobs by itself, before the queue stops. */
+  beforeStop?(): Promise<void> | undefined;
 }
 
 /** The key that makes a job unique, and the workspace by which jobs take turns. */
@@ -41,6 +43,8 @@ function identityOf(job: AnyJob, data: JobData[JobName]) {
 
 /** The queue of a running service. */
 export interface Queue extends Jobs {
+  /** As `send`, for many jobs with one statement. */
+  sendAll<Name extends JobName>(name: Name, all: readonly JobData[Name][]): Promise<void>;
   /** Looks at once for work that was never queued, if this process runs jobs. */
   sweep(name: JobName): void;
   /** Looks at once for queued jobs, of one kind or of every kind, if this process runs jobs. */
@@ -163,14 +167,7 @@ export function startQueue(options: QueueOptions): Queue {
   }
 
   async function sweep(boss: PgBoss, job: AnyJob): Promise<number | undefined> {
-    const found = await job.sweep(jobContext);
-    if (found.length > 0) {
-      await boss.insert(
-        job.name,
-        found.map((data) => ({ data, ...identityOf(job, data) })),
-      );
-      wakePoolOf(job.name);
-    }
+    await insert(boss, job, await job.sweep(jobContext));
     return msUntilDue(job.nextDue, job.options.sweepMs);
   }
 
@@ -186,6 +183,15 @@ export function startQueue(options: QueueOptions): Queue {
     return next && next.getTime() - now;
   }
 
+  async function insert(boss: PgBoss, job: AnyJob, all: readonly JobData[JobName][]): Promise<void> {
+    if (all.length === 0) return;
+    await boss.insert(
+      job.name,
+      all.map((data) => ({ data, ...identityOf(job, data) })),
+    );
+    wakePoolOf(job.name);
+  }
+
   function wakePoolOf(name: string): void {
     const pool = jobs.find((job) => job.name === name)?.options.pool;
     if (pool) pools.get(pool)?.wake();
@@ -196,6 +202,7 @@ export function startQueue(options: QueueOptions): Queue {
     const cut = setTimeout(() => ending.abort(new Error('The service is stopping.')), graceMs);
     const boss = await starting?.catch(() => undefined);
     sweeps?.stop();
+    await options.beforeStop?.();
     await Promise.all([watch?.stop(), ...[...pools.values()].map((pool) => pool.stop(ending.signal))]);
     clearTimeout(cut);
     // Other processes sleep until somebody tells them.
@@ -204,13 +211,19 @@ export function startQueue(options: QueueOptions): Queue {
     ending.abort(new Error('The service is stopping.'));
   }
 
-  async function send<Name extends JobName>(name: Name, data: JobData[Name]): Promise<void> {
+  const send: Queue['send'] = (name, data) =>
+    queued(name, async (boss, job) => {
+      await boss.send(name, data, identityOf(job, data));
+      wakePoolOf(name);
+    });
+
+  const sendAll: Queue['sendAll'] = (name, all) => queued(name, (boss, job) => insert(boss, job, all));
+
+  async function queued(name: JobName, work: (boss: PgBoss, job: AnyJob) => Promise<void>): Promise<void> {
     try {
       const job = jobs.find((each) => each.name === name);
       if (!job) throw new Error(`There is no job ${name}.`);
-      const boss = await started();
-      await boss.send(name, data, identityOf(job, data));
-      wakePoolOf(name);
+      await work(await started(), job);
     } catch (error) {
       logger.warn({ job: name, err: error }, 'a job was not queued; the next sweep finds it');
     }
@@ -220,6 +233,7 @@ export function startQueue(options: QueueOptions): Queue {
   else if (work) startWorking();
   return {
     send,
+    sendAll,
     sweep: (name) => sweeps?.sweepNow(name),
     wake(name) {
       for (const each of name ? [name] : jobs.map((job) => job.name)) wakePoolOf(each);

@@ -7,9 +7,11 @@ import { systemNames } from '../core/outgoing/names.ts';
 import { SecretBox } from '../core/secrets.ts';
 import { removeLeftovers } from '../core/temporary.ts';
 import type { Database } from '../db/connect.ts';
-import { apiKeyAdded, apiKeyRevoked, approvalDecided, jobQueued, subscribe } from '../db/events.ts';
+import { apiKeyAdded, apiKeyRevoked, approvalDecided, jobQueued, slotPlanned, subscribe } from '../db/events.ts';
+import { findNextSlotTime } from '../db/queries/automations/slots.ts';
 import { addStepPartitions } from '../db/queries/turns/stepPartitions.ts';
 import { refusalOf } from '../db/refusals.ts';
+import { dispatchSlots } from '../domain/automations/dispatchSlots.ts';
 import { draftsOf, folderStore } from '../integrations/storage/folder.ts';
 import { s3Store } from '../integrations/storage/s3.ts';
 import { Toolkits } from '../integrations/toolkits/toolkits.ts';
@@ -17,6 +19,7 @@ import { createChannelProblemReader } from '../jobs/channelProblems.ts';
 import { everyJob, poolPlaces } from '../jobs/everyJob.ts';
 import { createLatenessReader } from '../jobs/lateness.ts';
 import { type Queue, startQueue } from '../jobs/queue.ts';
+import { startSlotBeat } from '../jobs/slotBeat.ts';
 import { everyUpkeep } from '../jobs/upkeep.ts';
 import { Runtime } from '../runtime/runtime.ts';
 import { Authenticator } from './api/auth.ts';
@@ -113,7 +116,22 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     begin: firstReady.promise,
     places: poolPlaces(config.backgroundTurns),
     context: { database, runtime, clock, logger },
+    beforeStop: () => slots?.stop(),
   });
+  const slots =
+    config.role === 'api'
+      ? undefined
+      : startSlotBeat({
+          begin: firstReady.promise,
+          dispatch: (signal) =>
+            dispatchSlots(
+              { database, clock, dispatched: (executions) => queue.sendAll('run-automation', executions) },
+              signal,
+            ),
+          nextDue: (horizon) => findNextSlotTime(database.system, horizon),
+          clock,
+          logger,
+        });
   const authenticator = new Authenticator(database.keys, clock);
   let ready = false;
   let serving = false;
@@ -166,6 +184,11 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     missed: () => queue.sweep('continue-conversation'),
     logger,
   });
+  const unsubscribeSlots = await subscribe(database, slotPlanned, {
+    received: ({ dueAt }) => slots?.planned(dueAt),
+    missed: () => slots?.look(),
+    logger,
+  });
   const unsubscribeJobs = await subscribe(database, jobQueued, {
     received: ({ queue: name }) => queue.wake(name),
     missed: () => queue.wake(),
@@ -190,6 +213,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       unsubscribeNewKeys();
       unsubscribeApprovals();
       unsubscribeJobs();
+      unsubscribeSlots();
       await queue.stop(0);
       await runtime.close();
     },

@@ -11,6 +11,8 @@ export const ACROSS_WORKSPACES: Readonly<Record<string, string>> = {
   findDueFollowUps: 'sweep',
   findNextFollowUpTime: 'sweep',
   findOldestFollowUpTime: 'lateness',
+  findDueAutomations: 'sweep; each slot is then claimed by a statement that names its workspace',
+  findNextSlotTime: 'sweep',
   findExecutionsToRun: 'sweep',
   findNextRetryTime: 'sweep',
   findOldestExecutionTime: 'lateness',
