@@ -36,14 +36,14 @@ export function asList(value: unknown): readonly unknown[] {
 }
 
 /** The text as it can be stored, without white space around it; '' for anything that is no text. */
-export function asText(value: unknown): string {
+export function asSaid(value: unknown): string {
   return typeof value === 'string' ? toStorable(value).trim() : '';
 }
 
 /** The text in one line of at most `max` characters; '' for anything that is neither text nor number. */
 export function asLine(value: unknown, max = MAX_NAME): string {
   if (typeof value === 'number' && Number.isFinite(value)) return String(value);
-  return shorten(asText(value).replace(/\s+/g, ' '), max);
+  return shorten(asSaid(value).replace(/\s+/g, ' '), max);
 }
 
 /** An id of the provider: a text or a whole number; null when there is none, or one that nobody could store. */

@@ -5,7 +5,7 @@ import {
   asMediaType,
   asName,
   asObject,
-  asText,
+  asSaid,
   asTime,
   boundedText,
   type Payload,
@@ -116,7 +116,7 @@ function saidIn(type: string, message: Payload): Said | null {
 }
 
 function mediaIn(type: string, content: Payload): Said {
-  const text = boundedText(asText(content.caption));
+  const text = boundedText(asSaid(content.caption));
   const reference = asId(content.id);
   if (reference === null) return { text: text || `[${type} that cannot be fetched]`, media: [] };
   const filename = asName(content.filename);
@@ -126,9 +126,9 @@ function mediaIn(type: string, content: Payload): Said {
 function textIn(type: string, message: Payload, content: Payload): string | null {
   switch (type) {
     case 'text':
-      return asText(content.body);
+      return asSaid(content.body);
     case 'button':
-      return asText(content.text) || asText(content.payload);
+      return asSaid(content.text) || asSaid(content.payload);
     case 'interactive':
       return interactiveText(content);
     case 'location': {
@@ -150,11 +150,11 @@ function interactiveText(content: Payload): string | null {
   const form = asObject(content.nfm_reply);
   switch (content.type) {
     case 'button_reply':
-      return asText(button.title) || asText(button.id);
+      return asSaid(button.title) || asSaid(button.id);
     case 'list_reply':
-      return [asText(row.title) || asText(row.id), asText(row.description)].filter(Boolean).join('\n');
+      return [asSaid(row.title) || asSaid(row.id), asSaid(row.description)].filter(Boolean).join('\n');
     case 'nfm_reply':
-      return `[Form: ${asText(form.response_json) || asText(form.body)}]`;
+      return `[Form: ${asSaid(form.response_json) || asSaid(form.body)}]`;
     default:
       return null;
   }
@@ -180,7 +180,7 @@ function orderText(content: Payload): string {
       const count = asLine(item.quantity, 20) || '1';
       return `${count} × ${asLine(item.product_retailer_id)}${price ? ` at ${price}` : ''}`;
     });
-  return [`[Order: ${items.join('; ')}]`, asText(content.text)].filter(Boolean).join('\n');
+  return [`[Order: ${items.join('; ')}]`, asSaid(content.text)].filter(Boolean).join('\n');
 }
 
 /** An event that is named and dropped. */

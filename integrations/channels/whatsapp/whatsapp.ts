@@ -1,5 +1,5 @@
 import { checkFileSize, fetchFile, mediaTypeOf, withoutSecrets } from '../call.ts';
-import { asId, asLine, asList, asObject, asText } from '../payload.ts';
+import { asId, asLine, asList, asObject, asSaid } from '../payload.ts';
 import type {
   ChannelAccount,
   ChannelIdentity,
@@ -105,7 +105,7 @@ export class WhatsappProvider implements ChannelProvider {
       throw new Error(`WhatsApp does not hand over the file (HTTP ${status}): ${words}`);
     }
     checkFileSize(body.file_size);
-    const url = URL.parse(asText(body.url));
+    const url = URL.parse(asSaid(body.url));
     const base = new URL(this.#options.whatsappBaseUrl);
     const isOwn = url?.origin === base.origin;
     if (url === null || !(isOwn || (url.protocol === 'https:' && META_HOST.test(url.hostname)))) {

@@ -1,4 +1,4 @@
-import { asLine, asList, asMediaType, asName, asObject, asText, type Payload } from '../payload.ts';
+import { asLine, asList, asMediaType, asName, asObject, asSaid, type Payload } from '../payload.ts';
 import type { InboundMedia } from '../provider.ts';
 
 /*
@@ -25,8 +25,8 @@ export function saidInPayload(payload: Payload): { text: string; media: InboundM
   for (const [kind, field] of FILES) {
     if (!isObject(payload[kind])) continue;
     const file = asObject(payload[kind]);
-    const caption = asText(file.caption);
-    const reference = asText(file[field]) || asText(file.url);
+    const caption = asSaid(file.caption);
+    const reference = asSaid(file[field]) || asSaid(file.url);
     if (!isFetchable(reference)) return { text: caption || `[${kind} that cannot be fetched]`, media: [] };
     const filename = asName(file.fileName) ?? asName(file.title);
     return { text: caption, media: [{ reference, mediaType: asMediaType(file.mimeType), filename }] };
@@ -50,19 +50,19 @@ function textIn(payload: Payload): string | null {
 
 /** The kinds of messages without a file. */
 const TEXTS: Readonly<Record<string, (content: Payload) => string>> = {
-  text: ({ message }) => asText(message),
-  buttonsResponseMessage: ({ message, buttonId }) => asText(message) || asText(buttonId),
-  buttonReply: ({ message, buttonId }) => asText(message) || asText(buttonId),
-  templateButtonReplyMessage: ({ message, selectedId }) => asText(message) || asText(selectedId),
+  text: ({ message }) => asSaid(message),
+  buttonsResponseMessage: ({ message, buttonId }) => asSaid(message) || asSaid(buttonId),
+  buttonReply: ({ message, buttonId }) => asSaid(message) || asSaid(buttonId),
+  templateButtonReplyMessage: ({ message, selectedId }) => asSaid(message) || asSaid(selectedId),
   // `message` has the title and the description of the row.
-  listResponseMessage: ({ message, title, selectedRowId }) => asText(message) || asText(title) || asText(selectedRowId),
-  hydratedTemplate: ({ title, message, footer }) => [title, message, footer].map(asText).filter(Boolean).join('\n'),
+  listResponseMessage: ({ message, title, selectedRowId }) => asSaid(message) || asSaid(title) || asSaid(selectedRowId),
+  hydratedTemplate: ({ title, message, footer }) => [title, message, footer].map(asSaid).filter(Boolean).join('\n'),
   location: ({ name, address, latitude, longitude }) => {
     const place = [asLine(name), asLine(address), `${asLine(latitude, 30)}, ${asLine(longitude, 30)}`];
     return `[Location: ${place.filter(Boolean).join('; ')}]`;
   },
   contact: (content) => contactText(content),
-  order: ({ products, message }) => [`[Order: ${productsText(products)}]`, asText(message)].filter(Boolean).join('\n'),
+  order: ({ products, message }) => [`[Order: ${productsText(products)}]`, asSaid(message)].filter(Boolean).join('\n'),
   product: ({ title, retailerId, price, currencyCode }) => {
     const cost = [asLine(price, 30), asLine(currencyCode, 10)].filter(Boolean).join(' ');
     return `[Product: ${[asLine(title), asLine(retailerId), cost].filter(Boolean).join(', ')}]`;
@@ -84,7 +84,7 @@ function contactText({ displayName, phones, vCard }: Payload): string {
     numbers.length > 0
       ? []
       : [
-          ...asText(vCard)
+          ...asSaid(vCard)
             .slice(0, 10_000)
             .matchAll(/^TEL[^:\n]*:([^\n]{1,40})/gm),
         ];
