@@ -69,6 +69,7 @@ export const ERRORS: Readonly<Record<ErrorCode, { status: number; message: strin
   INVALID_CHANNEL_CREDENTIALS: { status: 400, message: 'The channel credentials do not fit the channel type.' },
   INVALID_CHANNEL_TYPE: { status: 400, message: 'There is no channel type of this name.' },
   INVALID_CRON: { status: 400, message: 'The schedule is not a valid cron expression.' },
+  INVALID_SIGNATURE: { status: 401, message: 'The signature is missing or wrong.' },
   INVALID_SKILL_ZIP: { status: 400, message: 'The file is not a valid skill bundle.' },
   INVALID_TIMEZONE: { status: 400, message: 'The time zone is not an IANA time zone.' },
   INVALID_TOOL_CONFIGURATION: { status: 422, message: 'The configuration does not fit the type of the tool.' },

@@ -80,7 +80,8 @@ function nameServers(env: NodeJS.ProcessEnv): string[] {
   );
 }
 
-function publicUrl(env: NodeJS.ProcessEnv): string | undefined {
+/** `GUILDHALL_PUBLIC_URL`, undefined when it is not set. Throws when it is no address. */
+export function publicUrlOf(env: NodeJS.ProcessEnv): string | undefined {
   const text = env.GUILDHALL_PUBLIC_URL?.trim() ?? '';
   if (text === '') return undefined;
   const url = URL.parse(text);
@@ -146,7 +147,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     host: env.HOST || '127.0.0.1',
     port: integer(env, 'PORT', 3000, 0, 65535),
     metricsPort: env.GUILDHALL_METRICS_PORT ? integer(env, 'GUILDHALL_METRICS_PORT', 0, 1, 65535) : undefined,
-    publicUrl: publicUrl(env),
+    publicUrl: publicUrlOf(env),
     databaseUrl: databaseUrlOf(env),
     databaseDirectUrl: directUrlOf(env),
     databasePrepare: flag(env, 'GUILDHALL_DATABASE_PREPARE', true),

@@ -1,23 +1,28 @@
 import type { Kysely } from 'kysely';
 import { toStorable } from '../../core/text.ts';
 import type { ChannelConnectionRow } from '../../db/queries/channels/connections.ts';
-import { type ChannelProblem, updateLastHeard, updateProblem } from '../../db/queries/channels/health.ts';
+import { type AccountProblem, updateLastHeard, updateProblem } from '../../db/queries/channels/health.ts';
 import type { DB } from '../../generated/db.ts';
 import type { ChannelProblemCode, SendOutcome } from '../../integrations/channels/provider.ts';
 
 type Place = Pick<ChannelConnectionRow, 'workspace_id' | 'id'>;
 
+/** A connection's last call is written down at most so often: a busy one is not written with each message. */
+const HEARD_MS = 60_000;
+
 /**
- * Notes that the provider has called the webhook of a connection, and what it said of the account, oldest first. Costs one statement,
- * and two when it said something.
+ * Notes that the provider has called the webhook of a connection, and what it said of the account, oldest first. `row` is the connection
+ * as it was read for the request: the database is only asked for what it does not have yet.
  */
 export async function noteWebhook(
   db: Kysely<DB>,
-  { workspace_id, id }: Place,
-  said: readonly (ChannelProblem | null)[],
+  row: Place & Pick<ChannelConnectionRow, 'last_inbound_at' | 'problem_code'>,
+  said: readonly (AccountProblem | null)[],
   now: Date,
 ): Promise<void> {
-  await updateLastHeard(db, workspace_id, id, now);
+  const { workspace_id, id, last_inbound_at, problem_code } = row;
+  const isFresh = last_inbound_at !== null && now.getTime() - last_inbound_at.getTime() < HEARD_MS;
+  if (!isFresh || problem_code === 'NO_WEBHOOK') await updateLastHeard(db, workspace_id, id, now);
   const last = said.at(-1);
   if (last !== undefined) await updateProblem(db, workspace_id, id, storable(last), now);
 }
@@ -42,6 +47,6 @@ export async function noteSendOutcome(
     await updateProblem(db, workspace_id, id, null, now);
 }
 
-function storable(problem: { code: ChannelProblemCode; message: string } | null): ChannelProblem | null {
+function storable(problem: { code: ChannelProblemCode; message: string } | null): AccountProblem | null {
   return problem && { code: problem.code, message: toStorable(problem.message) };
 }

@@ -16,7 +16,7 @@ export type Command = {
   words: number;
   options: ParseArgsOptionsConfig;
   /** Checks the arguments and options. Returns the function that does the work. Throws UsageError. */
-  prepare(words: string[], options: Options): (database: Database) => Promise<Output>;
+  prepare(words: string[], options: Options): (database: Database, env: NodeJS.ProcessEnv) => Promise<Output>;
 };
 
 /** The command line is wrong: exit code 2 and the usage. */

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { agentCommands } from './agent.ts';
 import { approvalCommands } from './approval.ts';
+import { channelCommands } from './channel.ts';
 import { type Command, CommandError, UsageError } from './command.ts';
 import { connectionCommands } from './connection.ts';
 import { conversationCommands } from './conversation.ts';
@@ -18,6 +19,7 @@ const nouns: Record<string, Record<string, Command>> = {
   agent: agentCommands,
   model: modelCommands,
   connection: connectionCommands,
+  channel: channelCommands,
   memory: memoryCommands,
   approval: approvalCommands,
   conversation: conversationCommands,
@@ -62,7 +64,7 @@ async function answer(args: string[], env: NodeJS.ProcessEnv): Promise<string> {
   const { run, asJson } = prepare(command, rest, noun); // usage errors are thrown before the database is opened
   const opened = await openDatabase(env);
   try {
-    const { json, text } = await run(opened.database);
+    const { json, text } = await run(opened.database, env);
     return asJson ? JSON.stringify(json) : text;
   } finally {
     await opened.close();

@@ -19,6 +19,8 @@ const IN_THE_DOCUMENT: Record<string, string> = {
   'agents.message_delay_type': 'MessageDelayTier',
   'agents.status': 'AgentStatus',
   'agents.thinking_effort': 'ThinkingEffort',
+  'channel_connections.channel_type': 'ChannelTypeKey',
+  'channel_connections.instance_mode': 'InstanceMode',
   'conversations.channel': 'ConversationChannel',
   'external_mcps.auth_type': 'ExternalMcpAuthType',
   'external_mcps.status': 'ExternalMcpStatus',

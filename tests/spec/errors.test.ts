@@ -2,7 +2,13 @@ import { ERRORS, type ErrorCode } from '../../core/errors.ts';
 import { operations } from '../../generated/operations.ts';
 
 /** Codes that no operation documents, because they belong to requests that the document does not describe. */
-const OUTSIDE_OF_OPERATIONS: ErrorCode[] = ['EXPECTATION_FAILED', 'METHOD_NOT_ALLOWED', 'NOT_FOUND', 'REQUEST_TIMEOUT'];
+const OUTSIDE_OF_OPERATIONS: ErrorCode[] = [
+  'EXPECTATION_FAILED',
+  'INVALID_SIGNATURE',
+  'METHOD_NOT_ALLOWED',
+  'NOT_FOUND',
+  'REQUEST_TIMEOUT',
+];
 
 /** Each code of the document with every status that an operation gives it. */
 function documented(): Map<string, Set<number>> {

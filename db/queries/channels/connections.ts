@@ -62,21 +62,44 @@ export function selectConnectionsOfAgent(
     .execute();
 }
 
-/** The connection of the workspace that has this account at the provider. */
-export function findConnectionByAccount(
+/** The connection, whichever workspace it is of. */
+export async function findConnectionAnywhere(
+  system: Kysely<DB>,
+  id: string,
+): Promise<ChannelConnectionRow | undefined> {
+  return await system
+    .selectFrom('channel_connections')
+    .selectAll()
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst();
+}
+
+/** The connections of a workspace, or of all without one, newest first. */
+export async function selectConnectionsAnywhere(
+  system: Kysely<DB>,
+  workspaceId: string | undefined,
+): Promise<ChannelConnectionRow[]> {
+  let rows = system.selectFrom('channel_connections').selectAll().where('deleted_at', 'is', null);
+  if (workspaceId !== undefined) rows = rows.where('workspace_id', '=', workspaceId);
+  return await rows.$call(newestFirst).execute();
+}
+
+/** The connections of the workspace that have one of these accounts at the provider. */
+export function selectConnectionsByAccounts(
   db: Kysely<DB>,
   workspaceId: string,
   channelType: ChannelConnectionRow['channel_type'],
-  providerAccount: string,
-): Promise<ChannelConnectionRow | undefined> {
+  providerAccounts: readonly string[],
+): Promise<ChannelConnectionRow[]> {
   return db
     .selectFrom('channel_connections')
     .selectAll()
     .where('workspace_id', '=', workspaceId)
     .where('channel_type', '=', channelType)
-    .where('provider_account', '=', providerAccount)
+    .where(sql<boolean>`provider_account = any (${providerAccounts}::text[])`)
     .where('deleted_at', 'is', null)
-    .executeTakeFirst();
+    .execute();
 }
 
 /** Stores a new connection and returns it. Fails on `channel_connections_type_key` when the agent has one of the type. */

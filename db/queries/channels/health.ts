@@ -4,7 +4,7 @@ import type { DB } from '../../../generated/db.ts';
 import type { ChannelConnectionRow } from './connections.ts';
 
 /** What is wrong with the account of a connection. */
-export type ChannelProblem = { code: NonNullable<ChannelConnectionRow['problem_code']>; message: string };
+export type AccountProblem = { code: NonNullable<ChannelConnectionRow['problem_code']>; message: string };
 
 /** How many connections of a channel type have a problem. */
 export interface ChannelProblemCount {
@@ -15,8 +15,6 @@ export interface ChannelProblemCount {
 
 /** Characters of a problem's text: providers write long ones. */
 const MAX_PROBLEM = 1000;
-/** A connection's last call is written down at most so often: a busy one must not be written with each message. */
-const HEARD_SECONDS = 60;
 /** Connections that one sweep marks. The next ones are marked by the next sweep. */
 const MAX_MARKED = 1000;
 
@@ -28,8 +26,7 @@ export async function updateLastHeard(db: Kysely<DB>, workspaceId: string, id: s
       problem_message = case when problem_code <> 'NO_WEBHOOK' then problem_message end,
       problem_at = case when problem_code <> 'NO_WEBHOOK' then problem_at end
     where workspace_id = ${workspaceId} and id = ${id} and deleted_at is null
-      and (last_inbound_at is null or last_inbound_at < ${now}::timestamptz - make_interval(secs => ${HEARD_SECONDS})
-        or problem_code = 'NO_WEBHOOK')`.execute(db);
+      and (last_inbound_at is null or last_inbound_at < ${now})`.execute(db);
 }
 
 /**
@@ -40,7 +37,7 @@ export async function updateProblem(
   db: Kysely<DB>,
   workspaceId: string,
   id: string,
-  problem: ChannelProblem | null,
+  problem: AccountProblem | null,
   now: Date,
 ): Promise<void> {
   const code = problem?.code ?? null;

@@ -59,3 +59,36 @@ export async function removePublicAddresses(db: Kysely<DB>, workspaceId: string,
     .where('target_id', '=', targetId)
     .execute();
 }
+
+/** Removes the addresses of a target that have expired: each replacement leaves one. */
+export async function removeExpiredAddresses(
+  db: Kysely<DB>,
+  workspaceId: string,
+  targetId: string,
+  now: Date,
+): Promise<void> {
+  await db
+    .deleteFrom('public_addresses')
+    .where('workspace_id', '=', workspaceId)
+    .where('target_id', '=', targetId)
+    .where('expires_at', '<=', now)
+    .execute();
+}
+
+/** Whether any address leads to the target now. */
+export async function hasPublicAddress(
+  db: Kysely<DB>,
+  workspaceId: string,
+  targetId: string,
+  now: Date,
+): Promise<boolean> {
+  const row = await db
+    .selectFrom('public_addresses')
+    .select('kind')
+    .where('workspace_id', '=', workspaceId)
+    .where('target_id', '=', targetId)
+    .where((where) => where.or([where('expires_at', 'is', null), where('expires_at', '>', now)]))
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}

@@ -22,9 +22,8 @@ async function connected() {
   return channel;
 }
 const context = () => ({ database: app.database.database, clock, logger: { warn: () => {} } as never });
-const place = (id: string) => ({ workspace_id: app.workspace.workspaceId, id });
-const heard = (id: string, said: Parameters<typeof noteWebhook>[2] = []) =>
-  noteWebhook(app.workspace.db, place(id), said, clock.now());
+const heard = async (id: string, said: Parameters<typeof noteWebhook>[2] = []) =>
+  noteWebhook(app.workspace.db, await storedConnection(app, id), said, clock.now());
 const problemOf = async (id: string) => {
   const { problem_code, problem_message, problem_at } = await storedConnection(app, id);
   return problem_code && { code: problem_code, message: problem_message, at: problem_at };

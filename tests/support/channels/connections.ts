@@ -1,6 +1,7 @@
 import type { components } from '../../../generated/api.ts';
 import { makeAgent } from '../agents/agents.ts';
 import type { TestApp } from '../http/app.ts';
+import { adminJson } from '../scripts/admin.ts';
 
 type Channel = components['schemas']['Channel'];
 
@@ -36,4 +37,40 @@ export async function addressesOf(app: TestApp, connectionId: string): Promise<n
     .where('target_id', '=', connectionId)
     .execute();
   return rows.length;
+}
+
+/** Credentials as the operator sets them for a number of the Cloud API. */
+export const WHATSAPP_CREDENTIALS = {
+  accessToken: 'EAAtoken-of-the-system-user',
+  appSecret: 'the-secret-of-the-app-0123456789',
+  verifyToken: 'the-token-that-we-chose',
+};
+
+/** Configures a connection to WhatsApp as the operator does. */
+export async function configureWhatsapp(
+  app: TestApp,
+  { publicId }: { publicId: string },
+  phoneNumberId: string,
+  credentials: object = WHATSAPP_CREDENTIALS,
+): Promise<void> {
+  const config = JSON.stringify({ phoneNumberId });
+  await adminJson(
+    app,
+    'channel',
+    'configure',
+    publicId,
+    '--config',
+    config,
+    '--credentials',
+    JSON.stringify(credentials),
+  );
+}
+
+/** A new connection to Z-API that is configured, and the path of its webhook. */
+export async function makeZApi(app: TestApp, instanceId: string, at: { agentId?: string; key?: string } = {}) {
+  const channel = await makeConnection(app, 'z_api', at);
+  const settings = { channelSpecificConfig: { instanceId }, credentials: ZAPI_CREDENTIALS };
+  await app.api('patch', channelPath(channel), at.key).send(settings).expect(200);
+  const { webhookUrl } = await adminJson(app, 'channel', 'rotate', channel.publicId);
+  return { ...channel, hook: new URL(webhookUrl).pathname };
 }

@@ -61,6 +61,8 @@ export interface TestApp {
   clock: Clock;
   /** The service's data folder: uploaded files are in `files`, requests' temporary ones in `tmp`. */
   dataDir: string;
+  /** The environment for commands on the same data. */
+  env: Record<string, string>;
   /** `http://127.0.0.1:port` */
   origin: string;
   /** The workspace that `api` speaks for. */
@@ -78,11 +80,12 @@ export interface TestApp {
 export async function startTestApp(options: TestAppOptions = {}): Promise<TestApp> {
   const database = options.database ?? (await createTestDatabase());
   const clock = options.clock ?? new TestClock();
+  const secretKey = randomBytes(32);
   const dataDir = await mkdtemp(join(tmpdir(), 'guildhall-data-'));
   const service = await createService({
     config: {
       dataDir,
-      secretKeys: [randomBytes(32)],
+      secretKeys: [secretKey],
       role: options.jobs ? 'all' : 'api',
       toolkits: options.toolkits ?? {},
       channels: options.channels ?? channelSettingsFromEnv({}),
@@ -116,6 +119,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     database,
     clock,
     dataDir,
+    env: { DATABASE_URL: database.url, GUILDHALL_SECRETS_KEY: secretKey.toString('hex'), GUILDHALL_PUBLIC_URL: origin },
     origin,
     workspace,
     stranger,

@@ -7,26 +7,25 @@ export interface AdminResult {
   stderr: string;
 }
 
+/** The database of a command line, or the whole environment that names it. */
+type Where = { url: string } | { env: Record<string, string> };
+
 /** Runs a command line on the database of a test. */
-export async function admin({ url }: { url: string }, ...args: string[]): Promise<AdminResult> {
+export async function admin(where: Where, ...args: string[]): Promise<AdminResult> {
   const result: AdminResult = { code: -1, stdout: '', stderr: '' };
-  result.code = await runAdmin(
-    args,
-    { DATABASE_URL: url },
-    {
-      out: (line) => {
-        result.stdout += `${line}\n`;
-      },
-      err: (line) => {
-        result.stderr += `${line}\n`;
-      },
+  result.code = await runAdmin(args, 'env' in where ? where.env : { DATABASE_URL: where.url }, {
+    out: (line) => {
+      result.stdout += `${line}\n`;
     },
-  );
+    err: (line) => {
+      result.stderr += `${line}\n`;
+    },
+  });
   return result;
 }
 
 /** Runs a command line with `--json` that must succeed. Returns its output, parsed. */
-export async function adminJson(database: { url: string }, ...args: string[]) {
+export async function adminJson(database: Where, ...args: string[]) {
   const { code, stdout, stderr } = await admin(database, ...args, '--json');
   expect({ code, stdout: code === 0 ? '' : stdout, stderr }).toEqual({ code: 0, stdout: '', stderr: '' });
   return JSON.parse(stdout);

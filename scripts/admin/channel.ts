@@ -1,0 +1,174 @@
+import type { ApiError } from '../../core/errors.ts';
+import type { Database } from '../../db/connect.ts';
+import {
+  type ChannelConnectionRow,
+  findConnectionAnywhere,
+  lockChannelConnection,
+  selectConnectionsAnywhere,
+} from '../../db/queries/channels/connections.ts';
+import { inTransaction } from '../../db/transaction.ts';
+import {
+  hasAddress,
+  isReachedById,
+  rotateAddress,
+  rotateIdentity,
+  webhookPath,
+} from '../../domain/channels/addresses.ts';
+import { type ChannelSecretsContext, storeSettings } from '../../domain/channels/connections.ts';
+import { localOrigin, publicUrlOf } from '../../server/config.ts';
+import { type Command, CommandError, optionalUuid, table, UsageError, uuid } from './command.ts';
+import { printable } from './printable.ts';
+import { jsonObject, secretsOf } from './secrets.ts';
+
+/** Where others reach the service, for the addresses that an operator enters elsewhere. */
+function originOf(env: NodeJS.ProcessEnv): string {
+  return publicUrlOf(env) ?? localOrigin(env.HOST || '127.0.0.1', Number(env.PORT || 3000));
+}
+
+function shown(row: ChannelConnectionRow) {
+  return {
+    connectionPublicId: row.id,
+    workspacePublicId: row.workspace_id,
+    agentPublicId: row.agent_id,
+    channelType: row.channel_type,
+    isActive: row.is_active,
+    isConfigured: row.is_configured,
+    instanceMode: row.instance_mode,
+    account: row.provider_account,
+    config: row.config,
+    lastWebhookAt: row.last_inbound_at,
+    problem: row.problem_code && { code: row.problem_code, message: row.problem_message, since: row.problem_at },
+  };
+}
+
+/** Runs a change of a connection, whichever workspace it is of, while no other is made. Throws CommandError. */
+async function change<Result>(
+  database: Database,
+  id: string,
+  secrets: ChannelSecretsContext['runtime']['secrets'],
+  work: (context: ChannelSecretsContext, row: ChannelConnectionRow) => Promise<Result>,
+): Promise<Result> {
+  const found = await findConnectionAnywhere(database.system, id);
+  if (!found) throw new CommandError(`There is no channel connection ${id}`);
+  const workspaceId = found.workspace_id;
+  return inTransaction(database.forWorkspace(workspaceId), async (trx) => {
+    const row = await lockChannelConnection(trx, workspaceId, id);
+    if (!row) throw new CommandError(`There is no channel connection ${id}`);
+    const clock = { now: () => new Date() };
+    return work({ db: trx, workspaceId, clock, runtime: { secrets } }, row);
+  }).catch((error: unknown) => {
+    if ((error as { constraint?: string }).constraint === 'channel_connections_account_key')
+      throw new CommandError('Another connection of the workspace has this account');
+    const known = error as Partial<ApiError>;
+    if (!known.code || !known.details) throw error;
+    const details = known.details.map(
+      ({ path, message }) =>
+        `${path.replace(/^\/body\/(channelSpecificConfig)?/, (_, config) => (config ? 'config' : ''))}: ${message}`,
+    );
+    throw new CommandError([known.message, ...details].join('\n  '));
+  });
+}
+
+function boolean(value: unknown, name: string): boolean | undefined {
+  if (value === undefined) return undefined;
+  if (value !== 'true' && value !== 'false') throw new UsageError(`${name} must be true or false`);
+  return value === 'true';
+}
+
+/** Channel connections of all workspaces: settings that the API does not take, addresses, and how the accounts are. */
+export const channelCommands: Record<string, Command> = {
+  list: {
+    usage: '[--workspace ID]',
+    words: 0,
+    options: { workspace: { type: 'string' } },
+    prepare(_words, options) {
+      const workspaceId = optionalUuid(options.workspace, '--workspace');
+      return async ({ system }) => {
+        const rows = await selectConnectionsAnywhere(system, workspaceId);
+        return {
+          json: rows.map(shown),
+          text: table(
+            ['CONNECTION', 'WORKSPACE', 'AGENT', 'TYPE', 'STATE', 'ACCOUNT', 'LAST WEBHOOK', 'HEALTH'],
+            rows.map((row) => [
+              row.id,
+              row.workspace_id,
+              row.agent_id,
+              row.channel_type,
+              stateOf(row),
+              row.provider_account ?? '',
+              row.last_inbound_at?.toISOString() ?? (row.channel_type === 'web_chat' ? '' : 'never'),
+              healthOf(row),
+            ]),
+          ),
+        };
+      };
+    },
+  },
+  configure: {
+    usage:
+      'CONNECTION [--config JSON|FILE|-] [--credentials JSON|FILE|-] [--active true|false]\n' +
+      '      whatsapp: {phoneNumberId, businessAccountId?, templateName?, templateLanguage?} and {accessToken, appSecret, verifyToken}\n' +
+      '      z_api: {instanceId} and {instanceToken, clientToken}; web_chat: {title?, welcomeMessage?, primaryColor?, allowedOrigins?}',
+    words: 1,
+    options: { config: { type: 'string' }, credentials: { type: 'string' }, active: { type: 'string' } },
+    prepare([word], options) {
+      const id = uuid(word, 'CONNECTION');
+      const isActive = boolean(options.active, '--active');
+      const given = {
+        ...(options.config === undefined ? {} : { channelSpecificConfig: jsonObject(options.config, '--config') }),
+        ...(options.credentials === undefined ? {} : { credentials: jsonObject(options.credentials, '--credentials') }),
+        ...(isActive === undefined ? {} : { isActive }),
+      };
+      if (Object.keys(given).length === 0) throw new UsageError('Give --config, --credentials or --active');
+      return async (database, env) =>
+        change(database, id, secretsOf(env), async (context, row) => {
+          const changed = await storeSettings(context, row, given);
+          const isFirst = !isReachedById(row) && !(await hasAddress(context, row));
+          const webhookUrl = isReachedById(row)
+            ? row.channel_type === 'whatsapp' && originOf(env) + webhookPath(row.id)
+            : isFirst && originOf(env) + webhookPath(await rotateAddress(context, row));
+          const lines = [`connection ${id} (${row.channel_type}) is ${stateOf(changed)}`];
+          if (webhookUrl) lines.push(`webhook ${webhookUrl}`);
+          if (isFirst) lines.push('Keep this address: it is not shown again.');
+          return { json: { ...shown(changed), ...(webhookUrl ? { webhookUrl } : {}) }, text: lines.join('\n') };
+        });
+    },
+  },
+  rotate: {
+    usage: 'CONNECTION [--end-now]   (z_api: a new webhook address; web_chat: a new secret for identify)',
+    words: 1,
+    options: { 'end-now': { type: 'boolean', default: false } },
+    prepare([word], options) {
+      const id = uuid(word, 'CONNECTION');
+      const endNow = options['end-now'] === true;
+      const until = endNow ? 'The one before it has ended.' : 'The one before it works for a day more.';
+      return async (database, env) =>
+        change(database, id, secretsOf(env), async (context, row) => {
+          const common = { connectionPublicId: id, workspacePublicId: row.workspace_id };
+          if (row.channel_type === 'z_api') {
+            const webhookUrl = originOf(env) + webhookPath(await rotateAddress(context, row, { endNow }));
+            const text = `webhook ${webhookUrl}\nKeep this address: it is not shown again. ${until}`;
+            return { json: { ...common, webhookUrl }, text };
+          }
+          if (row.channel_type === 'web_chat') {
+            const identitySecret = await rotateIdentity(context, row, { endNow });
+            const text = `secret ${identitySecret}\nKeep this secret: it is not shown again. ${until}`;
+            return { json: { ...common, identitySecret }, text };
+          }
+          throw new CommandError(
+            'A connection to whatsapp has no secret of its own: change its app secret at Meta, and configure it',
+          );
+        });
+    },
+  },
+};
+
+function stateOf({ is_active, is_configured }: ChannelConnectionRow): string {
+  if (!is_configured) return 'not configured';
+  return is_active ? 'active' : 'off';
+}
+
+function healthOf({ problem_code, problem_message, problem_at }: ChannelConnectionRow): string {
+  if (problem_code === null) return 'ok';
+  return printable(`${problem_code} since ${problem_at?.toISOString()}: ${problem_message ?? ''}`);
+}
