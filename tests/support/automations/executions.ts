@@ -2,9 +2,13 @@ import { pino } from 'pino';
 import { newId } from '../../../core/ids.ts';
 import type { ExecutionRow } from '../../../db/queries/automations/executions.ts';
 import { dispatchExecution, type ExecutionTrigger } from '../../../domain/automations/execute.ts';
-import type { JobContext, JobData } from '../../../jobs/jobs.ts';
+import type { JobContext } from '../../../jobs/jobs.ts';
 import { runAutomation } from '../../../jobs/runAutomation.ts';
-import type { TestApp } from '../http/app.ts';
+import { publishedAgent } from '../../http/messages/turns.ts';
+import { agentWith, postTool } from '../agents/runtimeAgents.ts';
+import { startTestApp, type TestApp, TestClock } from '../http/app.ts';
+import { type ModelServer, startModelServer } from '../servers/modelServer.ts';
+import { answering, startToolServer, type ToolServer } from '../tools/httpTools.ts';
 
 /** What the queue gives to the job, in the service of `app`. */
 export function contextOf({ database, service, clock }: TestApp): JobContext {
@@ -64,8 +68,22 @@ export async function dispatched(
   return execution.id;
 }
 
-/** What the queue would take up now. */
-export const sweep = (app: TestApp): Promise<JobData['run-automation'][]> => runAutomation.sweep(contextOf(app));
+/** The ids of the executions that the queue would take up now. */
+export async function swept(app: TestApp): Promise<string[]> {
+  return (await runAutomation.sweep(contextOf(app))).map(({ executionId }) => executionId);
+}
+
+/** A new automation with an execution that is dispatched. */
+export async function dispatchedRun(
+  app: TestApp,
+  agentId: string,
+  fields: Parameters<typeof storedAutomation>[2] = {},
+): Promise<{ id: string; executionId: string; conversationId: string }> {
+  const id = await storedAutomation(app, agentId, fields);
+  const executionId = await dispatched(app, id);
+  const { conversation_id: conversationId } = await execution(app, executionId);
+  return { id, executionId, conversationId };
+}
 
 /** Runs an execution as the queue does. */
 export async function run(app: TestApp, executionId: string): Promise<void> {
@@ -90,4 +108,66 @@ export async function automation({ workspace }: TestApp, id: string) {
     .where('workspace_id', '=', workspace.workspaceId)
     .where('id', '=', id)
     .executeTakeFirstOrThrow();
+}
+
+/** What `useAutomationApp` started. Read it in hooks of each test and in tests: before them nothing is there yet. */
+export interface AutomationApp {
+  readonly app: TestApp;
+  /** The clock of `app`. */
+  readonly clock: TestClock;
+  readonly server: ModelServer;
+  readonly tools: ToolServer;
+  /** A published agent without tools. */
+  readonly agentId: string;
+  /** A published agent whose tool `pay` needs an approval. */
+  payer(): Promise<string>;
+}
+
+/** Gives each test of a file a service, a clock and an agent of its own; one server answers for all models, one for all tools. */
+export function useAutomationApp(): AutomationApp {
+  let server: ModelServer;
+  let tools: ToolServer;
+  let app: TestApp;
+  let clock: TestClock;
+  let agentId: string;
+
+  beforeAll(async () => {
+    server = await startModelServer();
+    tools = await startToolServer();
+  });
+  afterAll(async () => {
+    await tools.close();
+    await server.close();
+  });
+  beforeEach(async () => {
+    server.reset();
+    tools.received.length = 0;
+    tools.on('/pay', answering('{"paid":true}'));
+    clock = new TestClock();
+    app = await startTestApp({ models: server.settings(), clock, allowPrivateNetwork: true });
+    agentId = await publishedAgent(app);
+  });
+  afterEach(() => app.close());
+
+  return {
+    get app() {
+      return app;
+    },
+    get clock() {
+      return clock;
+    },
+    get server() {
+      return server;
+    },
+    get tools() {
+      return tools;
+    },
+    get agentId() {
+      return agentId;
+    },
+    async payer() {
+      const tool = await postTool(app, tools, '/pay', { requiresApproval: true });
+      return agentWith(app, [{ kind: 'http_tool', id: tool.publicId }]);
+    },
+  };
 }
