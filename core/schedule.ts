@@ -48,12 +48,6 @@ export function nextSlot({ cron }: Schedule, after: Date): Date | null {
   return cron.nextRun(after);
 }
 
-/** Milliseconds from a slot to the next one; Infinity behind the last one. */
-export function intervalAfter(schedule: Schedule, slot: Date): number {
-  const next = nextSlot(schedule, slot);
-  return next === null ? Number.POSITIVE_INFINITY : next.getTime() - slot.getTime();
-}
-
 function readCron(written: string, timezone: string): Cron {
   const expression = SHORT_NAMES[written.toLowerCase()] ?? written;
   if (written.startsWith('@') && expression === written)

@@ -54,6 +54,8 @@ const CONSTRAINTS: Readonly<Record<string, ErrorCode>> = {
   agent_commands_agent_fkey: 'AGENT_NOT_FOUND',
   agent_links_key: 'ALREADY_LINKED',
   agent_links_agent_fkey: 'AGENT_NOT_FOUND',
+  automations_name_key: 'AUTOMATION_NAME_TAKEN',
+  automations_agent_fkey: 'AGENT_NOT_FOUND',
   channel_connections_agent_fkey: 'AGENT_NOT_FOUND',
   channel_connections_type_key: 'CHANNEL_ALREADY_CONNECTED',
   channel_connections_account_key: 'ZAPI_INSTANCE_ID_ALREADY_USED',

@@ -1264,9 +1264,7 @@ export interface paths {
         };
         /**
          * List an agent's automations
-         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
-         *
-         *     All automations of the agent, active or not, newest first. The list is not paged.
+         * @description All automations of the agent, active or not, newest first. The list is not paged.
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`.
          */
@@ -1274,11 +1272,9 @@ export interface paths {
         put?: never;
         /**
          * Create an automation
-         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         * @description The automation starts with the status `active`, and its schedule is set before the response is sent. With trigger mode `webhook_url` the response has the secret address. A run sends the prompt to the published version of the agent. Trigger mode `schedule` needs `schedule`. Trigger mode `webhook` needs `triggerToolkitSlug` and `triggerSlug`. Without them the response is 400 `VALIDATION_ERROR`. A cron expression that cannot be read is 400 `INVALID_CRON`, such a time zone 400 `INVALID_TIMEZONE`, and a trigger that the toolkit does not have is 422 `UNKNOWN_TRIGGER`; a trigger of the toolkit registry needs an active connection of the workspace to its toolkit as well. 502 `TOOLKIT_REGISTRY_UNAVAILABLE` when the registry must be asked and does not answer. At the workspace's limit of automations the response is 429 `RATE_LIMITED`. Whoever repeats the request with the same `Idempotency-Key` gets the secret address again.
          *
-         *     The automation starts with the status `active`, and its schedule is set before the response is sent. With trigger mode `webhook_url` the response has the secret address. A run sends the prompt to the published version of the agent. Trigger mode `schedule` needs `schedule`. Trigger mode `webhook` needs `triggerToolkitSlug` and `triggerSlug`. Without them the response is 400 `VALIDATION_ERROR`. A cron expression that cannot be read is 400 `INVALID_CRON`, such a time zone 400 `INVALID_TIMEZONE`, and a trigger that the toolkit does not have is 422 `UNKNOWN_TRIGGER`.
-         *
-         *     Error codes: 400 `INVALID_CRON`, `INVALID_TIMEZONE`; 404 `AGENT_NOT_FOUND`; 409 `AUTOMATION_NAME_TAKEN`, `IDEMPOTENCY_IN_PROGRESS`; 422 `IDEMPOTENCY_KEY_REUSED`, `UNKNOWN_TRIGGER`.
+         *     Error codes: 400 `INVALID_CRON`, `INVALID_TIMEZONE`; 404 `AGENT_NOT_FOUND`; 409 `AUTOMATION_NAME_TAKEN`, `IDEMPOTENCY_IN_PROGRESS`; 422 `IDEMPOTENCY_KEY_REUSED`, `UNKNOWN_TRIGGER`; 502 `TOOLKIT_REGISTRY_UNAVAILABLE`.
          */
         post: operations["createAutomation"];
         delete?: never;
@@ -1296,9 +1292,7 @@ export interface paths {
         };
         /**
          * Get an automation
-         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
-         *
-         *     The automation, when it last ran and, on a schedule, when it runs next.
+         * @description The automation, when it last ran and, on a schedule, when it runs next.
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`, `AUTOMATION_NOT_FOUND`.
          */
@@ -1307,9 +1301,7 @@ export interface paths {
         post?: never;
         /**
          * Delete an automation
-         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
-         *
-         *     Cancels the schedule and removes the automation. The API shows neither it nor its executions any more. Its name is free again, and its secret address, if it has one, stops working. A run that has begun is finished.
+         * @description Cancels the schedule and removes the automation. The API shows neither it nor its executions any more. Its name is free again, and its secret address, if it has one, stops working. A run that has begun is finished.
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`, `AUTOMATION_NOT_FOUND`.
          */
@@ -1318,11 +1310,9 @@ export interface paths {
         head?: never;
         /**
          * Change an automation
-         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         * @description An absent field stays as it is. The schedule follows before the response is sent: `status` `inactive` stops the automation, `active` starts it again. The trigger mode must have what it needs, in the body or in the automation already, or else the response is 400 `VALIDATION_ERROR`. The cron expression, the time zone and the trigger are checked as by `createAutomation`. Another trigger mode, or another toolkit, ends the secret address and makes a new one where the mode has one; this response shows it. A schedule stays stored while another mode is chosen; what else a mode does not use is removed.
          *
-         *     An absent field stays as it is. The schedule follows before the response is sent: `status` `inactive` stops the automation, `active` starts it again. The trigger mode must have what it needs, in the body or in the automation already, or else the response is 400 `VALIDATION_ERROR`. The cron expression, the time zone and the trigger are checked as by `createAutomation`.
-         *
-         *     Error codes: 400 `INVALID_CRON`, `INVALID_TIMEZONE`; 404 `AGENT_NOT_FOUND`, `AUTOMATION_NOT_FOUND`; 409 `AUTOMATION_NAME_TAKEN`; 422 `UNKNOWN_TRIGGER`.
+         *     Error codes: 400 `INVALID_CRON`, `INVALID_TIMEZONE`; 404 `AGENT_NOT_FOUND`, `AUTOMATION_NOT_FOUND`; 409 `AUTOMATION_NAME_TAKEN`; 422 `UNKNOWN_TRIGGER`; 502 `TOOLKIT_REGISTRY_UNAVAILABLE`.
          *
          *     Cannot be `null`: `name`, `description`, `prompt`, `status`, `hitlMode`, `triggerMode`, `schedule`, `timezone`, `triggerToolkitSlug`, `triggerSlug`.
          */
@@ -1338,9 +1328,7 @@ export interface paths {
         };
         /**
          * List the executions of an automation
-         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
-         *
-         *     A page of the automation's runs, the one that started last first, whatever started them. A slot of the schedule that was missed while the service was down shows up once, late.
+         * @description A page of the automation's runs, the one that started last first, whatever started them. A slot of the schedule that was missed while the service was down shows up once, late.
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`, `AUTOMATION_NOT_FOUND`.
          */
@@ -3087,7 +3075,7 @@ export interface components {
              * @example GMAIL_NEW_EMAIL
              */
             triggerSlug: string | null;
-            /** @description Configuration of the trigger, in the shape of its `configSchema`; empty when there is none. With trigger mode `webhook_url` its `webhookUrl` is the secret address to send requests to, as the webhook `automation` says. */
+            /** @description Configuration of the trigger, in the shape of its `configSchema`; empty when there is none. Secret values read `********`. With trigger mode `webhook_url`, and with `webhook` for the toolkits `github`, `stripe` and `webhook`, its `webhookUrl` is the secret address to send requests to, as the webhook `automation` says. Only the response of the request that makes the address shows it; from then on its secret reads `********`. */
             triggerConfig: {
                 [key: string]: unknown;
             };
@@ -3126,7 +3114,7 @@ export interface components {
             hitlMode?: components["schemas"]["HitlMode"];
             triggerMode: components["schemas"]["AutomationTriggerMode"];
             /**
-             * @description Cron expression of five fields, or `@hourly`, `@daily`, `@weekly`, `@monthly` or `@yearly`. Required with trigger mode `schedule`, ignored with the others.
+             * @description Cron expression of five fields, or `@hourly`, `@daily`, `@weekly`, `@monthly` or `@yearly`. Required with trigger mode `schedule`, ignored with the others. A local time that clocks skip runs at the next one that they show, and a local time that they show twice runs once; an expression of every hour runs each hour that passes.
              * @example 0 9 * * 1-5
              */
             schedule?: string | null;
@@ -3145,15 +3133,21 @@ export interface components {
              * @example GMAIL_NEW_EMAIL
              */
             triggerSlug?: string | null;
-            /** @description Configuration of the trigger, in the shape of the `configSchema` that `getNativeMcpTrigger` shows; absent or `null` for none. A `webhookUrl` for trigger mode `webhook_url` is made by the service; one sent here is ignored. */
+            /** @description Configuration of the trigger, in the shape of the `configSchema` that `getNativeMcpTrigger` shows; absent or `null` for none. Secret values are stored encrypted and read `********`. A `webhookUrl` is made by the service; one sent here is ignored. */
             triggerConfig?: {
                 [key: string]: unknown;
             } | null;
         };
-        /** @description What happened, as the sender says it; any fields. */
+        /** @description What happened, as the sender says it; any fields. Any other JSON is taken, too. */
         AutomationEvent: {
             [key: string]: unknown;
         };
+        /** @description What happened, as the fields of a form. */
+        AutomationEventForm: {
+            [key: string]: unknown;
+        };
+        /** @description What happened, as text. */
+        AutomationEventText: string;
         /** @description One run of an automation. */
         AutomationExecution: {
             /**
@@ -3163,7 +3157,7 @@ export interface components {
             publicId: string;
             status: components["schemas"]["AutomationExecutionStatus"];
             /**
-             * @description What started the execution, one of the trigger modes.
+             * @description What started the execution: `schedule`, `webhook_url`, `webhook:` with the slug of the trigger behind it, or `manual`.
              * @example schedule
              */
             triggeredBy: string;
@@ -3213,10 +3207,11 @@ export interface components {
         AutomationTriggered: {
             /**
              * Format: uuid
-             * @description The execution's id, as `listAutomationExecutions` shows it.
+             * @description The execution's id, as `listAutomationExecutions` shows it; `null` when the event does not match and nothing runs.
              */
-            executionPublicId: string;
-            status: components["schemas"]["AutomationExecutionStatus"];
+            executionPublicId: string | null;
+            /** @description Status of the execution; `null` when there is none. */
+            status: components["schemas"]["AutomationExecutionStatus"] | null;
         };
         /** @description The fields to change. An absent field stays as it is. */
         AutomationUpdate: {
@@ -3249,7 +3244,7 @@ export interface components {
              * @example GMAIL_NEW_EMAIL
              */
             triggerSlug?: string;
-            /** @description Configuration of the trigger. The object replaces the present one; `null` clears it. A `webhookUrl` is the service's and stays. */
+            /** @description Configuration of the trigger. The object replaces the present one; `null` clears it. A secret value that is sent as `********` stays what it is, as long as the toolkit stays the same. A `webhookUrl` is the service's and stays. */
             triggerConfig?: {
                 [key: string]: unknown;
             } | null;
@@ -7696,6 +7691,20 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
+        /** @description The agent did not finish in time. */
+        RequestTimeout: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                "X-Content-Type-Options": components["headers"]["ContentTypeOptions"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
         /** @description A name is taken, the current state does not allow the operation, or a request with the same `Idempotency-Key` is still running. */
         SkillNameTaken: {
             headers: {
@@ -8185,6 +8194,11 @@ export interface components {
         VariablePublicId: string;
         /** @description The number of the version. */
         VersionNumber: number;
+        /**
+         * @description The id of the event, which a sender that follows the Standard Webhooks specification repeats with its retries. It means what `Idempotency-Key` means, and counts when that one is absent.
+         * @example msg_2KWPBgLlAfxdpx2AI54pPJ85f4W
+         */
+        WebhookId: string;
     };
     requestBodies: never;
     headers: {
@@ -8215,28 +8229,35 @@ export interface components {
             put?: never;
             /**
              * Run an automation from another system
-             * @description This release does not answer this request yet.
+             * @description Another system sends this request to the `webhookUrl` of an automation (`triggerConfig` of the `Automation`), and
+             *     this service answers it.
              *
-             *     Another system sends this request to the `webhookUrl` of an automation with trigger mode `webhook_url`
-             *     (`triggerConfig` of the `Automation`), and this service answers it.
+             *     **The address is the credential.** It has a secret of 160 random bits, and no API key is sent. Keep it as you keep a
+             *     key. Only its hash is stored, so it is shown once. An address that became known is replaced with
+             *     `npm run admin -- automation rotate`: the old one works for a day more. Or give the automation another trigger mode,
+             *     then `webhook_url` again: the old one stops at once.
              *
-             *     **The address is the credential.** It has a secret of 256 random bits, and no API key is sent. Keep it as you keep a
-             *     key. An address that became known is replaced: give the automation another trigger mode, then `webhook_url` again.
-             *
-             *     **The body** is one JSON object, at most 256 KiB. The agent gets the prompt of the automation and the body as data
-             *     that somebody else wrote. Only POST is answered, and only `application/json` in UTF-8. Query parameters are ignored:
-             *     many senders add some.
+             *     **The body** is at most 1 MiB of JSON, of a form (`application/x-www-form-urlencoded`) or of text, in UTF-8, and not
+             *     empty. The agent gets the prompt of the automation and the body as data that somebody else wrote, never as
+             *     instructions. Only POST is answered. Query parameters are ignored: many senders add some.
              *
              *     **The answer** comes at once, before the agent runs: 202 with the execution, which `listAutomationExecutions` shows
-             *     from then on. The request is repeated safely with an `Idempotency-Key`: the same key starts no second run within 24
-             *     hours. Without one each request is a run.
+             *     from then on. The request is repeated safely with an `Idempotency-Key` or, as the Standard Webhooks specification
+             *     says, with a `webhook-id`: the same key starts no second run within 24 hours, and with another body it is 422
+             *     `IDEMPOTENCY_KEY_REUSED`. Without one each request is a run.
              *
-             *     An unknown address, a wrong secret, an automation that is not `active` and one with another trigger mode are the same
-             *     404. Each automation takes 60 requests a minute; more are 429 `RATE_LIMITED`. A workspace that has used all its
-             *     operations of the month gets 429 `OPERATION_LIMIT_REACHED`, and nothing runs. After 429 with `Retry-After` and after
-             *     503, send the same request again.
+             *     An unknown address, an automation that is not `active` and one whose trigger mode has no address are the same 404.
+             *     Each address takes 60 requests a minute; more are 429 `RATE_LIMITED`. A workspace that has used all its operations of
+             *     the month gets 429 `OPERATION_LIMIT_REACHED`, and nothing runs. After 429 with `Retry-After` and after 503, send the
+             *     same request again.
              *
-             *     Error codes: 404 `AUTOMATION_NOT_FOUND`; 409 `IDEMPOTENCY_IN_PROGRESS`; 422 `IDEMPOTENCY_KEY_REUSED`; 429 `OPERATION_LIMIT_REACHED`.
+             *     **Events of toolkits.** An automation with trigger mode `webhook` for the toolkits `github`, `stripe` or `webhook` has
+             *     such an address, too. Its requests are signed as the sender's documentation says, and the bodies are JSON. A signature
+             *     that is wrong, or a time that is too old, is 400 `VALIDATION_ERROR`. The ping of GitHub, and an event that does not
+             *     match `triggerSlug` and `triggerConfig`, is 202 without an execution. A delivery that is repeated starts no second
+             *     run.
+             *
+             *     Error codes: 404 `AUTOMATION_NOT_FOUND`; 408 `REQUEST_TIMEOUT`; 422 `IDEMPOTENCY_KEY_REUSED`; 429 `OPERATION_LIMIT_REACHED`.
              */
             post: operations["triggerAutomation"];
             delete?: never;
@@ -11317,7 +11338,6 @@ export interface operations {
             404: components["responses"]["AgentNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -11364,7 +11384,7 @@ export interface operations {
             422: components["responses"]["IdempotencyKeyReusedOrUnknownTrigger"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
+            502: components["responses"]["ToolkitRegistryUnavailable"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -11401,7 +11421,6 @@ export interface operations {
             404: components["responses"]["AgentNotFoundOrAutomationNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -11436,7 +11455,6 @@ export interface operations {
             404: components["responses"]["AgentNotFoundOrAutomationNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -11482,7 +11500,7 @@ export interface operations {
             422: components["responses"]["UnknownTrigger"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
+            502: components["responses"]["ToolkitRegistryUnavailable"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -11526,7 +11544,6 @@ export interface operations {
             404: components["responses"]["AgentNotFoundOrAutomationNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -13506,6 +13523,11 @@ export interface operations {
             header?: {
                 /** @description A random text, such as a UUID, that you choose for each new request and repeat with its retries: a retry gets the first answer again, and nothing is done twice. 1 to 255 visible ASCII characters. How long answers are kept, and which, is in the description of the API. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The id of the event, which a sender that follows the Standard Webhooks specification repeats with its retries. It means what `Idempotency-Key` means, and counts when that one is absent.
+                 * @example msg_2KWPBgLlAfxdpx2AI54pPJ85f4W
+                 */
+                "webhook-id"?: components["parameters"]["WebhookId"];
             };
             path?: never;
             cookie?: never;
@@ -13514,10 +13536,12 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["AutomationEvent"];
+                "application/x-www-form-urlencoded": components["schemas"]["AutomationEventForm"];
+                "text/plain": components["schemas"]["AutomationEventText"];
             };
         };
         responses: {
-            /** @description The execution has been dispatched. */
+            /** @description The execution has been dispatched, or there was nothing to run. */
             202: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -13533,7 +13557,7 @@ export interface operations {
             };
             400: components["responses"]["ValidationErrorInBody"];
             404: components["responses"]["AutomationNotFound"];
-            409: components["responses"]["IdempotencyInProgress"];
+            408: components["responses"]["RequestTimeout"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["IdempotencyKeyReused"];

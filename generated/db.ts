@@ -276,7 +276,7 @@ export interface AutomationExecutions {
    * When it was dispatched
    */
   started_at: Generated<Timestamp>;
-  status: Generated<string>;
+  status: Generated<"DISPATCHED" | "RUNNING" | "COMPLETED" | "FAILED">;
   /**
    * A process has taken it and begins its conversation before then, by the clock of the database. From then on the lease of the conversation says whether it lives
    */
@@ -295,28 +295,32 @@ export interface Automations {
    */
   due_at: Timestamp | null;
   failures_in_row: Generated<number>;
-  hitl_mode: string;
+  hitl_mode: "auto_approve" | "pause_on_approval";
   id: string;
   /**
    * Why the service made it inactive; null when a person did
    */
   inactive_reason: string | null;
   last_run_at: Timestamp | null;
-  last_run_status: string | null;
+  last_run_status: "DISPATCHED" | "RUNNING" | "COMPLETED" | "FAILED" | null;
   name: string;
   /**
    * The next slot of the schedule; null unless the automation is active and runs on a schedule
    */
   next_run_at: Timestamp | null;
   prompt: string;
+  /**
+   * The trigger that the toolkit registry keeps for it; null without one
+   */
+  registry_trigger_id: string | null;
   schedule: string | null;
-  status: Generated<string>;
+  status: Generated<"active" | "inactive">;
   timezone: string | null;
   /**
    * As the API shows it, without secrets
    */
-  trigger_config: Generated<Json>;
-  trigger_mode: string;
+  trigger_config: ColumnType<Record<string, unknown>, string | undefined, string>;
+  trigger_mode: "manual" | "schedule" | "webhook" | "webhook_url";
   /**
    * Sealed JSON object: the secret values of the trigger configuration
    */
@@ -960,6 +964,10 @@ export interface Workspaces {
    * Who decides on calls that wait for an approval; null = an operator on channels, the user through the API
    */
   approvals_by: "user" | "operator" | null;
+  /**
+   * Most automations that are not deleted; null = no limit
+   */
+  automation_limit: Generated<number | null>;
   /**
    * Most background turns at a time in one process; null = no limit
    */

@@ -3,12 +3,14 @@ import type { Handler } from '../handlers/handler.ts';
 import { configureChannel } from '../handlers/agent-channels/configureChannel.ts';
 import { connectChannel } from '../handlers/agent-channels/connectChannel.ts';
 import { createAgent } from '../handlers/agents/createAgent.ts';
+import { createAutomation } from '../handlers/agent-automations/createAutomation.ts';
 import { createCommand } from '../handlers/agent-commands/createCommand.ts';
 import { createExternalMcp } from '../handlers/external-mcps/createExternalMcp.ts';
 import { createKnowledgeSource } from '../handlers/knowledge-sources/createKnowledgeSource.ts';
 import { createTool } from '../handlers/http-tools/createTool.ts';
 import { createVariable } from '../handlers/agent-variables/createVariable.ts';
 import { deleteAgent } from '../handlers/agents/deleteAgent.ts';
+import { deleteAutomation } from '../handlers/agent-automations/deleteAutomation.ts';
 import { deleteChannel } from '../handlers/agent-channels/deleteChannel.ts';
 import { deleteCommand } from '../handlers/agent-commands/deleteCommand.ts';
 import { deleteConversation } from '../handlers/conversations/deleteConversation.ts';
@@ -21,6 +23,7 @@ import { discoverExternalMcp } from '../handlers/external-mcps/discoverExternalM
 import { getAgent } from '../handlers/agents/getAgent.ts';
 import { getAgentModel } from '../handlers/agent-model/getAgentModel.ts';
 import { getAgentPrompt } from '../handlers/agent-prompt/getAgentPrompt.ts';
+import { getAutomation } from '../handlers/agent-automations/getAutomation.ts';
 import { getChannel } from '../handlers/agent-channels/getChannel.ts';
 import { getChannelByType } from '../handlers/agent-channels/getChannelByType.ts';
 import { getChannelType } from '../handlers/channel-types/getChannelType.ts';
@@ -43,6 +46,8 @@ import { linkSubAgent } from '../handlers/agent-sub-agents/linkSubAgent.ts';
 import { linkTool } from '../handlers/agent-http-tools/linkTool.ts';
 import { listAgents } from '../handlers/agents/listAgents.ts';
 import { listAiModels } from '../handlers/ai-models/listAiModels.ts';
+import { listAutomationExecutions } from '../handlers/agent-automations/listAutomationExecutions.ts';
+import { listAutomations } from '../handlers/agent-automations/listAutomations.ts';
 import { listAvailableExternalMcps } from '../handlers/agent-external-mcps/listAvailableExternalMcps.ts';
 import { listAvailableKnowledgeSources } from '../handlers/agent-knowledge-sources/listAvailableKnowledgeSources.ts';
 import { listAvailableNativeMcps } from '../handlers/agent-native-mcps/listAvailableNativeMcps.ts';
@@ -82,6 +87,7 @@ import { unlinkTool } from '../handlers/agent-http-tools/unlinkTool.ts';
 import { updateAgent } from '../handlers/agents/updateAgent.ts';
 import { updateAgentModel } from '../handlers/agent-model/updateAgentModel.ts';
 import { updateAgentPrompt } from '../handlers/agent-prompt/updateAgentPrompt.ts';
+import { updateAutomation } from '../handlers/agent-automations/updateAutomation.ts';
 import { updateChannelInstanceMode } from '../handlers/agent-channels/updateChannelInstanceMode.ts';
 import { updateCommand } from '../handlers/agent-commands/updateCommand.ts';
 import { updateExternalMcp } from '../handlers/external-mcps/updateExternalMcp.ts';
@@ -97,12 +103,6 @@ import { uploadSkill } from '../handlers/skills/uploadSkill.ts';
 import type { OperationId } from './operations.ts';
 
 const waiting = [
-  'listAutomations',
-  'createAutomation',
-  'getAutomation',
-  'deleteAutomation',
-  'updateAutomation',
-  'listAutomationExecutions',
   'listClients',
   'createClient',
   'getClient',
@@ -228,6 +228,12 @@ export const handlers: { readonly [Id in ImplementedId]: Handler<Id> } = {
   linkSubAgent,
   listAvailableSubAgents,
   unlinkSubAgent,
+  listAutomations,
+  createAutomation,
+  getAutomation,
+  deleteAutomation,
+  updateAutomation,
+  listAutomationExecutions,
   listChannels,
   connectChannel,
   getChannelByType,

@@ -366,6 +366,7 @@ create table automations (
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
   deleted_at timestamp(3) with time zone,
+  registry_trigger_id text,
   constraint automations_pkey PRIMARY KEY (workspace_id, id),
   constraint automations_agent_fkey FOREIGN KEY (workspace_id, agent_id) REFERENCES agents(workspace_id, id) ON DELETE CASCADE,
   constraint automations_description_check CHECK (char_length(description) <= 500),
@@ -375,6 +376,7 @@ create table automations (
   constraint automations_last_run_status_check CHECK (last_run_status = ANY (ARRAY['DISPATCHED'::text, 'RUNNING'::text, 'COMPLETED'::text, 'FAILED'::text])),
   constraint automations_name_check CHECK (char_length(name) >= 1 AND char_length(name) <= 150),
   constraint automations_prompt_check CHECK (char_length(prompt) >= 1 AND char_length(prompt) <= 10000),
+  constraint automations_registry_trigger_id_check CHECK (char_length(registry_trigger_id) >= 1 AND char_length(registry_trigger_id) <= 200),
   constraint automations_schedule_check CHECK (char_length(schedule) <= 100),
   constraint automations_status_check CHECK (status = ANY (ARRAY['active'::text, 'inactive'::text])),
   constraint automations_timezone_check CHECK (char_length(timezone) <= 50),
@@ -384,6 +386,8 @@ create table automations (
 CREATE INDEX automations_due ON public.automations USING btree (due_at) WHERE (due_at IS NOT NULL);
 CREATE UNIQUE INDEX automations_name_key ON public.automations USING btree (workspace_id, agent_id, lower(name)) WHERE (deleted_at IS NULL);
 CREATE INDEX automations_of_agent ON public.automations USING btree (workspace_id, agent_id, created_at DESC, id DESC) WHERE (deleted_at IS NULL);
+CREATE INDEX automations_of_workspace ON public.automations USING btree (workspace_id) WHERE (deleted_at IS NULL);
+CREATE INDEX automations_registry_trigger ON public.automations USING btree (registry_trigger_id) WHERE (registry_trigger_id IS NOT NULL);
 alter table automations enable and force row level security;
 create policy every_workspace on automations as permissive for all to guildhall_system
   using (sees_every_workspace())
@@ -1240,10 +1244,12 @@ create table workspaces (
   request_limit integer default 256,
   turn_limit integer default 1000,
   background_limit integer default 256,
+  automation_limit integer default 1000,
   approvals_by text,
   constraint workspaces_pkey PRIMARY KEY (id),
   constraint workspaces_agent_limit_check CHECK (agent_limit >= 0),
   constraint workspaces_approvals_by_check CHECK (approvals_by = ANY (ARRAY['user'::text, 'operator'::text])),
+  constraint workspaces_automation_limit_check CHECK (automation_limit >= 0),
   constraint workspaces_background_limit_check CHECK (background_limit >= 1),
   constraint workspaces_external_mcp_limit_check CHECK (external_mcp_limit >= 0),
   constraint workspaces_knowledge_source_limit_check CHECK (knowledge_source_limit >= 0),

@@ -1,6 +1,7 @@
 import { fault } from '../../core/errors.ts';
 import { removeLinksOf } from '../../db/queries/agents/agentLinks.ts';
 import { softDeleteAgent } from '../../db/queries/agents/agents.ts';
+import { softDeleteAutomationsOf } from '../../db/queries/automations/automations.ts';
 import { softDeleteConnectionsOfAgent } from '../../db/queries/channels/connections.ts';
 import { forgetAgent } from '../../db/queries/conversations/memories.ts';
 import type { DraftContext } from './draft/draft.ts';
@@ -16,6 +17,7 @@ export async function dropAgent(context: DraftContext, agentId: string): Promise
     if (!(await softDeleteAgent(trx, workspaceId, agentId, now))) return false;
     await removeLinksOf(trx, workspaceId, agentId);
     await forgetAgent(trx, workspaceId, agentId);
+    await softDeleteAutomationsOf(trx, workspaceId, agentId, now);
     await softDeleteConnectionsOfAgent(trx, workspaceId, agentId, now);
     return true;
   });

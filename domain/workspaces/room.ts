@@ -10,6 +10,7 @@ const NAMES: Readonly<Record<LimitedThing, string>> = {
   skill: 'skills',
   external_mcp: 'MCP servers',
   knowledge_source: 'knowledge sources',
+  automation: 'automations',
 };
 
 /**

@@ -1,5 +1,5 @@
 import { ApiError } from '../../core/errors.ts';
-import { intervalAfter, nextSlot, readSchedule } from '../../core/schedule.ts';
+import { nextSlot, readSchedule } from '../../core/schedule.ts';
 
 /** The slots from a moment on, as UTC without seconds. */
 function slots(expression: string, zone: string | null, after: string, count: number): string[] {
@@ -133,12 +133,6 @@ test('the slot after a slot is a later one, and a part of a minute changes nothi
   expect(next('2026-11-22T10:00:00.000Z')).toBe('2026-11-22T10:05:00.000Z');
   expect(next('2026-11-22T10:00:00.001Z')).toBe('2026-11-22T10:05:00.000Z');
   expect(next('2026-11-22T09:59:59.999Z')).toBe('2026-11-22T10:00:00.000Z');
-});
-
-test('the interval is the time to the next slot, also where a day has 23 hours', () => {
-  expect(intervalAfter(readSchedule('*/5 * * * *', null), new Date('2026-11-22T10:00Z'))).toBe(300_000);
-  const daily = readSchedule('0 9 * * *', 'America/New_York');
-  expect(intervalAfter(daily, new Date('2026-03-07T14:00Z'))).toBe(23 * 3_600_000);
 });
 
 describe('400 INVALID_CRON', () => {

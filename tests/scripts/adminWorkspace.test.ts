@@ -35,6 +35,7 @@ const PLAIN = {
   skillLimit: 500,
   externalMcpLimit: 100,
   knowledgeSourceLimit: 2000,
+  automationLimit: 1000,
   storageLimit: 10 * 1024 ** 3,
   requestLimit: 256,
   turnLimit: 1000,
@@ -180,7 +181,16 @@ describe('show', () => {
     await db.insertInto('knowledge_sources').values(sources).execute();
     expect(await json('show', id)).toEqual({
       ...(await listed(id)),
-      used: { agents: 1, tools: 0, skills: 0, externalMcps: 0, knowledgeSources: 1, storageBytes: 120, operations: 0 },
+      used: {
+        agents: 1,
+        tools: 0,
+        skills: 0,
+        externalMcps: 0,
+        knowledgeSources: 1,
+        automations: 0,
+        storageBytes: 120,
+        operations: 0,
+      },
     });
     const { stdout } = await admin('show', id);
     expect(stdout).toMatch(/^agents +1 +2$/m);

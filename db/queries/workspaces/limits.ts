@@ -9,6 +9,7 @@ export const LIMIT_COLUMNS = [
   'skill_limit',
   'external_mcp_limit',
   'knowledge_source_limit',
+  'automation_limit',
   'storage_limit',
   'request_limit',
   'turn_limit',
@@ -19,7 +20,7 @@ export const LIMIT_COLUMNS = [
 export type LimitValues = Partial<Record<(typeof LIMIT_COLUMNS)[number], number | null>>;
 
 /** Things that a workspace has a limited number of, and the bytes that they store. */
-export type LimitedThing = 'skill' | 'external_mcp' | 'knowledge_source';
+export type LimitedThing = 'skill' | 'external_mcp' | 'knowledge_source' | 'automation';
 
 /** What leaves no room for one more thing. */
 export interface ReachedLimit {
@@ -33,6 +34,7 @@ const counts = (workspaceId: string, now: Date): Record<LimitedThing, RawBuilder
   external_mcp: sql`(select count(*) from external_mcps where workspace_id = ${workspaceId} and deleted_at is null)`,
   knowledge_source: sql`(select count(*) from knowledge_sources
     where workspace_id = ${workspaceId} and purged_at is null and (deleted_at is null or deleted_at > ${now}))`,
+  automation: sql`(select count(*) from automations where workspace_id = ${workspaceId} and deleted_at is null)`,
 });
 
 /** Bytes of all stored files. Those of a deleted source count until they are purged. */
@@ -84,6 +86,7 @@ export interface WorkspaceHoldings {
   skills: number;
   externalMcps: number;
   knowledgeSources: number;
+  automations: number;
   storageBytes: number;
 }
 
@@ -95,6 +98,7 @@ export async function findHoldings(db: Kysely<DB>, workspaceId: string, now: Dat
       (select count(*) from agents where workspace_id = ${workspaceId} and deleted_at is null) as agents,
       (select count(*) from http_tools where workspace_id = ${workspaceId} and deleted_at is null) as tools,
       ${things.skill} as skills, ${things.external_mcp} as "externalMcps", ${things.knowledge_source} as "knowledgeSources",
+      ${things.automation} as automations,
       ${storedBytes(workspaceId)} as "storageBytes"`.execute(db);
   const row = rows[0];
   if (!row) throw new Error('An aggregate answered without a row.');

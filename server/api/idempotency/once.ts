@@ -20,6 +20,7 @@ import { contextOf, type Exchange, type HandlerParts } from '../exchange.ts';
 import { sendJsonText } from '../sendJson.ts';
 import type { HeldClaims } from './claims.ts';
 import { keyedRequest } from './key.ts';
+import { openAnswer, sealAnswer } from './sealedAnswers.ts';
 
 const RETRY_AFTER = { 'Retry-After': '1' };
 
@@ -62,7 +63,7 @@ export async function respondOnce(
     case 'running':
       throw inProgress();
     case 'answered':
-      return sendKept(exchange, found.answer);
+      return sendKept(exchange, openAnswer(parts.runtime.secrets, valid.operationId, request, found.answer));
     case 'claimed':
       return sendKept(exchange, await attempt(parts, valid, handler, exchange, found.claim));
   }
@@ -101,7 +102,7 @@ async function attempt(
       };
       await work(contextOf(parts, valid, exchange, { claim, db: trx, jobs: later, send }));
       if (!answer) throw new Error(`${valid.operationId} did not reply`);
-      await storeAnswer(trx, claim, answer);
+      await storeAnswer(trx, claim, sealAnswer(parts.runtime.secrets, valid.operationId, claim, answer));
       return answer;
     });
   } catch (error) {

@@ -182,7 +182,7 @@ describe('a slot that was missed', () => {
 });
 
 describe('a slot that comes due', () => {
-  test.each(['DISPATCHED', 'RUNNING'])('while an execution is %s is skipped and recorded', async (status) => {
+  test.each(['DISPATCHED', 'RUNNING'] as const)('while an execution is %s is skipped and recorded', async (status) => {
     const id = await scheduled('*/10 * * * *');
     clock.advance(spreadMs(id));
     await dispatch();
