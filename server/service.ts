@@ -32,6 +32,8 @@ import { UnderWay } from './api/underWay.ts';
 import { UnreadAnswers } from './api/unread.ts';
 import { type AppParts, createApp, createMetricsApp } from './app.ts';
 import type { Config } from './config.ts';
+import { ChatLimits } from './routes/chat/limits.ts';
+import { ChatStreams } from './routes/chat/streams.ts';
 import { AddressBook } from './routes/hooks/addressBook.ts';
 import { secretKeysFor } from './secretKeys.ts';
 import { createTelemetry } from './telemetry.ts';
@@ -111,7 +113,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const queue = startQueue({
     connection: database.queueConfig,
     jobs: everyJob,
-    upkeep: everyUpkeep({ url: databaseUrl, days: config.keepStepsDays }),
+    upkeep: everyUpkeep({ url: databaseUrl, days: config.keepStepsDays }, runtime.files),
     work: config.role !== 'api',
     begin: firstReady.promise,
     places: poolPlaces(config.backgroundTurns),
@@ -139,6 +141,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     readLateness: createLatenessReader({ jobs: everyJob, context: { database, clock, logger } }),
     readChannelProblems: createChannelProblemReader({ database, logger }),
   });
+  const chatStreams = new ChatStreams({ database, clock, logger });
   const app = createApp({
     contract,
     authenticator,
@@ -147,6 +150,9 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     unread: new UnreadAnswers(),
     requestTurns: new RequestTurns(),
     addresses: new AddressBook(database.keys, clock),
+    chatLimits: new ChatLimits(clock),
+    chatStreams,
+    trustedProxies: config.trustedProxies,
     forWorkspace: database.forWorkspace,
     claims: new HeldClaims(database.system),
     attempts: new Map(),
@@ -189,6 +195,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     missed: () => slots?.look(),
     logger,
   });
+  const unsubscribeChats = await chatStreams.listen();
   const unsubscribeJobs = await subscribe(database, jobQueued, {
     received: ({ queue: name }) => queue.wake(name),
     missed: () => queue.wake(),
@@ -206,6 +213,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     },
     drain() {
       ready = false;
+      // They would last. Their clients come again, to another process.
+      chatStreams.end();
     },
     async close() {
       clearInterval(tidying);
@@ -214,6 +223,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       unsubscribeApprovals();
       unsubscribeJobs();
       unsubscribeSlots();
+      unsubscribeChats();
+      chatStreams.end();
       await queue.stop(0);
       await runtime.close();
     },

@@ -62,7 +62,7 @@ export async function decideApprovals(
   db: Kysely<DB>,
   workspaceId: string,
   decisions: { approved: readonly string[]; rejected: readonly string[] },
-  by: 'message' | 'operator',
+  by: 'message' | 'operator' | 'user',
   now: Date,
 ): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
@@ -141,6 +141,23 @@ export async function decideAsOperator(
   return { ...found, status: decision, decided_at: now, decided_by: 'operator', decidedNow: true };
 }
 
+/**
+ * The decision of the end user on a pending approval of the conversation, made by a button; running services are told when it is committed.
+ * Returns whether it was decided here: the first decision counts.
+ */
+export async function decideAsUser(
+  trx: Transaction<DB>,
+  { workspaceId, conversationId, id }: { workspaceId: string; conversationId: string; id: string },
+  decision: 'approved' | 'rejected',
+  now: Date,
+): Promise<boolean> {
+  const ids = { approved: decision === 'approved' ? [id] : [], rejected: decision === 'rejected' ? [id] : [] };
+  const decided = await decideApprovals(trx, workspaceId, ids, 'user', now);
+  if (decided.length === 0) return false;
+  await approvalDecided.notify(trx, { workspaceId, conversationId });
+  return true;
+}
+
 /** The work that a decision allows is looked for during this time after it. */
 const DECIDED_HOURS = 24;
 /** Attempts that may fail, since each of them pays for calls of models. The next message of the conversation continues it in any case. */
@@ -156,7 +173,7 @@ function conversationsToContinue(now: Date): RawBuilder<unknown> {
     select c.workspace_id, c.id, max(a.decided_at) as due
     from approvals a
     join conversations c on c.workspace_id = a.workspace_id and c.id = a.conversation_id
-    where a.decided_at > ${since} and (a.status = 'approved' or a.decided_by = 'operator')
+    where a.decided_at > ${since} and (a.status = 'approved' or a.decided_by in ('operator', 'user'))
       and c.deleted_at is null and not ${pausedAt(now, 'c')} and not c.is_ended and (c.turn_id is null or c.turn_expires_at < now())
       and exists (select from turns t where t.workspace_id = c.workspace_id and t.conversation_id = c.id and t.paused is not null)
       and not exists (select from approvals p where p.workspace_id = c.workspace_id and p.conversation_id = c.id and p.status = 'pending')
