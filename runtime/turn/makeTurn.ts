@@ -6,6 +6,7 @@ import { StepLog } from '../agent/stepLog.ts';
 import { renderInstructions } from '../prompt/instructions.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
 import type { WorkspaceRuntime } from '../runtime.ts';
+import { approvalsByOf } from './approvalsBy.ts';
 import type { Decisions, Turn, TurnRequest } from './types.ts';
 
 /** What is known of an agent that can answer. It holds while the revision of its workspace is the same. */
@@ -27,13 +28,17 @@ export interface ConversationFacts {
 
 /** The parts of a turn that the conversation's facts decide. Throws VALIDATION_ERROR and MISSING_VARIABLE. */
 export function factsOfTurn(
-  { snapshot }: KnownAgent,
+  { snapshot, approvalsBy }: KnownAgent,
   { metadata }: Pick<TurnRequest, 'metadata'>,
   { externalUserId, channel, metadata: stored, followUpsSent, memories }: ConversationFacts,
-): Pick<Turn, 'externalUserId' | 'channel' | 'followUpsSent' | 'memories' | 'instructions' | 'variables'> {
+): Pick<
+  Turn,
+  'externalUserId' | 'channel' | 'approvalsBy' | 'followUpsSent' | 'memories' | 'instructions' | 'variables'
+> {
   return {
     externalUserId,
     channel,
+    approvalsBy: approvalsByOf(approvalsBy, channel, stored, metadata),
     followUpsSent,
     memories,
     instructions: renderInstructions(snapshot, metadata?.variables, stored),

@@ -6,7 +6,6 @@ import { type ConversationRow, findConversation } from '../../db/queries/convers
 import type { MessageRow } from '../../db/queries/conversations/messages.ts';
 import type { Pause } from '../../db/queries/conversations/pause.ts';
 import { finishTurn, type TurnEnd } from '../../db/queries/turns/finishTurn.ts';
-import type { WaitingTurn } from '../../db/queries/turns/turns.ts';
 import { storeAnswer } from '../../db/queries/workspaces/idempotencyKeys.ts';
 import { hasStorageLeft } from '../../db/queries/workspaces/limits.ts';
 import { inTransaction } from '../../db/transaction.ts';
@@ -21,6 +20,7 @@ import { replyDelays } from '../replies/delay.ts';
 import { splitReplyOf } from '../replies/splitLong.ts';
 import { snippetOf } from './snippet.ts';
 import type { Turn, TurnReply } from './types.ts';
+import type { WaitingRuns } from './waitingRuns.ts';
 
 const MAX_INPUT_SHOWN = 301;
 
@@ -30,6 +30,15 @@ function approvalNotice(pending: readonly PendingApproval[]): string {
     ({ toolName, input }) => `- ${toolName} ${shorten(JSON.stringify(input), MAX_INPUT_SHOWN)}`,
   );
   return `Before I go on, a person has to approve:\n${lines.join('\n')}\n\nReply “approve” or “reject”.`;
+}
+
+/** Of the calls that ended runs waited for, those that are still asked for, and those that nobody can decide any more. */
+function carriedOver(
+  calls: readonly string[],
+  asked: readonly PendingApproval[],
+): { waiting: string[]; dropped: string[] } {
+  const still = new Set(asked.map(({ id }) => id));
+  return { waiting: calls.filter((id) => still.has(id)), dropped: calls.filter((id) => !still.has(id)) };
 }
 
 /** The pause of a conversation that the agent has handed over to a person: it lasts until an operator ends it. */
@@ -46,19 +55,19 @@ async function mayStoreSpeech({ db, workspaceId, runtime }: Turn): Promise<boole
 
 /**
  * Stores what the agent of the conversation came to: its reply, split and spoken as the agent is set, or the paused run with a reply
- * that asks for approvals. `resumed` is the turn that waited until now. Throws CONVERSATION_NOT_FOUND or UNAVAILABLE when the turn no
+ * that asks for approvals. `runs` are those that waited when the turn began. Throws CONVERSATION_NOT_FOUND or UNAVAILABLE when the turn no
  * longer holds its conversation; nothing is stored then.
  */
 export async function storeReply(
   { turn, model, onText }: AgentRun,
   { text, messages, paused }: RunOutcome,
-  resumed: WaitingTurn | null,
+  { resumed, ended, waiting }: WaitingRuns,
 ): Promise<TurnReply> {
   const { db, workspaceId, runtime, snapshot, kind, steps, approvals, ui, timeZone } = turn;
-  const pendingApprovals = paused ? waitingCalls(paused) : [];
+  const asked = paused ? waitingCalls(paused) : [];
   let content = text;
-  if (paused) {
-    const notice = approvalNotice(pendingApprovals);
+  if (asked.length > 0 && turn.approvalsBy === 'user') {
+    const notice = approvalNotice(asked);
     const addition = content === '' ? notice : `\n\n${notice}`;
     onText?.(addition);
     content += addition;
@@ -83,7 +92,7 @@ export async function storeReply(
     replies,
     ui,
     isFollowUp,
-    isOfAutomation: turn.externalUserId.startsWith(AUTOMATION_USER),
+    isOfAutomation: waiting.length === 0 && turn.externalUserId.startsWith(AUTOMATION_USER),
     now,
     snippet: snippetOf(replies.at(-1)?.content ?? ''),
     audioKey: audio?.key ?? null,
@@ -97,9 +106,10 @@ export async function storeReply(
     transcript: transcript && storedTranscript(transcript),
     paused: paused && { state: storedPausedRun(paused), approvals },
     // Calls that a removed sub-agent asked for can no longer be decided.
-    resumed: resumed && { turnId: resumed.id, waiting: pendingApprovals.map(({ id }) => id) },
+    resumed: resumed && { turnIds: ended.turnIds, ...carriedOver(ended.calls, asked) },
     pause: handOverOf(turn),
-    followUpAt: paused ? null : nextFollowUp(snapshot, { from: now, after: kind, sent, timeZone }),
+    followUpAt:
+      paused || waiting.length > 0 ? null : nextFollowUp(snapshot, { from: now, after: kind, sent, timeZone }),
   };
   const contents = replies.map((reply) => reply.content);
   const replyOf = (stored: { conversation: ConversationRow; messages: MessageRow[] }): TurnReply => {
@@ -111,7 +121,7 @@ export async function storeReply(
       model,
       usage: steps.usage,
       toolCalls: steps.toolCalls,
-      pendingApprovals,
+      pendingApprovals: [...waiting, ...asked],
       delaysMs: replyDelays(snapshot, contents, Math.random),
       durationMs: Math.round(performance.now() - turn.startedAt),
     };

@@ -164,7 +164,7 @@ const DECIDED_HOURS = 24;
 const MAX_FAILURES = 10;
 
 /**
- * SQL query: conversations of all workspaces that can go on, and since when (`due`): they wait, all is decided, and no turn runs. It
+ * SQL query: conversations of all workspaces that can go on, and since when (`due`): a turn waits, all of its calls are decided, and no turn runs. It
  * finds decisions of operators, until the agent has answered them, and those of messages whose process died before the work began.
  */
 function conversationsToContinue(now: Date): RawBuilder<unknown> {
@@ -175,8 +175,8 @@ function conversationsToContinue(now: Date): RawBuilder<unknown> {
     join conversations c on c.workspace_id = a.workspace_id and c.id = a.conversation_id
     where a.decided_at > ${since} and (a.status = 'approved' or a.decided_by in ('operator', 'user'))
       and c.deleted_at is null and not ${pausedAt(now, 'c')} and not c.is_ended and (c.turn_id is null or c.turn_expires_at < now())
-      and exists (select from turns t where t.workspace_id = c.workspace_id and t.conversation_id = c.id and t.paused is not null)
-      and not exists (select from approvals p where p.workspace_id = c.workspace_id and p.conversation_id = c.id and p.status = 'pending')
+      and exists (select from turns t where t.workspace_id = a.workspace_id and t.id = a.turn_id and t.paused is not null)
+      and not exists (select from approvals p where p.workspace_id = a.workspace_id and p.turn_id = a.turn_id and p.status = 'pending')
       and (select count(*) from turns f where f.workspace_id = c.workspace_id and f.conversation_id = c.id and f.kind = 'continuation'
         and f.status in ('failed', 'interrupted') and f.started_at >= a.decided_at) < ${MAX_FAILURES}
     group by c.workspace_id, c.id`;
