@@ -634,6 +634,7 @@ create table end_users (
   constraint end_users_external_user_id_check CHECK (char_length(external_user_id) >= 1 AND char_length(external_user_id) <= 255),
   constraint end_users_name_check CHECK (char_length(name) <= 255)
 );
+CREATE INDEX end_users_of_connection ON public.end_users USING btree (workspace_id, connection_id);
 CREATE INDEX end_users_of_external_id ON public.end_users USING btree (workspace_id, external_user_id);
 alter table end_users enable and force row level security;
 create policy every_workspace on end_users as permissive for all to guildhall_system

@@ -8,9 +8,9 @@ import {
 } from '../../db/queries/channels/connections.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import {
-  hasAddress,
+  hasChannelAddress,
   isReachedById,
-  rotateAddress,
+  rotateChannelAddress,
   rotateIdentity,
   webhookPath,
 } from '../../domain/channels/addresses.ts';
@@ -129,10 +129,10 @@ export const channelCommands: Record<string, Command> = {
       return async (database, env) =>
         change(database, id, secretsOf(env), async (context, row) => {
           const changed = await storeSettings(context, row, given);
-          const isFirst = !isReachedById(row) && !(await hasAddress(context, row));
+          const isFirst = !isReachedById(row) && !(await hasChannelAddress(context, row));
           const webhookUrl = isReachedById(row)
             ? row.channel_type === 'whatsapp' && originOf(env) + webhookPath(row.id)
-            : isFirst && originOf(env) + webhookPath(await rotateAddress(context, row));
+            : isFirst && originOf(env) + webhookPath(await rotateChannelAddress(context, row));
           const lines = [`connection ${id} (${row.channel_type}) is ${stateOf(changed)}`];
           if (webhookUrl) lines.push(`webhook ${webhookUrl}`);
           if (isFirst) lines.push('Keep this address: it is not shown again.');
@@ -170,7 +170,7 @@ export const channelCommands: Record<string, Command> = {
         change(database, id, secretsOf(env), async (context, row) => {
           const common = { connectionPublicId: id, workspacePublicId: row.workspace_id };
           if (row.channel_type === 'z_api') {
-            const webhookUrl = originOf(env) + webhookPath(await rotateAddress(context, row, { endNow }));
+            const webhookUrl = originOf(env) + webhookPath(await rotateChannelAddress(context, row, { endNow }));
             const text = `webhook ${webhookUrl}\nKeep this address: it is not shown again. ${until}`;
             return { json: { ...common, webhookUrl }, text };
           }
