@@ -33,6 +33,11 @@ function uuid(value: unknown, name: string): string {
   return value;
 }
 
+function readConversation(text: string): { workspaceId: string; conversationId: string } {
+  const [workspaceId, conversationId] = text.split('/');
+  return { workspaceId: uuid(workspaceId, 'workspaceId'), conversationId: uuid(conversationId, 'conversationId') };
+}
+
 /** A conversation in which an operator has decided on a call. */
 export interface ApprovalDecision {
   workspaceId: string;
@@ -62,13 +67,19 @@ export interface ChangedChat {
 /** A reply in a conversation of the chat page has begun or ended, or something else of it has changed. */
 export const chatChanged = defineEvent<ChangedChat>('guildhall_chat_changed', {
   write: ({ workspaceId, conversationId }) => `${workspaceId}/${conversationId}`,
-  read(text) {
-    const [workspaceId, conversationId] = text.split('/');
-    return {
-      workspaceId: uuid(workspaceId, 'workspaceId'),
-      conversationId: uuid(conversationId, 'conversationId'),
-    };
-  },
+  read: readConversation,
+});
+
+/** A conversation that got a message of a person while a turn ran in it. */
+export interface InboundStored {
+  workspaceId: string;
+  conversationId: string;
+}
+
+/** A person wrote over a channel while a turn ran: the turn may be given up for one that answers both. */
+export const inboundStored = defineEvent<InboundStored>('guildhall_inbound_stored', {
+  write: ({ workspaceId, conversationId }) => `${workspaceId}/${conversationId}`,
+  read: readConversation,
 });
 
 /** A key that must not be accepted any more. */

@@ -224,7 +224,7 @@ export interface Approvals {
   agent_id: string;
   conversation_id: string;
   decided_at: Timestamp | null;
-  decided_by: "message" | "operator" | "user" | null;
+  decided_by: "message" | "operator" | null;
   id: string;
   input: ColumnType<Record<string, unknown>, string, string>;
   is_error: boolean | null;
@@ -476,6 +476,10 @@ export interface Deliveries {
   read_at: Timestamp | null;
   sent_at: Timestamp | null;
   status: Generated<"queued" | "sending" | "sent" | "delivered" | "read" | "failed" | "dropped">;
+  /**
+   * How long the person sees that somebody writes, before it
+   */
+  typing_ms: Generated<number>;
   workspace_id: string;
 }
 

@@ -277,7 +277,7 @@ create table approvals (
   constraint approvals_pkey PRIMARY KEY (workspace_id, id),
   constraint approvals_turn_fkey FOREIGN KEY (workspace_id, turn_id) REFERENCES turns(workspace_id, id) ON DELETE CASCADE,
   constraint approvals_decided CHECK ((status = 'pending'::text) = (decided_at IS NULL) AND (decided_at IS NULL) = (decided_by IS NULL)),
-  constraint approvals_decided_by_check CHECK (decided_by = ANY (ARRAY['message'::text, 'operator'::text, 'user'::text])),
+  constraint approvals_decided_by_check CHECK (decided_by = ANY (ARRAY['message'::text, 'operator'::text])),
   constraint approvals_input_check CHECK (jsonb_typeof(input) = 'object'::text),
   constraint approvals_origin_check CHECK (jsonb_typeof(origin) = 'object'::text),
   constraint approvals_outcome CHECK ((status = 'done'::text) = (output IS NOT NULL) AND (output IS NULL) = (is_error IS NULL)),
@@ -287,7 +287,7 @@ CREATE INDEX approvals_by_id ON public.approvals USING btree (id);
 CREATE INDEX approvals_of_conversation ON public.approvals USING btree (workspace_id, conversation_id, requested_at);
 CREATE INDEX approvals_of_turn ON public.approvals USING btree (workspace_id, turn_id);
 CREATE INDEX approvals_pending ON public.approvals USING btree (workspace_id, requested_at) WHERE (status = 'pending'::text);
-CREATE INDEX approvals_to_follow ON public.approvals USING btree (decided_at) WHERE ((status = 'approved'::text) OR (decided_by = ANY (ARRAY['operator'::text, 'user'::text])));
+CREATE INDEX approvals_to_follow ON public.approvals USING btree (decided_at) WHERE ((status = 'approved'::text) OR (decided_by = 'operator'::text));
 alter table approvals enable and force row level security;
 create policy every_workspace on approvals as permissive for all to guildhall_system
   using (sees_every_workspace())
@@ -580,12 +580,14 @@ create table deliveries (
   read_at timestamp(3) with time zone,
   content jsonb not null default '{}'::jsonb,
   is_follow_up boolean not null default false,
+  typing_ms integer not null default 0,
   constraint deliveries_pkey PRIMARY KEY (workspace_id, id),
   constraint deliveries_connection_fkey FOREIGN KEY (workspace_id, connection_id) REFERENCES channel_connections(workspace_id, id) ON DELETE CASCADE,
   constraint deliveries_message_fkey FOREIGN KEY (workspace_id, message_id) REFERENCES messages(workspace_id, id) ON DELETE CASCADE,
   constraint deliveries_attempts_check CHECK (attempts >= 0),
   constraint deliveries_content_check CHECK (jsonb_typeof(content) = 'object'::text),
-  constraint deliveries_status_check CHECK (status = ANY (ARRAY['queued'::text, 'sending'::text, 'sent'::text, 'delivered'::text, 'read'::text, 'failed'::text, 'dropped'::text]))
+  constraint deliveries_status_check CHECK (status = ANY (ARRAY['queued'::text, 'sending'::text, 'sent'::text, 'delivered'::text, 'read'::text, 'failed'::text, 'dropped'::text])),
+  constraint deliveries_typing_ms_check CHECK (typing_ms >= 0)
 );
 CREATE INDEX deliveries_due ON public.deliveries USING btree (due_at) WHERE (status = ANY (ARRAY['queued'::text, 'sending'::text]));
 CREATE UNIQUE INDEX deliveries_message_key ON public.deliveries USING btree (workspace_id, message_id, place);
@@ -634,7 +636,6 @@ create table end_users (
   constraint end_users_external_user_id_check CHECK (char_length(external_user_id) >= 1 AND char_length(external_user_id) <= 255),
   constraint end_users_name_check CHECK (char_length(name) <= 255)
 );
-CREATE INDEX end_users_of_connection ON public.end_users USING btree (workspace_id, connection_id);
 CREATE INDEX end_users_of_external_id ON public.end_users USING btree (workspace_id, external_user_id);
 alter table end_users enable and force row level security;
 create policy every_workspace on end_users as permissive for all to guildhall_system
@@ -778,6 +779,7 @@ create table inbound_messages (
   constraint inbound_messages_status_check CHECK (status = ANY (ARRAY['received'::text, 'taken'::text, 'answered'::text, 'ignored'::text, 'failed'::text]))
 );
 CREATE INDEX inbound_messages_due ON public.inbound_messages USING btree (due_at) WHERE (status = ANY (ARRAY['received'::text, 'taken'::text]));
+CREATE UNIQUE INDEX inbound_messages_id ON public.inbound_messages USING btree (workspace_id, id);
 CREATE INDEX inbound_messages_of_message ON public.inbound_messages USING btree (workspace_id, conversation_id, message_id) WHERE (message_id IS NOT NULL);
 CREATE INDEX inbound_messages_of_person ON public.inbound_messages USING btree (workspace_id, connection_id, person_key) WHERE (status = 'received'::text);
 CREATE INDEX inbound_messages_of_user ON public.inbound_messages USING btree (workspace_id, connection_id, end_user_id, sent_at) WHERE (status = ANY (ARRAY['received'::text, 'taken'::text]));

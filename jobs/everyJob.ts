@@ -1,9 +1,12 @@
+import { answerInbound } from './answerInbound.ts';
 import { continueConversation } from './continueConversation.ts';
+import { deliverMessage } from './deliverMessage.ts';
 import { embedKnowledgeSource } from './embedKnowledgeSource.ts';
 import type { Job, JobName, PoolName } from './jobs.ts';
 import { processKnowledgeSource, processSlowKnowledgeSource } from './processKnowledgeSource.ts';
 import { runAutomation } from './runAutomation.ts';
 import { sendFollowUp } from './sendFollowUp.ts';
+import { takeInbound } from './takeInbound.ts';
 
 /** Every kind of job. */
 export const everyJob: readonly Job<JobName>[] = [
@@ -13,6 +16,9 @@ export const everyJob: readonly Job<JobName>[] = [
   continueConversation,
   sendFollowUp,
   runAutomation,
+  takeInbound,
+  answerInbound,
+  deliverMessage,
 ];
 
 /** How many jobs of each pool run at a time in one process. Few of those that compute, so that requests get the cores. */

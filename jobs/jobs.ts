@@ -28,7 +28,13 @@ export interface Jobs {
    * Queues a job. Call it after the commit of the rows that it works on. It never rejects: the stored state says what must be done,
    * and the queue only makes it happen sooner. `sweep` finds work that did not reach the queue.
    */
-  send<Name extends JobName>(name: Name, data: JobData[Name]): Promise<void>;
+  send<Name extends JobName>(name: Name, data: JobData[Name], options?: SendOptions): Promise<void>;
+}
+
+/** When a job is run. */
+export interface SendOptions {
+  /** Milliseconds from now until it is run at the earliest. Of a kind with `again`, others with its key do not hurry it. */
+  afterMs?: number;
 }
 
 /** The kinds of job that work on the same data. */
@@ -42,6 +48,8 @@ export interface JobContext {
   runtime: Runtime;
   clock: Clock;
   logger: Logger;
+  /** For work that follows from this one, or is to be done later. */
+  jobs: Jobs;
   /** Aborts when the service stops or the job has run for too long; the job is then run again later. */
   signal: AbortSignal;
 }

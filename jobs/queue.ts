@@ -1,7 +1,7 @@
 import type { PgBoss } from 'pg-boss';
 import { jobQueued } from '../db/events.ts';
 import { backgroundLimitReader } from './backgroundLimits.ts';
-import type { Job, JobContext, JobData, JobName, Jobs, PoolName } from './jobs.ts';
+import type { Job, JobContext, JobData, JobName, Jobs, PoolName, SendOptions } from './jobs.ts';
 import { type QueueWatch, startQueueWatch } from './queueWatch.ts';
 import { type Sweeps, startSweeps } from './sweeps.ts';
 import type { Upkeep } from './upkeep.ts';
@@ -31,7 +31,7 @@ export interface QueueOptions {
   begin?: Promise<void>;
   /** Jobs at a time in this process, by pool. */
   places: Readonly<Record<PoolName, number>>;
-  context: Omit<JobContext, 'signal'>;
+  context: Omit<JobContext, 'signal' | 'jobs'>;
   /** Stops what queues jobs by itself, before the queue stops. */
   beforeStop?(): Promise<void> | undefined;
 }
@@ -61,7 +61,7 @@ export function startQueue(options: QueueOptions): Queue {
   const { connection, jobs, upkeep = [], work, begin: begun, places, context } = options;
   const { logger } = context;
   const ending = new AbortController();
-  const jobContext: JobContext = { ...context, signal: ending.signal };
+  const jobContext: JobContext = { ...context, jobs: { send }, signal: ending.signal };
   const pools = new Map<PoolName, WorkerPool>();
   let sweeps: Sweeps | undefined;
   let watch: QueueWatch | undefined;
@@ -211,11 +211,19 @@ export function startQueue(options: QueueOptions): Queue {
     ending.abort(new Error('The service is stopping.'));
   }
 
-  const send: Queue['send'] = (name, data) =>
-    queued(name, async (boss, job) => {
-      await boss.send(name, data, identityOf(job, data));
-      wakePoolOf(name);
+  async function send<Name extends JobName>(
+    name: Name,
+    data: JobData[Name],
+    { afterMs = 0 }: SendOptions = {},
+  ): Promise<void> {
+    await queued(name, async (boss, job) => {
+      const startAfter = afterMs > 0 ? { startAfter: new Date(Date.now() + afterMs) } : {};
+      await boss.send(name, data, { ...identityOf(job, data), ...startAfter });
+      if (afterMs <= 0) wakePoolOf(name);
+      // The watch of this process knows when; those of the others find it within their next look.
+      else watch?.look();
     });
+  }
 
   const sendAll: Queue['sendAll'] = (name, all) => queued(name, (boss, job) => insert(boss, job, all));
 

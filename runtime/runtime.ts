@@ -72,6 +72,8 @@ export class Runtime {
   readonly turns: TurnRegistry;
   /** Public base address of the service, without a slash at the end. Empty until the service listens. */
   publicUrl = '';
+  /** Called when a reply was stored that goes out over a channel. */
+  onDeliveries: ((workspaceId: string, conversationId: string) => void) | undefined;
   readonly logger: Pick<Logger, 'warn'> | undefined;
   /** The current resources behind the links of published versions. */
   readonly resources = new ResourceCache();

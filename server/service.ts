@@ -7,7 +7,15 @@ import { systemNames } from '../core/outgoing/names.ts';
 import { SecretBox } from '../core/secrets.ts';
 import { removeLeftovers } from '../core/temporary.ts';
 import type { Database } from '../db/connect.ts';
-import { apiKeyAdded, apiKeyRevoked, approvalDecided, jobQueued, slotPlanned, subscribe } from '../db/events.ts';
+import {
+  apiKeyAdded,
+  apiKeyRevoked,
+  approvalDecided,
+  inboundStored,
+  jobQueued,
+  slotPlanned,
+  subscribe,
+} from '../db/events.ts';
 import { findNextSlotTime } from '../db/queries/automations/slots.ts';
 import { addStepPartitions } from '../db/queries/turns/stepPartitions.ts';
 import { refusalOf } from '../db/refusals.ts';
@@ -32,8 +40,6 @@ import { UnderWay } from './api/underWay.ts';
 import { UnreadAnswers } from './api/unread.ts';
 import { type AppParts, createApp, createMetricsApp } from './app.ts';
 import type { Config } from './config.ts';
-import { ChatLimits } from './routes/chat/limits.ts';
-import { ChatStreams } from './routes/chat/streams.ts';
 import { AddressBook } from './routes/hooks/addressBook.ts';
 import { secretKeysFor } from './secretKeys.ts';
 import { createTelemetry } from './telemetry.ts';
@@ -113,7 +119,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const queue = startQueue({
     connection: database.queueConfig,
     jobs: everyJob,
-    upkeep: everyUpkeep({ url: databaseUrl, days: config.keepStepsDays }, runtime.files),
+    upkeep: everyUpkeep({ url: databaseUrl, days: config.keepStepsDays }),
     work: config.role !== 'api',
     begin: firstReady.promise,
     places: poolPlaces(config.backgroundTurns),
@@ -134,6 +140,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
           clock,
           logger,
         });
+  runtime.onDeliveries = (workspaceId, conversationId) =>
+    void queue.send('deliver-message', { workspaceId, conversationId });
   const authenticator = new Authenticator(database.keys, clock);
   let ready = false;
   let serving = false;
@@ -141,7 +149,6 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     readLateness: createLatenessReader({ jobs: everyJob, context: { database, clock, logger } }),
     readChannelProblems: createChannelProblemReader({ database, logger }),
   });
-  const chatStreams = new ChatStreams({ database, clock, logger });
   const app = createApp({
     contract,
     authenticator,
@@ -150,9 +157,6 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     unread: new UnreadAnswers(),
     requestTurns: new RequestTurns(),
     addresses: new AddressBook(database.keys, clock),
-    chatLimits: new ChatLimits(clock),
-    chatStreams,
-    trustedProxies: config.trustedProxies,
     forWorkspace: database.forWorkspace,
     claims: new HeldClaims(database.system),
     attempts: new Map(),
@@ -195,7 +199,12 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     missed: () => slots?.look(),
     logger,
   });
-  const unsubscribeChats = await chatStreams.listen();
+  const unsubscribeInbound = await subscribe(database, inboundStored, {
+    received: ({ conversationId }) => runtime.turns.replace(conversationId),
+    // The end of the turn finds what came.
+    missed: () => {},
+    logger,
+  });
   const unsubscribeJobs = await subscribe(database, jobQueued, {
     received: ({ queue: name }) => queue.wake(name),
     missed: () => queue.wake(),
@@ -213,18 +222,15 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     },
     drain() {
       ready = false;
-      // They would last. Their clients come again, to another process.
-      chatStreams.end();
     },
     async close() {
       clearInterval(tidying);
       unsubscribeKeys();
       unsubscribeNewKeys();
       unsubscribeApprovals();
+      unsubscribeInbound();
       unsubscribeJobs();
       unsubscribeSlots();
-      unsubscribeChats();
-      chatStreams.end();
       await queue.stop(0);
       await runtime.close();
     },

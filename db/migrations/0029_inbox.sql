@@ -10,6 +10,7 @@ comment on column inbound_messages.person_key is 'The first identity that the pa
 comment on column inbound_messages.message_id is 'The message of the conversation that it became';
 comment on column inbound_messages.files is 'Files that came with it, as they lie in the file store until the message is answered: [{key, mediaType, filename}]';
 comment on column inbound_messages.due_at is 'When it is taken or answered at the earliest: later after a failure, and while further messages may join it';
+create unique index inbound_messages_id on inbound_messages (workspace_id, id);
 drop index inbound_messages_waiting;
 create index inbound_messages_due on inbound_messages (due_at) where status in ('received', 'taken');
 create index inbound_messages_of_person on inbound_messages (workspace_id, connection_id, person_key) where status = 'received';
@@ -18,8 +19,10 @@ create index inbound_messages_of_message on inbound_messages (workspace_id, conv
 
 alter table deliveries
   add column content jsonb not null default '{}' check (jsonb_typeof(content) = 'object'),
-  add column is_follow_up boolean not null default false;
+  add column is_follow_up boolean not null default false,
+  add column typing_ms int not null default 0 check (typing_ms >= 0);
 comment on column deliveries.content is 'What is sent: {kind: text, text} or {kind: audio, key, mediaType}';
+comment on column deliveries.typing_ms is 'How long the person sees that somebody writes, before it';
 comment on column deliveries.due_at is 'When it is sent at the earliest. While it is being sent: when its process must be dead';
 drop index deliveries_of_conversation;
 create index deliveries_of_conversation on deliveries (workspace_id, conversation_id, id) where status in ('queued', 'sending');

@@ -58,6 +58,8 @@ export class StepLog {
   readonly #db: Kysely<DB>;
   readonly #turn: { workspaceId: string; turnId: string };
   readonly #clock: Clock;
+  /** Whether a tool was called, by whichever agent of the turn: its effects may have come about. */
+  hasCalledTools = false;
   #next = 0;
   #unstored: StepRow[] = [];
   readonly #writing = new Set<Promise<void>>();
@@ -97,6 +99,8 @@ export class StepLog {
     calls: readonly { name: string; input: unknown; waits: boolean }[],
   ): Promise<StepEnd[]> {
     const started = performance.now();
+    // Before the first await, so that nobody gives the turn up from here on.
+    if (calls.some(({ waits }) => !waits)) this.hasCalledTools = true;
     const ends = calls.map(({ name, input, waits }): StepEnd => {
       const row = this.#row(agent, 'tool', name);
       this.#unstored.push({ ...row, status: waits ? 'waiting' : 'running', input: storable(input) });

@@ -41,13 +41,13 @@ export interface AttachmentContext {
 }
 
 /** Attachments of one message. */
-const MAX_ATTACHMENTS = 10;
+export const MAX_ATTACHMENTS = 10;
 /** Decoded bytes of one inline attachment: the whole JSON body has 2 MiB. */
 export const MAX_INLINE_BYTES = 1_048_576;
 /** Bytes of one attachment given by URL. */
 export const MAX_URL_BYTES = 10_485_760;
 /** Bytes of all attachments of a message: providers take 20 to 50 MB a request, base64 adds a third. */
-const MAX_TOTAL_BYTES = 20_971_520;
+export const MAX_TOTAL_BYTES = 20_971_520;
 const DEAF =
   'The agent does not listen to audio. Switch its feature "audio" on (audioListeningEnabled) and publish it.';
 
@@ -67,7 +67,7 @@ function titleOf(input: AttachmentInput, index: number): string {
 }
 
 /** Returns the last segment of a path without control characters, because models and later downloads show it. */
-function cleanName(name: string): string {
+export function cleanName(name: string): string {
   const last = name.split(/[/\\]/).findLast((segment) => segment.trim() !== '') ?? '';
   return last.replace(/\p{C}/gu, '').trim().slice(0, 255);
 }
@@ -192,18 +192,13 @@ export async function resolveAttachments(
       served = response.headers['content-type'];
       total += bytes.length;
     }
-    if (bytes.length === 0) throw fault('UNSUPPORTED_ATTACHMENT', `${title} is empty.`);
-    const declared = isDeclared(input.mediaType) ? input.mediaType : undefined;
-    const kind = await attachmentKind(bytes, { declared, served, filename: filenameOf(input, index, '') });
-    if (typeof kind === 'string') throw fault('UNSUPPORTED_ATTACHMENT', `${title} ${kind}`);
-    if (kind.attachment === 'audio') {
-      if (!listens) throw fault('UNSUPPORTED_ATTACHMENT', `${title} is ${kind.mediaType}. ${DEAF}`);
-    } else if (!(kind.attachment === 'image' ? model.supportsImage : model.supportsDocument)) {
-      throw fault(
-        'UNSUPPORTED_ATTACHMENT',
-        `${title} is ${kind.mediaType}, but the model ${model.name} takes no ${kind.attachment}s.`,
-      );
-    }
+    const kind = await checkFile(bytes, {
+      title,
+      filename: filenameOf(input, index, ''),
+      mediaType: input.mediaType,
+      served,
+      context,
+    });
     resolved.push({
       kind: kind.attachment,
       mediaType: kind.mediaType,
@@ -215,6 +210,48 @@ export async function resolveAttachments(
     });
   }
   return resolved;
+}
+
+/** A file of which the content is here. */
+interface GivenFile {
+  /** How errors name it. */
+  title: string;
+  filename: string;
+  /** By its sender. */
+  mediaType: string | undefined;
+  served?: string | undefined;
+  context: Pick<AttachmentContext, 'model' | 'listens'>;
+}
+
+/** What kind of attachment the file is. Throws UNSUPPORTED_ATTACHMENT when the model, or an agent that does not listen, takes none of it. */
+async function checkFile(
+  bytes: Buffer,
+  { title, filename, mediaType, served, context: { model, listens = false } }: GivenFile,
+): Promise<AttachmentKind> {
+  if (bytes.length === 0) throw fault('UNSUPPORTED_ATTACHMENT', `${title} is empty.`);
+  const declared = isDeclared(mediaType) ? mediaType : undefined;
+  const kind = await attachmentKind(bytes, { declared, served, filename });
+  if (typeof kind === 'string') throw fault('UNSUPPORTED_ATTACHMENT', `${title} ${kind}`);
+  if (kind.attachment === 'audio') {
+    if (!listens) throw fault('UNSUPPORTED_ATTACHMENT', `${title} is ${kind.mediaType}. ${DEAF}`);
+  } else if (!(kind.attachment === 'image' ? model.supportsImage : model.supportsDocument)) {
+    throw fault(
+      'UNSUPPORTED_ATTACHMENT',
+      `${title} is ${kind.mediaType}, but the model ${model.name} takes no ${kind.attachment}s.`,
+    );
+  }
+  return kind;
+}
+
+/** A file that a person sent over a channel, as an attachment. Throws UNSUPPORTED_ATTACHMENT as `resolveAttachments` does. */
+export async function resolveFile(
+  bytes: Buffer,
+  { filename, mediaType }: { filename: string; mediaType: string },
+  context: Pick<AttachmentContext, 'model' | 'listens'>,
+): Promise<ResolvedAttachment> {
+  const { attachment, ...kind } = await checkFile(bytes, { title: filename, filename, mediaType, context });
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  return { kind: attachment, mediaType: kind.mediaType, filename, bytes, sizeBytes: bytes.length, sha256 };
 }
 
 async function hasAudio(contents: readonly (Buffer | null)[]): Promise<boolean> {

@@ -39,6 +39,7 @@ export async function beginAtOnce(context: WorkspaceRuntime, request: TurnReques
   const facts = {
     externalUserId: externalUserId ?? newId(),
     channel: 'api' as const,
+    connectionId: null,
     metadata: null,
     followUpsSent: 0,
     memories: [],
@@ -65,9 +66,16 @@ export async function beginAtOnce(context: WorkspaceRuntime, request: TurnReques
   });
   if (!taken) return undefined;
   const { conversation, memories, ...rest } = taken;
-  const begun = { resources, message, knowledge, ...rest };
-  const { external_user_id, channel, metadata, follow_ups_sent } = conversation;
-  const stored = { externalUserId: external_user_id, channel, metadata, followUpsSent: follow_ups_sent, memories };
+  const begun = { resources, message, knowledge, messageCount: conversation.message_count, ...rest };
+  const { external_user_id, channel, connection_id: connectionId, metadata, follow_ups_sent } = conversation;
+  const stored = {
+    externalUserId: external_user_id,
+    channel,
+    connectionId,
+    metadata,
+    followUpsSent: follow_ups_sent,
+    memories,
+  };
   return { ...turn, ...factsOfTurn(known, request, stored), begun };
 }
 
@@ -81,6 +89,7 @@ function needsMore(request: TurnRequest): boolean {
     commandIn(request.content) !== null ||
     !decidesNothing(decisionsOf(request)) ||
     (request.keyed?.claim.begun ?? null) !== null ||
-    request.prepared?.isStored === true
+    request.prepared?.isStored === true ||
+    request.inbound !== undefined
   );
 }

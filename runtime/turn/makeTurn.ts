@@ -6,7 +6,6 @@ import { StepLog } from '../agent/stepLog.ts';
 import { renderInstructions } from '../prompt/instructions.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
 import type { WorkspaceRuntime } from '../runtime.ts';
-import { approvalsByOf } from './approvalsBy.ts';
 import type { Decisions, Turn, TurnRequest } from './types.ts';
 
 /** What is known of an agent that can answer. It holds while the revision of its workspace is the same. */
@@ -23,22 +22,23 @@ export interface ConversationFacts {
   /** Null for a new conversation. */
   metadata: Record<string, unknown> | null;
   followUpsSent: number;
+  connectionId: string | null;
   memories: readonly { id: string; fact: string }[];
 }
 
 /** The parts of a turn that the conversation's facts decide. Throws VALIDATION_ERROR and MISSING_VARIABLE. */
 export function factsOfTurn(
-  { snapshot, approvalsBy }: KnownAgent,
+  { snapshot }: KnownAgent,
   { metadata }: Pick<TurnRequest, 'metadata'>,
-  { externalUserId, channel, metadata: stored, followUpsSent, memories }: ConversationFacts,
+  { externalUserId, channel, connectionId, metadata: stored, followUpsSent, memories }: ConversationFacts,
 ): Pick<
   Turn,
-  'externalUserId' | 'channel' | 'approvalsBy' | 'followUpsSent' | 'memories' | 'instructions' | 'variables'
+  'externalUserId' | 'channel' | 'connectionId' | 'followUpsSent' | 'memories' | 'instructions' | 'variables'
 > {
   return {
     externalUserId,
     channel,
-    approvalsBy: approvalsByOf(approvalsBy, channel, stored, metadata),
+    connectionId,
     followUpsSent,
     memories,
     instructions: renderInstructions(snapshot, metadata?.variables, stored),

@@ -3,7 +3,6 @@ import { newId } from '../../core/ids.ts';
 import { findTurnSubject, type TurnSubject } from '../../db/queries/turns/turnSubject.ts';
 import { checkAttachments } from '../files/attachments.ts';
 import type { WorkspaceRuntime } from '../runtime.ts';
-import { approvalsByOf } from './approvalsBy.ts';
 import { beginAtOnce } from './beginTurn.ts';
 import { commandIn, expandCommand } from './command.ts';
 import { decisionsOf, resolveDecisions } from './decisions.ts';
@@ -40,11 +39,18 @@ export async function planTurn(
   return begun ?? readTurn(context, request, kind);
 }
 
+/** What the user typed, when it is one message. Several of them are no command and no decision. */
+function typedText({ content, inbound }: TurnRequest): string {
+  if (!inbound) return content;
+  const [only, ...others] = inbound.messages;
+  return only && others.length === 0 ? only.content : '';
+}
+
 async function readTurn(context: WorkspaceRuntime, request: TurnRequest, kind: Turn['kind']): Promise<Turn | ApiError> {
   const { db, workspaceId, runtime } = context;
-  const { agentId, conversationId, content } = request;
+  const { agentId, conversationId } = request;
   // The prompt of an automation is no command that somebody typed: an event may follow it.
-  const typed = kind === 'message' && !request.prepared ? commandIn(content) : null;
+  const typed = kind === 'message' && !request.prepared ? commandIn(typedText(request)) : null;
   const newUserId = request.externalUserId ?? newId();
   const subject = await findTurnSubject(db, workspaceId, {
     agentId,
@@ -57,28 +63,26 @@ async function readTurn(context: WorkspaceRuntime, request: TurnRequest, kind: T
   if (conversationId !== undefined && subject.conversation_id === null) {
     throw fault('CONVERSATION_NOT_FOUND', 'The agent has no conversation with this id.');
   }
-  const approvalsBy = approvalsByOf(subject.approvals_by, subject.channel ?? 'api', subject.metadata, request.metadata);
-  const decisions = await resolveDecisions(db, workspaceId, decisionsOf(request), { conversationId, approvalsBy });
+  const decisions = await resolveDecisions(
+    db,
+    workspaceId,
+    decisionsOf({ ...request, content: typedText(request) }),
+    conversationId,
+  );
   const refusal = refusalOf(subject);
   if (refusal) return refusal;
   const versionNumber = subject.published_version_number ?? 0;
   const snapshot = await runtime.snapshot(db, workspaceId, agentId, versionNumber);
   if (!snapshot) return fault('AGENT_NOT_PUBLISHED');
   const { revision, time_zone: timeZone, operation_limit, command } = subject;
-  const known = {
-    versionNumber,
-    snapshot,
-    revision,
-    timeZone,
-    isLimited: operation_limit !== null,
-    approvalsBy: subject.approvals_by,
-  };
+  const known = { versionNumber, snapshot, revision, timeZone, isLimited: operation_limit !== null };
   runtime.agents.set(`${workspaceId}/${agentId}`, known);
   const facts = {
     externalUserId: subject.external_user_id ?? newUserId,
     channel: subject.channel ?? 'api',
     metadata: subject.metadata,
     followUpsSent: subject.follow_ups_sent ?? 0,
+    connectionId: subject.connection_id,
     memories: subject.memories,
   };
   try {

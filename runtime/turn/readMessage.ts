@@ -4,6 +4,7 @@ import type { StoredAttachment } from '../../db/stored/attachment.ts';
 import type { AgentScope } from '../agent/tool.ts';
 import { transcribeAttachments } from '../audio/transcribe.ts';
 import { type ResolvedAttachment, resolveAttachments, toStored } from '../files/attachments.ts';
+import { readInbound } from './readInbound.ts';
 import { snippetOf } from './snippet.ts';
 import { countTurn, isTimeout, storeTimedOut } from './takeConversation.ts';
 import type { Turn } from './types.ts';
@@ -29,6 +30,7 @@ export async function readMessage(turn: Turn, { resources: { model }, snapshot }
   const { prepared } = request;
   const storedId = prepared?.isStored ? prepared.messageId : request.keyed?.claim.begun?.messageId;
   if (kind !== 'message') return { text: content, attachments: [], stored: null };
+  if (request.inbound) return readInbound(turn, request.inbound, { model, listens: snapshot.audioListeningEnabled });
   const expanded = command?.text ?? prepared?.modelText ?? null;
   if (request.attachments.length === 0) {
     const stored = userMessage(content, expanded, [], storedId);

@@ -2,20 +2,22 @@ import { ApiError, fault, isFinal } from '../../core/errors.ts';
 import { failTurn } from '../../db/queries/turns/finishTurn.ts';
 import type { AgentRun } from '../agent/agentRun.ts';
 import { resumeAgent, runAgent } from '../agent/run.ts';
+import { pausedRunOf } from '../agent/storedRun.ts';
 import { systemPrompt } from '../prompt/assemble.ts';
 import { historyMessages, userMessage } from '../prompt/messages.ts';
 import { beginTurn } from './beginTurn.ts';
+import { applyDecisions } from './decisions.ts';
 import { agentOfTurn, toolsetOf } from './prepareAgent.ts';
+import { mayBeReplaced, TurnReplaced } from './replaced.ts';
 import { handOverOf, storeReply } from './storeReply.ts';
 import { uncountTurn } from './takeConversation.ts';
 import type { Turn, TurnEvents, TurnReply } from './types.ts';
-import { applyDecisions } from './waitingRuns.ts';
 
 const MODEL_MISSING = 'The AI model of the published version is no longer available. Choose another and publish.';
 
 /**
  * Runs a planned turn within its time, once, and stores its reply. Throws the error that `planTurn` returned, ATTACHMENT_TOO_LARGE,
- * UNSUPPORTED_ATTACHMENT, OPERATION_LIMIT_REACHED, AGENT_TIMEOUT, MODEL_PROVIDER_ERROR, UNAVAILABLE, and the errors of the
+ * UNSUPPORTED_ATTACHMENT, OPERATION_LIMIT_REACHED, AGENT_TIMEOUT, MODEL_PROVIDER_ERROR, UNAVAILABLE, TurnReplaced, and the errors of the
  * conversation's state when that changed since (CONVERSATION_NOT_FOUND, CONVERSATION_ENDED, CONVERSATION_PAUSED). Once the user's
  * message is stored it stays, and the conversation is free again, whatever happens.
  */
@@ -42,32 +44,45 @@ export async function runTurn(planned: Turn | ApiError, events: TurnEvents = {})
 /** The whole turn, step by step. */
 async function answer(turn: Turn, events: TurnEvents): Promise<TurnReply> {
   const scope = await agentOfTurn(turn);
-  const { message, knowledge, history, waiting, release } = turn.begun ?? (await beginTurn(turn, scope));
+  const { message, knowledge, history, waiting, messageCount, release } = turn.begun ?? (await beginTurn(turn, scope));
   const { model } = scope.resources;
-  return holding(turn, release, async () => {
+  return holding(turn, { release, isResumed: waiting !== null }, async () => {
     if (turn.kind === 'message') events.onConversation?.(turn.conversationId);
     if (!model) throw fault('MODEL_PROVIDER_ERROR', MODEL_MISSING);
-    const [hits, toolset, runs] = await Promise.all([knowledge, toolsetOf(turn, scope), applyDecisions(turn, waiting)]);
-    const system = systemPrompt(scope, { knowledge: hits, memories: turn.memories, waiting: runs.waiting });
+    const paused = waiting && pausedRunOf(waiting.paused);
+    const [hits, toolset, resumption] = await Promise.all([
+      knowledge,
+      toolsetOf(turn, scope),
+      paused && applyDecisions(turn, paused),
+    ]);
+    const system = systemPrompt(scope, { knowledge: hits, memories: turn.memories });
     const earlier = await historyMessages(history, message, { model, system, tools: toolset.definitions });
     const before = [...earlier, userMessage(message.text, message.attachments)];
     const run: AgentRun = { turn, scope, task: '', model, system, toolset, before, onText: events.onText };
-    const { resumed } = runs;
-    const outcome = resumed ? await resumeAgent(run, resumed.paused, resumed.resumption) : await runAgent(run);
-    return storeReply(run, outcome, runs);
+    const outcome = paused && resumption ? await resumeAgent(run, paused, resumption) : await runAgent(run);
+    return storeReply(run, outcome, { waiting, messageCount });
   });
 }
 
 /** Keeps the turn's conversation while the work is done, and then frees it. When the work fails, the turn is stored as failed. */
-async function holding<T>(turn: Turn, release: () => void, work: () => Promise<T>): Promise<T> {
+async function holding<T>(
+  turn: Turn,
+  { release, isResumed }: { release: () => void; isResumed: boolean },
+  work: () => Promise<T>,
+): Promise<T> {
   try {
-    return await turn.runtime.turns.holding(turn, turn.controller, async () => {
+    const { controller, runtime } = turn;
+    const held = async () => {
       try {
         return await work();
       } catch (error) {
-        await storeFailure(turn, error);
-        throw error;
+        const cause = controller.signal.reason instanceof TurnReplaced ? controller.signal.reason : error;
+        await storeFailure(turn, cause);
+        throw cause;
       }
+    };
+    return await runtime.turns.holding(turn, controller, held, () => {
+      if (!isResumed && mayBeReplaced(turn)) controller.abort(new TurnReplaced());
     });
   } finally {
     release();
@@ -77,7 +92,7 @@ async function holding<T>(turn: Turn, release: () => void, work: () => Promise<T
 async function storeFailure(turn: Turn, error: unknown): Promise<void> {
   const { db, steps, runtime } = turn;
   const failure = error instanceof ApiError ? error : fault('INTERNAL_ERROR');
-  const { code, message } = failure;
+  const { code, message } = error instanceof TurnReplaced ? error : failure;
   const released = isFinal(failure) ? undefined : turn.request.keyed?.claim;
   const unstored = await steps.settle().catch(() => []);
   // When the database is out of reach, the lease runs out by itself, and the turn is later marked as interrupted.

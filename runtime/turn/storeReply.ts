@@ -2,10 +2,12 @@ import { fault } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import { shorten } from '../../core/text.ts';
 import { AUTOMATION_USER } from '../../db/queries/automations/completeExecution.ts';
+import { hasUnansweredBeside } from '../../db/queries/channels/unanswered.ts';
 import { type ConversationRow, findConversation } from '../../db/queries/conversations/conversations.ts';
 import type { MessageRow } from '../../db/queries/conversations/messages.ts';
 import type { Pause } from '../../db/queries/conversations/pause.ts';
 import { finishTurn, type TurnEnd } from '../../db/queries/turns/finishTurn.ts';
+import type { WaitingTurn } from '../../db/queries/turns/turns.ts';
 import { storeAnswer } from '../../db/queries/workspaces/idempotencyKeys.ts';
 import { hasStorageLeft } from '../../db/queries/workspaces/limits.ts';
 import { inTransaction } from '../../db/transaction.ts';
@@ -17,10 +19,11 @@ import { nextFollowUp } from '../followUps/schedule.ts';
 import { transcriptOf } from '../prompt/messages.ts';
 import { storedTranscript } from '../prompt/storedTranscript.ts';
 import { replyDelays } from '../replies/delay.ts';
+import { deliveriesOf, type OutgoingReply } from '../replies/deliveries.ts';
 import { splitReplyOf } from '../replies/splitLong.ts';
+import { mayBeReplaced, TurnReplaced } from './replaced.ts';
 import { snippetOf } from './snippet.ts';
 import type { Turn, TurnReply } from './types.ts';
-import type { WaitingRuns } from './waitingRuns.ts';
 
 const MAX_INPUT_SHOWN = 301;
 
@@ -32,18 +35,19 @@ function approvalNotice(pending: readonly PendingApproval[]): string {
   return `Before I go on, a person has to approve:\n${lines.join('\n')}\n\nReply “approve” or “reject”.`;
 }
 
-/** Of the calls that ended runs waited for, those that are still asked for, and those that nobody can decide any more. */
-function carriedOver(
-  calls: readonly string[],
-  asked: readonly PendingApproval[],
-): { waiting: string[]; dropped: string[] } {
-  const still = new Set(asked.map(({ id }) => id));
-  return { waiting: calls.filter((id) => still.has(id)), dropped: calls.filter((id) => !still.has(id)) };
-}
-
 /** The pause of a conversation that the agent has handed over to a person: it lasts until an operator ends it. */
 export function handOverOf({ isHandedOver, runtime }: Turn): Pause | null {
   return isHandedOver ? { by: 'agent', until: null, now: runtime.clock.now() } : null;
+}
+
+/** What goes out with the end of the turn, where its conversation is held over a channel. The web chat fetches its replies itself. */
+function channelEnd(
+  { channel, connectionId }: Turn,
+  reply: OutgoingReply,
+  messageCount: number | null,
+): TurnEnd['channel'] {
+  if (connectionId === null) return null;
+  return { connectionId, deliveries: channel === 'web_chat' ? [] : deliveriesOf(reply), messageCount };
 }
 
 /** Whether the workspace has storage left for a recording. Without any the reply is sent without sound, and the log says why. */
@@ -55,19 +59,20 @@ async function mayStoreSpeech({ db, workspaceId, runtime }: Turn): Promise<boole
 
 /**
  * Stores what the agent of the conversation came to: its reply, split and spoken as the agent is set, or the paused run with a reply
- * that asks for approvals. `runs` are those that waited when the turn began. Throws CONVERSATION_NOT_FOUND or UNAVAILABLE when the turn no
- * longer holds its conversation; nothing is stored then.
+ * that asks for approvals. `waiting` is the turn that waited until now, and `messageCount` that of the conversation when the turn took
+ * it. Throws CONVERSATION_NOT_FOUND or UNAVAILABLE when the turn no longer holds its conversation, and TurnReplaced when a message came
+ * that it is given up for; nothing is stored then.
  */
 export async function storeReply(
   { turn, model, onText }: AgentRun,
   { text, messages, paused }: RunOutcome,
-  { resumed, ended, waiting }: WaitingRuns,
+  { waiting: resumed, messageCount }: { waiting: WaitingTurn | null; messageCount: number },
 ): Promise<TurnReply> {
   const { db, workspaceId, runtime, snapshot, kind, steps, approvals, ui, timeZone } = turn;
-  const asked = paused ? waitingCalls(paused) : [];
+  const pendingApprovals = paused ? waitingCalls(paused) : [];
   let content = text;
-  if (asked.length > 0 && turn.approvalsBy === 'user') {
-    const notice = approvalNotice(asked);
+  if (paused) {
+    const notice = approvalNotice(pendingApprovals);
     const addition = content === '' ? notice : `\n\n${notice}`;
     onText?.(addition);
     content += addition;
@@ -86,13 +91,15 @@ export async function storeReply(
       : null;
   const transcript = paused ? null : transcriptOf(messages);
   const now = runtime.clock.now();
+  const contents = replies.map((reply) => reply.content);
+  const delaysMs = replyDelays(snapshot, contents, Math.random);
   const isFollowUp = kind === 'follow_up';
   const sent = turn.followUpsSent + (isFollowUp ? 1 : 0);
   const end: TurnEnd = {
     replies,
     ui,
     isFollowUp,
-    isOfAutomation: waiting.length === 0 && turn.externalUserId.startsWith(AUTOMATION_USER),
+    isOfAutomation: turn.externalUserId.startsWith(AUTOMATION_USER),
     now,
     snippet: snippetOf(replies.at(-1)?.content ?? ''),
     audioKey: audio?.key ?? null,
@@ -106,12 +113,15 @@ export async function storeReply(
     transcript: transcript && storedTranscript(transcript),
     paused: paused && { state: storedPausedRun(paused), approvals },
     // Calls that a removed sub-agent asked for can no longer be decided.
-    resumed: resumed && { turnIds: ended.turnIds, ...carriedOver(ended.calls, asked) },
+    resumed: resumed && { turnId: resumed.id, waiting: pendingApprovals.map(({ id }) => id) },
     pause: handOverOf(turn),
-    followUpAt:
-      paused || waiting.length > 0 ? null : nextFollowUp(snapshot, { from: now, after: kind, sent, timeZone }),
+    channel: channelEnd(
+      turn,
+      { messages: replies, delaysMs, ui, audioKey: audio?.key ?? null, now },
+      !resumed && mayBeReplaced(turn) ? messageCount : null,
+    ),
+    followUpAt: paused ? null : nextFollowUp(snapshot, { from: now, after: kind, sent, timeZone }),
   };
-  const contents = replies.map((reply) => reply.content);
   const replyOf = (stored: { conversation: ConversationRow; messages: MessageRow[] }): TurnReply => {
     const last = stored.messages.at(-1);
     if (!last) throw new Error('A turn was stored without a reply.');
@@ -121,18 +131,19 @@ export async function storeReply(
       model,
       usage: steps.usage,
       toolCalls: steps.toolCalls,
-      pendingApprovals: [...waiting, ...asked],
-      delaysMs: replyDelays(snapshot, contents, Math.random),
+      pendingApprovals,
+      delaysMs,
       durationMs: Math.round(performance.now() - turn.startedAt),
     };
   };
-  const reply = await finish(turn, end, replyOf);
+  const reply = (await finish(turn, end, replyOf)) ?? (await finishUnlessReplaced(turn, end, replyOf));
   if (!reply) {
     if (audio) await runtime.files.delete(audio.key).catch(() => {});
     // It was deleted, or this process had no database for so long that another turn took the conversation.
     if (await findConversation(db, workspaceId, turn.conversationId)) throw fault('UNAVAILABLE');
     throw fault('CONVERSATION_NOT_FOUND');
   }
+  if (end.channel && end.channel.deliveries.length > 0) runtime.onDeliveries?.(workspaceId, turn.conversationId);
   return reply;
 }
 
@@ -157,4 +168,18 @@ async function finish(
     await storeAnswer(trx, keyed.claim, keyed.answerOf(reply));
     return reply;
   });
+}
+
+/**
+ * Stores the end of a turn that knew another number of messages, since its conversation got some meanwhile: notes that start no turn. Throws
+ * TurnReplaced when one of them waits for an answer. Undefined when the conversation is lost, as above.
+ */
+async function finishUnlessReplaced(
+  turn: Turn,
+  end: TurnEnd,
+  replyOf: (stored: { conversation: ConversationRow; messages: MessageRow[] }) => TurnReply,
+): Promise<TurnReply | undefined> {
+  if (!end.channel || end.channel.messageCount === null) return undefined;
+  if (await hasUnansweredBeside(turn.db, turn)) throw new TurnReplaced();
+  return finish(turn, { ...end, channel: { ...end.channel, messageCount: null } }, replyOf);
 }

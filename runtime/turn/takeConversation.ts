@@ -21,7 +21,7 @@ const FIRST_WAIT_MS = 25;
 const MAX_WAIT_MS = 250;
 const NO_USAGE = { inputTokens: 0, outputTokens: 0, costUsd: 0 };
 
-/** Thrown for a turn without a message that is not needed: another one has done its work, or is about to. */
+/** Thrown for a turn without a message of a request that is not needed: another one has done its work, or is about to. */
 export class TurnNotDue extends Error {}
 
 /**
@@ -34,16 +34,16 @@ export async function takeConversation(
   turn: Turn,
   message: UserMessage | null,
   maxHistoryBytes: number,
-): Promise<Pick<Claim, 'history' | 'waiting'> & { release: () => void }> {
+): Promise<Pick<Claim, 'history' | 'waiting'> & { messageCount: number; release: () => void }> {
   if (turn.request.conversationId === undefined && message) {
     await begin(turn, message);
-    return { history: [], waiting: [], release: () => {} };
+    return { history: [], waiting: null, messageCount: 1, release: () => {} };
   }
   let release = () => {};
   try {
     release = await waitForEarlierTurns(turn);
-    const { history, waiting } = await claim(turn, message, maxHistoryBytes);
-    return { history, waiting, release };
+    const { history, waiting, messageCount } = await claim(turn, message, maxHistoryBytes);
+    return { history, waiting, messageCount, release };
   } catch (error) {
     release();
     if (message && isTimeout(turn, error)) await storeTimedOut(turn, message);
@@ -52,7 +52,10 @@ export async function takeConversation(
 }
 
 /** What a turn needs of the conversation that it took. The metadata of a new one is that of the message. */
-type TakenConversation = Pick<ConversationRow, 'external_user_id' | 'channel' | 'follow_ups_sent'> & {
+type TakenConversation = Pick<
+  ConversationRow,
+  'external_user_id' | 'follow_ups_sent' | 'connection_id' | 'channel' | 'message_count'
+> & {
   metadata: Record<string, unknown> | null;
 };
 
@@ -83,7 +86,7 @@ export async function takeAtOnce(
     if (!begun) return undefined;
     noteCount(turn, start, true);
     const conversation = { ...begun.conversation, metadata: null };
-    return { conversation, memories: begun.memories, history: [], waiting: [], release: () => {} };
+    return { conversation, memories: begun.memories, history: [], waiting: null, release: () => {} };
   }
   const release = await runtime.turns.queue(conversationId, controller.signal);
   try {
@@ -184,21 +187,25 @@ async function waitForEarlierTurns(turn: Turn): Promise<() => void> {
 }
 
 /** Takes the conversation as soon as no turn of another replica holds it. */
-async function claim(turn: Turn, message: UserMessage | null, maxHistoryBytes: number): Promise<Claim> {
-  const { db, workspaceId, conversationId, kind, controller } = turn;
+async function claim(
+  turn: Turn,
+  message: UserMessage | null,
+  maxHistoryBytes: number,
+): Promise<Claim & { messageCount: number }> {
+  const { db, workspaceId, conversationId, kind, request, controller } = turn;
   for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, MAX_WAIT_MS)) {
     controller.signal.throwIfAborted();
     const start = startOf(turn, message);
     const attempt = await claimConversation(db, start, { historyBytes: maxHistoryBytes });
     noteCount(turn, start, attempt.quotaTaken);
-    if (attempt.conversation) return attempt;
+    if (attempt.conversation) return { ...attempt, messageCount: attempt.conversation.message_count };
     const conversation = await findConversation(db, workspaceId, conversationId);
     if (!conversation) throw fault('CONVERSATION_NOT_FOUND');
     if (conversation.is_ended) throw fault('CONVERSATION_ENDED');
     if (isPausedAt(conversation, start.now)) throw fault('CONVERSATION_PAUSED');
     // The turn that runs may leave a decision that came meanwhile to this one. Only its end shows whether it does.
     const mayComeDue = kind === 'continuation' && attempt.held;
-    if (kind !== 'message' && !mayComeDue) throw new TurnNotDue();
+    if ((kind !== 'message' || request.inbound) && !mayComeDue) throw new TurnNotDue();
     await untilAborted(sleep(waitMs), controller.signal);
   }
 }

@@ -14,8 +14,8 @@ const RENEW_MS = 5_000;
 export class TurnRegistry {
   readonly #system: Kysely<DB>;
   readonly #turns = new Set<AbortController>();
-  /** The turns that hold a conversation, each with the controller that ends it. */
-  readonly #held = new Map<HeldTurn, AbortController>();
+  /** The turns that hold a conversation, each with the controller that ends it, and what gives it up for a newer message. */
+  readonly #held = new Map<HeldTurn, { controller: AbortController; replace: (() => void) | undefined }>();
   readonly #queues = new Map<string, Promise<void>>();
   #renewal: NodeJS.Timeout | undefined;
   #whenIdle: (() => void)[] = [];
@@ -39,10 +39,16 @@ export class TurnRegistry {
 
   /**
    * Renews the turn's lease on its conversation while the work is done. When another turn has taken the conversation all the same, the
-   * controller is aborted with UNAVAILABLE: what the turn still did could not be stored.
+   * controller is aborted with UNAVAILABLE: what the turn still did could not be stored. `replace` is called when a message has come that
+   * the turn does not answer.
    */
-  async holding<T>(turn: HeldTurn, controller: AbortController, work: () => Promise<T>): Promise<T> {
-    this.#held.set(turn, controller);
+  async holding<T>(
+    turn: HeldTurn,
+    controller: AbortController,
+    work: () => Promise<T>,
+    replace?: () => void,
+  ): Promise<T> {
+    this.#held.set(turn, { controller, replace });
     this.#renewal ??= setInterval(() => void this.#renew(), RENEW_MS).unref();
     try {
       return await work();
@@ -81,6 +87,11 @@ export class TurnRegistry {
     return release;
   }
 
+  /** A message has come to the conversation: a turn of it that has called no tool yet, in this process, is given up. */
+  replace(conversationId: string): void {
+    for (const [turn, { replace }] of this.#held) if (turn.conversationId === conversationId) replace?.();
+  }
+
   /** Whether the next turn of this conversation would have to wait in this process. */
   isQueued(conversationId: string): boolean {
     return this.#queues.has(conversationId);
@@ -102,7 +113,8 @@ export class TurnRegistry {
     try {
       const turns = [...this.#held.keys()];
       const renewed = await renewLeases(this.#system, turns);
-      for (const turn of turns) if (!renewed.has(turn.turnId)) this.#held.get(turn)?.abort(fault('UNAVAILABLE'));
+      for (const turn of turns)
+        if (!renewed.has(turn.turnId)) this.#held.get(turn)?.controller.abort(fault('UNAVAILABLE'));
     } catch {
       // The database is out of reach. The next renewal tries again; a lease outlives several of them.
     }

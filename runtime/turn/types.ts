@@ -4,6 +4,7 @@ import type { ApprovalRequest } from '../../db/queries/turns/approvals.ts';
 import type { TurnUsage } from '../../db/queries/turns/finishTurn.ts';
 import type { Claim, HeldTurn } from '../../db/queries/turns/turns.ts';
 import type { KeptAnswer, KeyClaim } from '../../db/queries/workspaces/idempotencyKeys.ts';
+import type { StoredInboundFile } from '../../db/stored/inboundFile.ts';
 import type { PendingApproval } from '../agent/paused.ts';
 import type { CalledTool, StepLog } from '../agent/stepLog.ts';
 import type { AttachmentInput } from '../files/attachments.ts';
@@ -12,7 +13,6 @@ import type { ModelDescriptor } from '../models/catalogue.ts';
 import type { Resources } from '../resources/resources.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
 import type { WorkspaceRuntime } from '../runtime.ts';
-import type { ApprovalsBy } from './approvalsBy.ts';
 import type { ReadMessage } from './readMessage.ts';
 
 /*
@@ -38,6 +38,8 @@ export interface TurnRequest {
   autoApprove?: boolean;
   /** Of a message whose ids were chosen before it: that of an execution, which may be tried again. */
   prepared?: PreparedMessage;
+  /** The turn answers these, and not `content` and `attachments`. */
+  inbound?: InboundTurn;
   /** Of a request with an Idempotency-Key. */
   keyed?: KeyedTurn | undefined;
 }
@@ -51,6 +53,23 @@ export interface PreparedMessage {
   modelText: string | null;
   /** An earlier attempt has stored it. */
   isStored: boolean;
+}
+
+/** What a person sent over a channel since the last turn. It is stored in the conversation already, and one turn answers all of it. */
+export interface InboundTurn {
+  /** In the order in which they are read; at least one. */
+  messages: readonly InboundMessage[];
+  /** Whether the turn ends with `TurnReplaced` when another message comes, as long as none of its tools was called. */
+  isReplaceable: boolean;
+}
+
+/** A stored message of a person, and the files that came with it. */
+export interface InboundMessage {
+  id: string;
+  content: string;
+  /** What the model reads in place of the content, where something must be said of it; null = the content. */
+  modelText: string | null;
+  files: readonly StoredInboundFile[];
 }
 
 /** A turn that is run once for each Idempotency-Key. A retry after a failure answers the message that is stored already. */
@@ -95,8 +114,8 @@ export interface Turn extends WorkspaceRuntime, HeldTurn {
   /** The slash command that the message invokes, and the text that it expands to. */
   readonly command: { id: string; text: string } | null;
   readonly decisions: Decisions;
-  /** Who decides on calls that wait for an approval. */
-  readonly approvalsBy: ApprovalsBy;
+  /** The channel connection over which it is held; null for the API. */
+  readonly connectionId: string | null;
   /** Follow-ups sent in the conversation so far. */
   readonly followUpsSent: number;
   /** Of the workspace: an IANA name. */
@@ -123,6 +142,8 @@ export interface Turn extends WorkspaceRuntime, HeldTurn {
 
 /** What a turn has when it holds its conversation. */
 export interface Beginning extends Pick<Claim, 'history' | 'waiting'> {
+  /** Of the conversation, when the turn took it. */
+  messageCount: number;
   resources: Resources;
   message: ReadMessage;
   /** The passages for the prompt; the search may still run. */
@@ -142,7 +163,7 @@ export interface TurnReply {
   /** Over all steps and sub-agents. */
   usage: TurnUsage;
   toolCalls: CalledTool[];
-  /** Calls of the conversation that wait for a person. */
+  /** Calls that wait for a person. */
   pendingApprovals: PendingApproval[];
   /** Milliseconds to wait before each message, where it is sent through a channel. */
   delaysMs: number[];

@@ -36,6 +36,7 @@ test('a conversation that fails repeatedly is no longer continued by itself, and
     runtime: app.service.runtime,
     clock: app.clock,
     logger: pino({ level: 'silent' }),
+    jobs: app.service.queue,
     signal: new AbortController().signal,
   };
   server.fallback = { status: 500 };

@@ -192,6 +192,7 @@ const jobContext = (of = app) => ({
   runtime: of.service.runtime,
   clock: of.clock,
   logger: pino({ level: 'silent' }),
+  jobs: of.service.queue,
   signal: new AbortController().signal,
 });
 

@@ -30,6 +30,7 @@ const contextOf = (signal = new AbortController().signal): JobContext => ({
   runtime: app.service.runtime,
   clock,
   logger: pino({ level: 'silent' }),
+  jobs: app.service.queue,
   signal,
 });
 const run = (id: string, signal?: AbortSignal) => job.run(dataOf(id), contextOf(signal));

@@ -22,14 +22,14 @@ const MESSAGES_WITH_TRANSCRIPT = 20;
 
 /**
  * SQL value: the newest messages of a conversation as JSON of HistoryRow, oldest first, as far back as `maxBytes` of text reach;
- * null when there are none. The caller counts tokens; this limit only saves reading what cannot fit. `answeredId` is left out: the
- * message that the turn answers, when it was stored before.
+ * null when there are none. The caller counts tokens; this limit only saves reading what cannot fit. `answered` are left out: the
+ * messages that the turn answers, when they were stored before.
  */
 export function historyJson(
   workspaceId: string,
   conversationId: string,
   maxBytes: number,
-  answeredId: string | null = null,
+  answered: readonly string[] = [],
 ): RawBuilder<HistoryRow[] | null> {
   return sql`(
     select json_agg(json_build_object('role', role, 'content', content, 'author', author, 'attachments', attachments, 'turn_id', turn_id,
@@ -40,7 +40,7 @@ export function historyJson(
         row_number() over newest_first as place, row_number() over (partition by turn_id, role order by seq) = 1 as first_of_turn
       from (
         select role, coalesce(model_text, content) as content, author, attachments, turn_id, seq from messages
-        where workspace_id = ${workspaceId} and conversation_id = ${conversationId} ${answeredId === null ? sql`` : sql`and id <> ${answeredId}`}
+        where workspace_id = ${workspaceId} and conversation_id = ${conversationId} ${answered.length === 0 ? sql`` : sql`and id <> all (${answered}::uuid[])`}
         order by seq desc limit ${sql.lit(MAX_MESSAGES)}
       ) newest
       window newest_first as (order by seq desc)

@@ -3,6 +3,7 @@ import type { DB } from '../../../generated/db.ts';
 import type { PausedRunFormat2 } from '../../stored/pausedRun.ts';
 import type { TranscriptFormat2 } from '../../stored/transcript.ts';
 import { completingExecution } from '../automations/completeExecution.ts';
+import { endingOverChannel, type NewDelivery } from '../channels/turnEnd.ts';
 import type { ConversationRow } from '../conversations/conversations.ts';
 import type { MessageRow } from '../conversations/messages.ts';
 import { type Pause, pausing } from '../conversations/pause.ts';
@@ -46,12 +47,11 @@ export interface TurnEnd {
   transcript: TranscriptFormat2 | null;
   /** Not null: the turn waits for these approvals, and continues from `state`. */
   paused: { state: PausedRunFormat2; approvals: readonly ApprovalRequest[] } | null;
-  /**
-   * The earlier turns that wait no longer, since this one continued one of them. Of the approvals that they waited for, those in `waiting`
-   * are this turn's from now on, and those in `dropped` can no longer be decided.
-   */
-  resumed: { turnIds: readonly string[]; waiting: readonly string[]; dropped: readonly string[] } | null;
+  /** The earlier turn that this one continued: it waits no longer. Only the approvals in `waiting` can still be decided. */
+  resumed: { turnId: string; waiting: readonly string[] } | null;
   followUpAt: Date | null;
+  /** Of a conversation over a channel: what goes out, and that the messages which the turn answers are answered; null for the API. */
+  channel: ChannelEnd | null;
   /** Whether an execution of an automation began the conversation. It is completed with this turn, unless the turn waits. */
   isOfAutomation: boolean;
   /** Not null: the agent handed the conversation over to a person. */
@@ -61,11 +61,20 @@ export interface TurnEnd {
   now: Date;
 }
 
+/** What is stored with the end of a turn over a channel. */
+export interface ChannelEnd {
+  connectionId: string;
+  /** In the order in which they are sent. */
+  deliveries: readonly NewDelivery[];
+  /** Not null: nothing is stored unless the conversation has so many messages, which are those that the turn knows. */
+  messageCount: number | null;
+}
+
 const USAGE_COLUMNS = ['input_tokens', 'output_tokens', 'cost_usd', 'cost_ops'] as const;
 
 /**
  * Stores the replies with their usage and the last steps, counts them to the conversation and frees it: one statement, so all or
- * nothing. Undefined when the turn no longer holds the conversation or it is deleted; then nothing is stored.
+ * nothing. Undefined when the turn no longer holds the conversation, it is deleted, or it has another number of messages; then nothing is stored.
  */
 export async function finishTurn(
   db: Kysely<DB>,
@@ -95,6 +104,7 @@ export async function finishTurn(
         cost_usd = cost_usd + ${usage.costUsd}, follow_up_at = ${end.followUpAt},
         follow_ups_sent = follow_ups_sent + ${end.isFollowUp ? 1 : 0}::int ${alsoPausing(end.pause)}
       where workspace_id = ${workspaceId} and id = ${conversationId} and turn_id = ${turnId} and ${notDeletedByKey()}
+        ${end.channel && end.channel.messageCount !== null ? sql`and message_count = ${end.channel.messageCount}` : sql``}
       returning *
     ), turn as (
       update turns set status = ${paused ? 'waiting' : 'done'}, ended_at = greatest(started_at, ${now}),
@@ -116,17 +126,15 @@ export async function finishTurn(
       resumed
         ? sql`, resumed as (
       update turns set status = 'done', paused = null
-      where workspace_id = ${workspaceId} and id = any (${resumed.turnIds}::uuid[]) and status = 'waiting' and exists (select from conversation)
+      where workspace_id = ${workspaceId} and id = ${resumed.turnId} and status = 'waiting' and exists (select from conversation)
     ), withdrawn as (
       update approvals set status = 'rejected', decided_at = ${now}, decided_by = 'message'
-      where workspace_id = ${workspaceId} and id = any (${resumed.dropped}::uuid[]) and status = 'pending'
-        and exists (select from conversation)
-    ), kept as (
-      update approvals set turn_id = ${turnId}
-      where workspace_id = ${workspaceId} and id = any (${resumed.waiting}::uuid[]) and exists (select from conversation)
+      where workspace_id = ${workspaceId} and conversation_id = ${conversationId} and status = 'pending'
+        and id <> all (${resumed.waiting}::uuid[]) and exists (select from conversation)
     )`
         : sql``
     }
+    ${end.channel ? sql`, ${endingOverChannel(turn, end, end.channel)}` : sql``}
     ${end.isOfAutomation && !paused ? sql`, ${completingExecution(workspaceId, conversationId, now)}` : sql``}
     select * from conversation`;
   const { rows } = await withStepsPartition(db, turnId, () => statement.execute(db));

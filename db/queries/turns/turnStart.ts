@@ -48,6 +48,17 @@ export function companions({
       update messages set turn_id = ${turnId}, model_text = ${message?.modelText ?? null}, attachments = ${JSON.stringify(message?.attachments ?? [])}
       where workspace_id = ${workspaceId} and id = ${message?.id ?? null} and exists (select from conversation)
     )`;
+  const inbound = message?.inbound;
+  const joined = () => sql`, message as (
+      update messages set turn_id = ${turnId}, model_text = answered.model_text, attachments = answered.attachments
+      from jsonb_to_recordset(${JSON.stringify(inbound?.map(({ id, modelText, attachments }) => ({ id, model_text: modelText, attachments })))}::jsonb)
+        as answered (id uuid, model_text text, attachments jsonb)
+      where messages.workspace_id = ${workspaceId} and messages.id = answered.id and exists (select from conversation)
+    ), inbound as (
+      update inbound_messages set turn_id = ${turnId}
+      where workspace_id = ${workspaceId} and conversation_id = ${conversationId} and status = 'taken'
+        and message_id = any (${inbound?.map(({ id }) => id)}::uuid[]) and exists (select from conversation)
+    )`;
   const said =
     message &&
     sql`, message as (
@@ -66,5 +77,5 @@ export function companions({
     claim &&
     message &&
     sql`, begun as (${notingBegun(claim, { conversationId, messageId: message.id, turnId })} and exists (select from conversation))`;
-  return sql`${turn}${message?.isStored ? answered() : (said ?? sql``)}${command ?? sql``}${begun ?? sql``}`;
+  return sql`${turn}${inbound ? joined() : message?.isStored ? answered() : (said ?? sql``)}${command ?? sql``}${begun ?? sql``}`;
 }

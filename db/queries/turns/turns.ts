@@ -34,7 +34,12 @@ export interface UserMessage {
   snippet: string;
   /** Whether an earlier turn has stored it, which failed or whose process died: it is answered then, and not stored again. */
   isStored: boolean;
+  /** Of a person on a channel: all messages that the turn answers, this one among them. They are stored. */
+  inbound?: readonly InboundAnswered[];
 }
+
+/** A message of a person on a channel, as it is stored with the turn that answers it. */
+export interface InboundAnswered extends Pick<UserMessage, 'id' | 'modelText' | 'attachments'> {}
 
 /** A turn that begins, and the message that it answers. */
 export interface TurnStart extends HeldTurn {
@@ -121,8 +126,7 @@ export interface Claim {
   history: HistoryRow[];
   /** Empty unless they were asked for. */
   memories: MemoryFact[];
-  /** The turns that wait, the oldest first. */
-  waiting: WaitingTurn[];
+  waiting: WaitingTurn | null;
   /** Whether another turn holds the conversation. */
   held: boolean;
 }
@@ -140,18 +144,35 @@ function addingSpent(spent: RawBuilder<unknown>): RawBuilder<unknown> {
         cost_usd = cost_usd + coalesce((${spent} ->> 'cost')::numeric, 0)`;
 }
 
-/** SQL condition: what a turn without a message needs to find in order to run. */
-function condition({ kind, now, workspaceId }: TurnStart): RawBuilder<unknown> {
+/** SQL condition: what a turn that no request asks for needs to find in order to run. */
+function condition({ kind, now, workspaceId, conversationId, message }: TurnStart): RawBuilder<unknown> {
   switch (kind) {
     case 'message':
-      return sql``;
+      return message?.inbound ? awaitsAnswer(workspaceId, conversationId, message.inbound) : sql``;
     case 'follow_up':
       return sql`and follow_up_at <= ${now}`;
     case 'continuation':
       return sql`and exists (select from turns t where t.workspace_id = ${workspaceId}
-          and t.conversation_id = conversations.id and t.paused is not null
-          and not exists (select from approvals a where a.workspace_id = ${workspaceId} and a.turn_id = t.id and a.status = 'pending'))`;
+          and t.conversation_id = conversations.id and t.paused is not null)
+        and not exists (select from approvals a where a.workspace_id = ${workspaceId}
+          and a.conversation_id = conversations.id and a.status = 'pending')`;
   }
+}
+
+/** SQL condition: no other turn has answered these. */
+function awaitsAnswer(
+  workspaceId: string,
+  conversationId: string,
+  messages: readonly InboundAnswered[],
+): RawBuilder<unknown> {
+  return sql`and (select count(*) from inbound_messages i where i.workspace_id = ${workspaceId} and i.conversation_id = ${conversationId}
+        and i.status = 'taken' and i.message_id = any (${messages.map(({ id }) => id)}::uuid[])) = ${messages.length}`;
+}
+
+/** The stored messages that the turn answers: they are no history. */
+function answeredIds(message: UserMessage | null): string[] {
+  if (message?.inbound) return message.inbound.map(({ id }) => id);
+  return message?.isStored ? [message.id] : [];
 }
 
 /** SQL condition: a turn can take the row of `conversations`. */
@@ -198,7 +219,7 @@ async function claimFree(
       counted: boolean;
       history: HistoryRow[] | null;
       memories: MemoryFact[] | null;
-      waiting: WaitingTurn[] | null;
+      waiting: WaitingTurn | null;
       held: boolean | null;
       expired: boolean | null;
     } & ConversationRow
@@ -218,9 +239,9 @@ async function claimFree(
     )${companions(start)}
     select ${usesQuota ? quotaTaken : sql.lit(true)} as quota_taken,
       ${usesQuota ? sql`exists (select from taken)` : sql.lit(false)} as counted,
-      case when conversation.id is not null then ${historyJson(workspaceId, conversationId, historyBytes, message?.isStored ? message.id : null)} end as history,
-      case when conversation.id is not null then (select json_agg(json_build_object('id', id, 'paused', paused) order by id) from turns
-        where workspace_id = ${workspaceId} and conversation_id = ${conversationId} and paused is not null) end as waiting,
+      case when conversation.id is not null then ${historyJson(workspaceId, conversationId, historyBytes, answeredIds(message))} end as history,
+      case when conversation.id is not null then (select json_build_object('id', id, 'paused', paused) from turns
+        where workspace_id = ${workspaceId} and conversation_id = ${conversationId} and paused is not null limit 1) end as waiting,
       case when conversation.id is not null then ${memoriesOf(start)} end as memories, seen.held, seen.expired, conversation.*
     from (select 1) as one left join seen on true left join conversation on true`.execute(db);
   const row = rows[0];
@@ -233,7 +254,7 @@ async function claimFree(
     conversation: conversation.id === null ? undefined : (conversation as ConversationRow),
     history: history ?? [],
     memories: memories ?? [],
-    waiting: waiting ?? [],
+    waiting,
     held: held === true,
     expired: expired === true,
   };

@@ -17,6 +17,7 @@ export function contextOf({ database, service, clock }: TestApp): JobContext {
     runtime: service.runtime,
     clock,
     logger: pino({ level: 'silent' }),
+    jobs: service.queue,
     signal: new AbortController().signal,
   };
 }

@@ -91,7 +91,6 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
       channels: options.channels ?? channelSettingsFromEnv({}),
       webSearch: options.webSearch ?? {},
       nameServers: options.nameServers ?? [],
-      trustedProxies: 0,
       storage: undefined,
       backgroundTurns: options.backgroundTurns ?? 64,
       keepStepsDays: 90,

@@ -24,6 +24,7 @@ function contextOf({ database, service, clock }: TestApp): JobContext {
     runtime: service.runtime,
     clock,
     logger: pino({ level: 'silent' }),
+    jobs: service.queue,
     signal: new AbortController().signal,
   };
 }

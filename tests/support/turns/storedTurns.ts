@@ -47,6 +47,7 @@ export function turnEnd(content: string, given: Partial<TurnEnd> = {}): TurnEnd 
     followUpAt: null,
     isOfAutomation: false,
     pause: null,
+    channel: null,
     isFollowUp: false,
     now: new Date(),
     ...given,

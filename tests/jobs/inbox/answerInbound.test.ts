@@ -1,0 +1,61 @@
+import { said, transcript } from '../../http/messages/turns.ts';
+import { messageEvent } from '../../support/channels/events.ts';
+import { useInbox, workInbox } from '../../support/channels/inbox.ts';
+
+const here = useInbox();
+
+const at = (seconds: number) => ({ sentAt: new Date(Date.UTC(2026, 0, 1, 12, 0, seconds)).toISOString() });
+
+describe('a message of a person', () => {
+  test('is stored, answered and sent, once', async () => {
+    const connection = await here.connect();
+    const event = messageEvent('4915112345', { text: 'Where is my order?' });
+    await here.receive(connection, event, event);
+    await workInbox(here.app);
+    await here.receive(connection, event);
+    await workInbox(here.app);
+    const [conversation] = await here.conversations(connection);
+    expect(conversation).toMatchObject({ channel: 'z_api', external_user_id: '4915112345', turn_id: null });
+    expect(await transcript(here.app, conversation?.id ?? '')).toEqual([
+      'user: Where is my order?',
+      'assistant: Hello from the model.',
+    ]);
+    expect(here.zApi.messages.map(({ phone, content }) => [phone, content])).toEqual([
+      ['4915112345', 'Hello from the model.'],
+    ]);
+    expect(await here.inbound(connection)).toMatchObject([{ status: 'answered' }]);
+    expect(await here.deliveries(connection)).toMatchObject([
+      { status: 'sent', provider_message_id: here.zApi.messages[0]?.messageId },
+    ]);
+    expect(here.server.requests).toHaveLength(1);
+  });
+
+  test('several that wait are answered by one turn, in the order in which they were sent', async () => {
+    const connection = await here.connect();
+    await here.receive(
+      connection,
+      messageEvent('49170', { text: 'third', ...at(3) }),
+      messageEvent('49170', { text: 'first', ...at(1) }),
+      messageEvent('49170', { text: 'second', ...at(2) }),
+    );
+    await workInbox(here.app);
+    expect(said(here.server.requests[0]).at(-1)).toBe('user: first\n\nsecond\n\nthird');
+    const [conversation] = await here.conversations(connection);
+    expect(await transcript(here.app, conversation?.id ?? '')).toEqual([
+      'user: first',
+      'user: second',
+      'user: third',
+      'assistant: Hello from the model.',
+    ]);
+    // The next turn reads them as history.
+    await here.receive(connection, messageEvent('49170', { text: 'fourth', ...at(4) }));
+    await workInbox(here.app);
+    expect(said(here.server.requests[1]).slice(-5)).toEqual([
+      'user: first',
+      'user: second',
+      'user: third',
+      'assistant: Hello from the model.',
+      'user: fourth',
+    ]);
+  });
+});
