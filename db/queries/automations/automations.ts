@@ -137,3 +137,24 @@ export function selectExecutions(
     page,
   );
 }
+
+/** For how long a sender's key stands for the execution that it began. */
+const KEY_MS = 24 * 3_600_000;
+
+/** The execution that a request with this key has begun within 24 hours before `now`. */
+export function findExecutionOfKey(
+  db: Kysely<DB>,
+  workspaceId: string,
+  automationId: string,
+  requestKey: Buffer,
+  now: Date,
+): Promise<Selectable<AutomationExecutions> | undefined> {
+  return db
+    .selectFrom('automation_executions')
+    .selectAll()
+    .where('workspace_id', '=', workspaceId)
+    .where('automation_id', '=', automationId)
+    .where('request_key', '=', requestKey)
+    .where('started_at', '>', new Date(now.getTime() - KEY_MS))
+    .executeTakeFirst();
+}

@@ -53,3 +53,15 @@ export async function returnToQuota(db: Kysely<DB>, workspaceId: string, turnId:
     db,
   );
 }
+
+/** Whether the workspace has used its quota of the month. Nothing is taken. */
+export async function isQuotaUsed(db: Kysely<DB>, workspaceId: string, now: Date): Promise<boolean> {
+  const month = monthOf(now);
+  const { rows } = await sql<{ used: boolean }>`
+    select operation_limit is not null and operation_limit <= coalesce(
+      (select operations from operation_usage where workspace_id = ${workspaceId} and month = ${month}::date),
+      (select sum(cost_ops) from messages
+        where workspace_id = ${workspaceId} and cost_ops > 0 and sent_at >= ${month}::date::timestamp at time zone 'UTC'), 0) as used
+    from workspaces where id = ${workspaceId}`.execute(db);
+  return rows[0]?.used === true;
+}
