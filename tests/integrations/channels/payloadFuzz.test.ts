@@ -5,6 +5,7 @@ import { channelSettingsFromEnv } from '../../../integrations/channels/settings.
 import { WhatsappProvider } from '../../../integrations/channels/whatsapp/whatsapp.ts';
 import { ZApiProvider } from '../../../integrations/channels/zApi/zApi.ts';
 import { postOf } from '../../support/channels/accounts.ts';
+import { mutatedWebhooks, randomFrom } from '../../support/channels/mutatedWebhooks.ts';
 import { BUSINESS_ID, PHONE_NUMBER_ID, WHATSAPP_WEBHOOKS } from '../../support/channels/whatsappPayloads.ts';
 import { INSTANCE_ID, ZAPI_WEBHOOKS } from '../../support/channels/zApiPayloads.ts';
 
@@ -20,104 +21,6 @@ const account = {
   config: { phoneNumberId: PHONE_NUMBER_ID, businessAccountId: BUSINESS_ID, instanceId: INSTANCE_ID },
   credentials: { appSecret: APP_SECRET, accessToken: 'token-0123456789', verifyToken: 'verify-me' },
 };
-
-/** Numbers that look random and are the same in each run (mulberry32). */
-function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
-const LONG = 'x'.repeat(70_000);
-const STRANGE: readonly unknown[] = [
-  null,
-  true,
-  false,
-  0,
-  -1,
-  1e308,
-  1.5,
-  '',
-  ' ',
-  '\u0000',
-  '\ud800',
-  'a\u0000b\udfffc',
-  LONG,
-  '😀'.repeat(300),
-  [],
-  {},
-  [[[]]],
-  [null],
-  { toString: 'x' },
-  { __proto__: { text: 'x' } },
-  { constructor: { prototype: {} } },
-  'constructor',
-  '__proto__',
-  'toString',
-  'hasOwnProperty',
-  '99999999999999999999',
-  '1772445600',
-  '-5',
-  'US.1',
-  '81896604192873@lid',
-  '120363166555745933@newsletter',
-  'text',
-  'image',
-  'system',
-  'interactive',
-  'edit',
-  'order',
-  'contacts',
-  'unsupported',
-  'failed',
-  'READ',
-  'ReceivedCallback',
-  'http://[',
-];
-
-const STRANGE_NAMES = STRANGE.filter((each) => typeof each === 'string');
-
-/** A copy with some values replaced, removed, repeated, nested or moved. */
-function mutate(value: unknown, random: () => number): unknown {
-  const pick = <T>(list: readonly T[]): T | undefined => list[Math.floor(random() * list.length)];
-  const walk = (node: unknown, depth: number): unknown => {
-    if (random() < 0.04) return pick(STRANGE);
-    if (Array.isArray(node)) {
-      const items = node.map((each) => walk(each, depth + 1));
-      if (random() < 0.05) items.push(...items);
-      if (random() < 0.03) return Object.fromEntries(items.entries());
-      return random() < 0.03 ? items[0] : items;
-    }
-    if (typeof node !== 'object' || node === null) return random() < 0.02 ? [node] : node;
-    const entries = Object.entries(node).flatMap(([key, inner]): [string, unknown][] => {
-      const chance = random();
-      if (chance < 0.03) return [];
-      if (chance < 0.05) return [[pick(STRANGE_NAMES) ?? '', walk(inner, depth + 1)]];
-      return [[key, walk(inner, depth + 1)]];
-    });
-    return Object.fromEntries(entries);
-  };
-  return walk(value, 0);
-}
-
-/** The bytes of a mutated webhook; some are cut or broken, too. */
-function* bodies(webhooks: Readonly<Record<string, unknown>>, seed: number): Generator<Buffer> {
-  const random = randomFrom(seed);
-  const all = Object.values(webhooks);
-  for (let count = 0; count < MUTATIONS; count += 1) {
-    const body = Buffer.from(JSON.stringify(mutate(all[count % all.length], random)) ?? 'undefined');
-    const chance = random();
-    if (chance < 0.05) yield body.subarray(0, Math.floor(random() * body.length));
-    else if (chance < 0.1) {
-      for (let byte = 0; byte < 3; byte += 1) body[Math.floor(random() * body.length)] = Math.floor(random() * 256);
-      yield body;
-    } else yield body;
-  }
-}
 
 /** What is wrong with an event, as the database and its readers see it; undefined when nothing is. */
 function wrongIn(event: InboundEvent): string | undefined {
@@ -143,7 +46,7 @@ function wrongIn(event: InboundEvent): string | undefined {
 
 function check(provider: ChannelProvider, webhooks: Readonly<Record<string, unknown>>, seed: number) {
   const kinds: Record<string, number> = {};
-  for (const body of bodies(webhooks, seed)) {
+  for (const body of mutatedWebhooks(webhooks, { seed, count: MUTATIONS })) {
     const signature = createHmac('sha256', APP_SECRET).update(body).digest('hex');
     const answer = provider.receive(account, postOf(body, { 'x-hub-signature-256': `sha256=${signature}` }));
     if (answer.kind === 'refused') expect([400, 401, 403]).toContain(answer.status);
@@ -178,7 +81,7 @@ test('no event comes of a body that was not signed, or signed for another', () =
   const random = randomFrom(3);
   const digits = '0123456789abcdefABCDEF=sha256, ';
   let previous = '';
-  for (const body of bodies(WHATSAPP_WEBHOOKS, 3)) {
+  for (const body of mutatedWebhooks(WHATSAPP_WEBHOOKS, { seed: 3, count: MUTATIONS })) {
     const forged = Array.from({ length: 64 }, () => digits[Math.floor(random() * digits.length)]).join('');
     for (const header of [undefined, forged, `sha256=${forged}`, previous]) {
       const answer = provider.receive(account, postOf(body, { 'x-hub-signature-256': header }));
