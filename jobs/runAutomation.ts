@@ -1,6 +1,6 @@
 import {
   findExecutionsToRun,
-  findNextRetryTime,
+  findNextExecutionTime,
   findOldestExecutionTime,
 } from '../db/queries/automations/executionStates.ts';
 import { markInterrupted } from '../db/queries/turns/turns.ts';
@@ -8,8 +8,11 @@ import { withStatementTimeout } from '../db/transaction.ts';
 import { runExecution } from '../domain/automations/execute.ts';
 import type { Job } from './jobs.ts';
 
-/** Executions that one sweep queues. */
-const MAX_SWEPT = 500;
+/**
+ * Executions that one sweep queues. A backlog waits in the table of executions, and a sweep a second keeps the queue supplied: what claims
+ * jobs reads all that are queued, so thousands of one workspace would make each claim slow for everybody.
+ */
+const MAX_SWEPT = 256;
 
 /**
  * Runs a dispatched execution of an automation. The stored state says what is left to do: the queue never tries a job again, since an
@@ -34,7 +37,7 @@ export const runAutomation: Job<'run-automation'> = {
     await markInterrupted(database.system, clock.now(), MAX_SWEPT);
     return findExecutionsToRun(database.system, clock.now(), MAX_SWEPT);
   },
-  nextDue: ({ database }, horizon) => findNextRetryTime(database.system, horizon),
+  nextDue: ({ database }, horizon) => findNextExecutionTime(database.system, horizon, MAX_SWEPT),
   oldestDue: ({ database, clock }, timeoutMs) =>
     withStatementTimeout(database.system, timeoutMs, (system) => findOldestExecutionTime(system, clock.now())),
 };

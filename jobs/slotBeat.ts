@@ -12,7 +12,7 @@ const EVERY_SECOND = '* * * * * *';
 export interface SlotBeatOptions {
   /** The beat begins when this settles; at once where it is absent. */
   begin?: Promise<void>;
-  /** Dispatches everything that is due. */
+  /** Dispatches what is due, or a part of it: then the rest is asked for with the next beat. */
   dispatch(signal: AbortSignal): Promise<void>;
   /** When the next slot is due, if that is before `horizon`. */
   nextDue(horizon: Date): Promise<Date | undefined>;

@@ -1,6 +1,7 @@
 import { availableParallelism, cpus, loadavg } from 'node:os';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { measureAutomations } from './bench/automations.ts';
 import { measureBackgroundTurns } from './bench/backgroundTurns.ts';
 import { killChildren } from './bench/children.ts';
 import { measureKnowledgeProcessing } from './bench/knowledgeProcessing.ts';
@@ -24,7 +25,7 @@ import { type BenchServiceOptions, openWorld, type World } from './bench/world.t
  */
 const USAGE = `Usage: npm run bench -- [--only NAME]… [--json] [--variants] [--load-seconds N]
 
-  --only NAME       one of: reads, messages, runtime, streaming, streams, background-turns, start-up, memory, neighbours, round-trips, knowledge-processing, knowledge-search; may be repeated
+  --only NAME       one of: reads, messages, runtime, streaming, streams, background-turns, automations, start-up, memory, neighbours, round-trips, knowledge-processing, knowledge-search; may be repeated
   --json            figures as JSON instead of a table
   --variants        also compares the service without its request log
   --load-seconds N  length of the load before memory is measured; default 60
@@ -62,6 +63,7 @@ const measures: Record<string, (world: World) => Promise<Figure[]>> = {
   streaming: measureStreaming,
   streams: measureStreams,
   'background-turns': measureBackgroundTurns,
+  automations: measureAutomations,
   neighbours: (world) => measureNeighbours(world, profiled('neighbours')),
   'start-up': measureStartUp,
   memory: (world) => measureMemory(world, Number(options['load-seconds'])),

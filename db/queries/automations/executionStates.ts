@@ -113,10 +113,20 @@ export async function findExecutionsToRun(
   return rows;
 }
 
-/** When the next execution of all workspaces is to be tried again, if that is before `horizon`. */
-export async function findNextRetryTime(system: Kysely<DB>, horizon: Date): Promise<Date | undefined> {
+/**
+ * When an execution of all workspaces is to be tried again, if that is before `horizon`; the beginning of time when at least `backlog`
+ * dispatched ones wait for nothing but a process.
+ */
+export async function findNextExecutionTime(
+  system: Kysely<DB>,
+  horizon: Date,
+  backlog: number,
+): Promise<Date | undefined> {
   const { rows } = await sql<{ next: Date | null }>`
-    select min(retry_at) as next from automation_executions where retry_at < ${horizon}`.execute(system);
+    select case when exists (select from automation_executions where status = 'DISPATCHED' and retry_at is null offset ${backlog - 1})
+      then to_timestamp(0) else (select min(retry_at) from automation_executions where retry_at < ${horizon}) end as next`.execute(
+    system,
+  );
   return rows[0]?.next ?? undefined;
 }
 

@@ -14,7 +14,7 @@ export const ACROSS_WORKSPACES: Readonly<Record<string, string>> = {
   findDueAutomations: 'sweep; each slot is then claimed by a statement that names its workspace',
   findNextSlotTime: 'sweep',
   findExecutionsToRun: 'sweep',
-  findNextRetryTime: 'sweep',
+  findNextExecutionTime: 'sweep',
   findOldestExecutionTime: 'lateness',
   markInterrupted: 'sweep; each turn is then ended by a statement that names its workspace',
   endPassedPauses: 'upkeep',
