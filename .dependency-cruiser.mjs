@@ -121,7 +121,8 @@ export default {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '^(node_modules|data|coverage|scripts/sdkCheck/programs)/' },
+    // The pages' own sources run in browsers; esbuild bundles them.
+    exclude: { path: '^(node_modules|data|coverage|scripts/sdkCheck/programs|server/pages/chat/(source|bundle))/' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types'] },

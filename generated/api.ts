@@ -1526,8 +1526,12 @@ export interface paths {
          *     `MODEL_PROVIDER_ERROR`, and its message says so.
          *
          *     **Approvals.** A call that needs an approval is not made yet: the reply says so, and `pendingApprovals` lists it.
-         *     The next message decides (`PendingApproval`). When an operator decides instead, the agent continues without a
-         *     message, and `listConversationMessages` has its reply.
+         *     The next message decides, or an operator does (`PendingApproval`). When an operator decides, the agent continues
+         *     without a message, and `listConversationMessages` has its reply.
+         *
+         *     **A person takes over.** An agent with a channel can hand a conversation over to a person: its reply says so, and
+         *     `isPaused` of the conversation is true. Until the conversation is resumed, a message is 422 `CONVERSATION_PAUSED`
+         *     and is not stored. What a person wrote meanwhile is in the history that the agent reads.
          *
          *     **Commands.** A `content` that begins with `/` and the word of an active command is replaced by the prompt of the
          *     command (`AgentCommand`). Any other `content` is plain text.
@@ -3016,6 +3020,11 @@ export interface components {
          * @enum {string}
          */
         ApprovalDecision: "approve" | "reject";
+        /**
+         * @description Who decides on the pending tool calls of a conversation. `user`: whoever writes in it. `operator`: a person of the workspace.
+         * @enum {string}
+         */
+        ApprovalsBy: "user" | "operator";
         /** @description A file for the agent, given either as `base64` or as `url`. Accepted are PNG, JPEG, WebP, GIF, PDF, plain text, CSV and Markdown. Any other kind is 422 `UNSUPPORTED_ATTACHMENT`, and so is a kind that the model does not accept. An agent with `audioListeningEnabled` also accepts MP3, WAV, OGG, WebM, M4A and FLAC, whatever its model accepts: a model provider transcribes the recording, and the agent reads the transcript, in later turns too. A recording that no configured provider can transcribe is 422 `UNSUPPORTED_ATTACHMENT`. The kind is found from the content, not from the name. All attachments of a message together have at most 20 MiB; more is 422 `ATTACHMENT_TOO_LARGE`. */
         Attachment: {
             /** @description The content in base64, at most 1 MiB once decoded. Larger files are given by `url`, as are several that would make the body larger than its 2 MiB. */
@@ -4970,7 +4979,7 @@ export interface components {
          * @enum {string}
          */
         MessageDelayTier: "LOW" | "MEDIUM" | "HIGH" | "RANDOM";
-        /** @description Data of your own, any JSON. The metadata of the first message of a conversation is stored with the conversation; later messages do not change it. Two fields have a meaning, `variables` and `approvals`. */
+        /** @description Data of your own, any JSON. The metadata of the first message of a conversation is stored with the conversation; later messages do not change it. Three fields have a meaning: `variables`, `approvals` and `approvalsBy`. */
         MessageMetadata: {
             /** @description Values of the agent's variables by name, each in the form that the type of the variable demands. Values of the first message hold for the whole conversation, values of a later message for that turn only. Sub-agents get the values that fit their own variables. Names that an agent does not define are ignored. `null` is no value. */
             variables?: {
@@ -4980,6 +4989,8 @@ export interface components {
             approvals?: {
                 [key: string]: components["schemas"]["ApprovalDecision"];
             } | null;
+            /** @description `operator` demands that an operator decides on the pending tool calls: in the first message for the whole conversation, in a later one for its turn. `user` changes nothing, since metadata can tighten only what the operator of the service has set. */
+            approvalsBy?: components["schemas"]["ApprovalsBy"];
         } & {
             [key: string]: unknown;
         };
@@ -5009,7 +5020,7 @@ export interface components {
              * @description The conversation. Send it with the next message to continue.
              */
             conversationId: string;
-            /** @description The reply of this turn: one message, or several in their order when the agent splits its messages. A turn that waits for approval replies too, in one message that ends with what it waits for. */
+            /** @description The reply of this turn: one message, or several in their order when the agent splits its messages. A turn that waits for approval replies too, in one message that ends with what it waits for, or says that a person will decide. */
             messages: components["schemas"]["MessageReply"][];
             usage: components["schemas"]["MessageUsage"];
             conversation: components["schemas"]["Conversation"];
@@ -5020,7 +5031,7 @@ export interface components {
              * @description Milliseconds from the request to the complete reply.
              */
             durationMs: number;
-            /** @description Tool calls that wait for a decision, also those of an earlier turn that are not decided yet. The next message of the conversation decides them. */
+            /** @description Tool calls that wait for a decision, also those of earlier turns that are not decided yet. `PendingApproval` says who decides. */
             pendingApprovals: components["schemas"]["PendingApproval"][];
         };
         /**
@@ -5030,7 +5041,7 @@ export interface components {
         MessageRole: "user" | "assistant";
         /** @description A message to an agent. It has a text, at least one attachment, or both. */
         MessageSend: {
-            /** @description Text of the message. It may be empty or left out when there is an attachment. `approve` or `reject` alone, in any case, decides all tool calls that wait in the conversation. `/` and the word of a command at the beginning invoke the command. */
+            /** @description Text of the message. It may be empty or left out when there is an attachment. `approve` or `reject` alone, or a plain yes or no, decides all tool calls that wait in the conversation where the user decides (`PendingApproval`). `/` and the word of a command at the beginning invoke the command. */
             content?: string;
             /** @description Images, documents and voice messages for this message; absent or `null` for none. */
             attachments?: components["schemas"]["Attachment"][] | null;
@@ -5251,16 +5262,26 @@ export interface components {
          */
         PageNumber: number;
         /**
-         * @description A tool call that waits for a person's decision. The next message of the conversation decides:
+         * @description A tool call that waits for a person's decision. Where the user decides, the next message of the conversation does:
          *
          *     - `metadata.approvals` decides each call by its `publicId`. A call that it does not name stays pending.
-         *     - A `content` that is just `approve` or `reject` decides all calls that the map does not name.
+         *     - A `content` that is just `approve` or `reject`, or a plain yes or no in one of many languages (`Ja!`, `ok 👍`,
+         *       `não`), decides all calls that the map does not name. A question is no decision. When no call waits, such a message
+         *       is an ordinary one.
          *     - A message with neither withdraws all pending calls, because a different message is no approval. The agent sees that
          *       the calls were withdrawn, and replies to the message.
          *
+         *     Where an operator decides, no word of a message does: the reply says that a person will decide, the calls wait on, and
+         *     further messages are answered beside them. `metadata.approvals` decides there, too: whoever holds a key of the
+         *     workspace speaks for it. Pass on no decision of an end user there.
+         *
+         *     Who decides is a setting of the agent or else of the workspace, which the operator of the service makes. Without one it
+         *     is the user in conversations of this API, and an operator in those that are held over a channel. `metadata.approvalsBy`
+         *     can demand an operator.
+         *
          *     An approved call is made at most once, with the tool as it is at that time. A rejected call is not made, and the agent
-         *     sees the rejection. The agent may then ask for further calls. The operator of the service can decide as well; the
-         *     first decision counts.
+         *     sees the rejection. The agent may then ask for further calls. The operator of the service can always decide; the first
+         *     decision counts.
          */
         PendingApproval: {
             /**
@@ -5833,7 +5854,7 @@ export interface components {
             messagePublicId: string;
             /** @description The tool calls that the agent made in this turn, in the order in which they began. Those of a sub-agent are within the call that delegated to it; those that wait are in `pendingApprovals`. */
             toolCalls: components["schemas"]["StreamToolCall"][];
-            /** @description Tool calls that wait for a decision, also those of an earlier turn that are not decided yet. The next message of the conversation decides them. */
+            /** @description Tool calls that wait for a decision, also those of earlier turns that are not decided yet. `PendingApproval` says who decides. */
             pendingApprovals: components["schemas"]["PendingApproval"][];
         };
         /** @description Ends a successful turn. Once, last. */

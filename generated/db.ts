@@ -224,7 +224,7 @@ export interface Approvals {
   agent_id: string;
   conversation_id: string;
   decided_at: Timestamp | null;
-  decided_by: "message" | "operator" | null;
+  decided_by: "message" | "operator" | "user" | null;
   id: string;
   input: ColumnType<Record<string, unknown>, string, string>;
   is_error: boolean | null;

@@ -277,7 +277,7 @@ create table approvals (
   constraint approvals_pkey PRIMARY KEY (workspace_id, id),
   constraint approvals_turn_fkey FOREIGN KEY (workspace_id, turn_id) REFERENCES turns(workspace_id, id) ON DELETE CASCADE,
   constraint approvals_decided CHECK ((status = 'pending'::text) = (decided_at IS NULL) AND (decided_at IS NULL) = (decided_by IS NULL)),
-  constraint approvals_decided_by_check CHECK (decided_by = ANY (ARRAY['message'::text, 'operator'::text])),
+  constraint approvals_decided_by_check CHECK (decided_by = ANY (ARRAY['message'::text, 'operator'::text, 'user'::text])),
   constraint approvals_input_check CHECK (jsonb_typeof(input) = 'object'::text),
   constraint approvals_origin_check CHECK (jsonb_typeof(origin) = 'object'::text),
   constraint approvals_outcome CHECK ((status = 'done'::text) = (output IS NOT NULL) AND (output IS NULL) = (is_error IS NULL)),
@@ -287,7 +287,7 @@ CREATE INDEX approvals_by_id ON public.approvals USING btree (id);
 CREATE INDEX approvals_of_conversation ON public.approvals USING btree (workspace_id, conversation_id, requested_at);
 CREATE INDEX approvals_of_turn ON public.approvals USING btree (workspace_id, turn_id);
 CREATE INDEX approvals_pending ON public.approvals USING btree (workspace_id, requested_at) WHERE (status = 'pending'::text);
-CREATE INDEX approvals_to_follow ON public.approvals USING btree (decided_at) WHERE ((status = 'approved'::text) OR (decided_by = 'operator'::text));
+CREATE INDEX approvals_to_follow ON public.approvals USING btree (decided_at) WHERE ((status = 'approved'::text) OR (decided_by = ANY (ARRAY['operator'::text, 'user'::text])));
 alter table approvals enable and force row level security;
 create policy every_workspace on approvals as permissive for all to guildhall_system
   using (sees_every_workspace())
@@ -636,6 +636,7 @@ create table end_users (
   constraint end_users_external_user_id_check CHECK (char_length(external_user_id) >= 1 AND char_length(external_user_id) <= 255),
   constraint end_users_name_check CHECK (char_length(name) <= 255)
 );
+CREATE INDEX end_users_of_connection ON public.end_users USING btree (workspace_id, connection_id);
 CREATE INDEX end_users_of_external_id ON public.end_users USING btree (workspace_id, external_user_id);
 alter table end_users enable and force row level security;
 create policy every_workspace on end_users as permissive for all to guildhall_system

@@ -1,10 +1,11 @@
 import { dropStepPartitions } from '../db/dropPartitions.ts';
 import { removeOldReceipts } from '../db/queries/channels/deliveries.ts';
 import { markSilent } from '../db/queries/channels/health.ts';
-import { removeOldLiveReplies } from '../db/queries/channels/liveReplies.ts';
 import { endPassedPauses, findNextPauseEnd } from '../db/queries/conversations/pause.ts';
 import { addStepPartitions, findOldStepPartitions } from '../db/queries/turns/stepPartitions.ts';
 import { removeExcessKeys, removeExpiredKeys } from '../db/queries/workspaces/idempotencyKeys.ts';
+import type { FileStore } from '../integrations/storage/storage.ts';
+import { forgetChats, forgetLiveReplies } from './chatUpkeep.ts';
 import type { JobContext } from './jobs.ts';
 
 /** Something that processes with background work do over and over, and that no job follows. */
@@ -27,18 +28,6 @@ export const forgetAnswers: Upkeep = {
   async run({ database, clock }) {
     await removeExpiredKeys(database.system, clock.now());
     await removeExcessKeys(database.system, MAX_KEPT_ANSWERS);
-  },
-};
-
-/** A turn ends within five minutes, so what is older was left by a process that died. */
-const LIVE_REPLY_MS = 15 * 60 * 1000;
-
-/** Removes the text of replies whose process died before it could. */
-export const forgetLiveReplies: Upkeep = {
-  name: 'forget-live-replies',
-  intervalMs: 5 * 60 * 1000,
-  async run({ database, clock }) {
-    await removeOldLiveReplies(database.system, new Date(clock.now().getTime() - LIVE_REPLY_MS));
   },
 };
 
@@ -97,9 +86,10 @@ export const forgetReceipts: Upkeep = {
 };
 
 /** Every upkeep. */
-export const everyUpkeep = (steps: StepsKept): readonly Upkeep[] => [
+export const everyUpkeep = (steps: StepsKept, files: FileStore): readonly Upkeep[] => [
   forgetAnswers,
   forgetLiveReplies,
+  forgetChats(files),
   endPauses,
   markSilentConnections,
   forgetReceipts,

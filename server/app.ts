@@ -15,6 +15,9 @@ import { type ResponderParts, respond } from './api/respond.ts';
 import { checkStorable } from './api/storable.ts';
 import type { UnderWay } from './api/underWay.ts';
 import type { UnreadAnswers } from './api/unread.ts';
+import type { ChatLimits } from './routes/chat/limits.ts';
+import { chatRoutes } from './routes/chat/routes.ts';
+import type { ChatStreams } from './routes/chat/streams.ts';
 import { docsPage } from './routes/docsPage.ts';
 import { documentRoutes } from './routes/document/routes.ts';
 import { publicFiles } from './routes/files.ts';
@@ -32,6 +35,10 @@ export interface AppParts extends ResponderParts {
   unread: UnreadAnswers;
   requestTurns: RequestTurns;
   addresses: AddressBook;
+  chatLimits: ChatLimits;
+  chatStreams: ChatStreams;
+  /** Proxies in front of the service, each of which adds the address that it was called from to `X-Forwarded-For`. */
+  trustedProxies: number;
   logger: Logger;
   telemetry: Telemetry;
   /** The folder for the files of a request, while it is handled. */
@@ -133,9 +140,11 @@ export function createApp(parts: AppParts): Express {
   }
 
   const app = plainExpress();
+  app.set('trust proxy', parts.trustedProxies);
   if (parts.servesApi) {
     app.use(API_PREFIX, serve);
     app.use('/hooks', hookRoutes(parts, everyHook));
+    app.use('/chat', chatRoutes(parts));
     app.use('/files', publicFiles(parts.runtime));
     app.use(documentRoutes(parts), docsPage());
   }

@@ -36,6 +36,8 @@ export interface Config {
   /** Requests a minute and key; 0 = no limit. */
   rateLimit: number;
   allowPrivateNetwork: boolean;
+  /** Proxies in front of the service that say in `X-Forwarded-For` whom they were called by. */
+  trustedProxies: number;
   /** The name servers that are asked for the addresses of names that workspaces choose; empty: those of the machine. */
   nameServers: readonly string[];
   /** Checks every answer against the document before it is sent; a mismatch is a 500. */
@@ -160,6 +162,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     keepStepsDays: integer(env, 'GUILDHALL_KEEP_STEPS_DAYS', 90, 1, 36_500),
     rateLimit: integer(env, 'GUILDHALL_RATE_LIMIT', 0, 0, 1_000_000),
     allowPrivateNetwork: flag(env, 'GUILDHALL_ALLOW_PRIVATE_NETWORK'),
+    trustedProxies: integer(env, 'GUILDHALL_TRUSTED_PROXIES', 0, 0, 10),
     nameServers: nameServers(env),
     validateResponses: flag(env, 'GUILDHALL_VALIDATE_RESPONSES'),
     logLevel,

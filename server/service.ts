@@ -40,6 +40,8 @@ import { UnderWay } from './api/underWay.ts';
 import { UnreadAnswers } from './api/unread.ts';
 import { type AppParts, createApp, createMetricsApp } from './app.ts';
 import type { Config } from './config.ts';
+import { ChatLimits } from './routes/chat/limits.ts';
+import { ChatStreams } from './routes/chat/streams.ts';
 import { AddressBook } from './routes/hooks/addressBook.ts';
 import { secretKeysFor } from './secretKeys.ts';
 import { createTelemetry } from './telemetry.ts';
@@ -119,7 +121,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const queue = startQueue({
     connection: database.queueConfig,
     jobs: everyJob,
-    upkeep: everyUpkeep({ url: databaseUrl, days: config.keepStepsDays }),
+    upkeep: everyUpkeep({ url: databaseUrl, days: config.keepStepsDays }, runtime.files),
     work: config.role !== 'api',
     begin: firstReady.promise,
     places: poolPlaces(config.backgroundTurns),
@@ -149,6 +151,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     readLateness: createLatenessReader({ jobs: everyJob, context: { database, clock, logger } }),
     readChannelProblems: createChannelProblemReader({ database, logger }),
   });
+  const chatStreams = new ChatStreams({ database, clock, logger });
   const app = createApp({
     contract,
     authenticator,
@@ -157,6 +160,9 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     unread: new UnreadAnswers(),
     requestTurns: new RequestTurns(),
     addresses: new AddressBook(database.keys, clock),
+    chatLimits: new ChatLimits(clock),
+    chatStreams,
+    trustedProxies: config.trustedProxies,
     forWorkspace: database.forWorkspace,
     claims: new HeldClaims(database.system),
     attempts: new Map(),
@@ -199,6 +205,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     missed: () => slots?.look(),
     logger,
   });
+  const unsubscribeChats = await chatStreams.listen();
   const unsubscribeInbound = await subscribe(database, inboundStored, {
     received: ({ conversationId }) => runtime.turns.replace(conversationId),
     // The end of the turn finds what came.
@@ -222,6 +229,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     },
     drain() {
       ready = false;
+      // They would last. Their clients come again, to another process.
+      chatStreams.end();
     },
     async close() {
       clearInterval(tidying);
@@ -231,6 +240,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       unsubscribeInbound();
       unsubscribeJobs();
       unsubscribeSlots();
+      unsubscribeChats();
+      chatStreams.end();
       await queue.stop(0);
       await runtime.close();
     },

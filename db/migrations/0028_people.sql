@@ -9,3 +9,13 @@ alter table workspaces add column approvals_by text check (approvals_by in ('use
 comment on column workspaces.approvals_by is 'Who decides on calls that wait for an approval; null = an operator on channels, the user through the API';
 alter table agents add column approvals_by text check (approvals_by in ('user', 'operator'));
 comment on column agents.approvals_by is 'Who decides on calls that wait for an approval; null = as the workspace says';
+
+-- A conversation may have several turns that wait: a waiting call belongs to the turn that waits for it. Until now there was one at most,
+-- and a call that it had taken over from an earlier turn still named that one.
+alter table approvals no force row level security;
+alter table turns no force row level security;
+update approvals set turn_id = t.id from turns t
+where t.workspace_id = approvals.workspace_id and t.conversation_id = approvals.conversation_id and t.paused is not null
+  and approvals.status = 'pending' and approvals.turn_id <> t.id;
+alter table approvals force row level security;
+alter table turns force row level security;

@@ -10,3 +10,5 @@ create index channel_connections_heard on channel_connections (coalesce(last_inb
 create index channel_connections_problems on channel_connections (channel_type, problem_code)
   where deleted_at is null and problem_code is not null;
 comment on column channel_connections.last_inbound_at is 'When the provider last called the webhook, to about a minute';
+
+create index end_users_of_connection on end_users (workspace_id, connection_id);

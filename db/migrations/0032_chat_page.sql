@@ -56,3 +56,9 @@ comment on table chat_usage is 'Messages of a day (UTC) by visitor, by address a
 comment on column chat_usage.subject is 'SHA-256 of whom is counted: no address is stored in the clear';
 create index chat_usage_day on chat_usage (day);
 select protect_tenant_table('chat_usage');
+
+-- A button of the chat page is no message: what it decides is followed as an operator's decision is.
+alter table approvals drop constraint approvals_decided_by_check;
+alter table approvals add constraint approvals_decided_by_check check (decided_by in ('message', 'operator', 'user'));
+drop index approvals_to_follow;
+create index approvals_to_follow on approvals (decided_at) where status = 'approved' or decided_by in ('operator', 'user');

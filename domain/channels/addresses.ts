@@ -24,7 +24,7 @@ export const isReachedById = ({ channel_type }: Pick<ChannelConnectionRow, 'chan
  * Makes a new secret address for a connection that the caller has locked, and returns the secret: it is not stored, and cannot be shown
  * again. The address before it works for a day more, or ends now.
  */
-export async function rotateAddress(
+export async function rotateChannelAddress(
   { db, workspaceId, clock }: ChannelContext,
   row: ChannelConnectionRow,
   { endNow = false }: { endNow?: boolean } = {},
@@ -47,7 +47,10 @@ export async function rotateAddress(
 }
 
 /** Whether any address leads to the connection. */
-export function hasAddress({ db, workspaceId, clock }: ChannelContext, row: ChannelConnectionRow): Promise<boolean> {
+export function hasChannelAddress(
+  { db, workspaceId, clock }: ChannelContext,
+  row: ChannelConnectionRow,
+): Promise<boolean> {
   return hasPublicAddress(db, workspaceId, row.id, clock.now());
 }
 

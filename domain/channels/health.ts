@@ -47,6 +47,20 @@ export async function noteSendOutcome(
     await updateProblem(db, workspace_id, id, null, now);
 }
 
+/**
+ * Notes what the provider answered when it was asked how the account is. That it has not called for a day stays a problem when it says
+ * that all is well: its address for our webhook may be wrong.
+ */
+export async function noteChecked(
+  db: Kysely<DB>,
+  { workspace_id, id, problem_code }: Place & Pick<ChannelConnectionRow, 'problem_code'>,
+  problem: AccountProblem | null,
+  now: Date,
+): Promise<void> {
+  if (problem === null && problem_code === 'NO_WEBHOOK') return;
+  await updateProblem(db, workspace_id, id, storable(problem), now);
+}
+
 function storable(problem: { code: ChannelProblemCode; message: string } | null): AccountProblem | null {
   return problem && { code: problem.code, message: toStorable(problem.message) };
 }

@@ -1,7 +1,7 @@
 import type { ValidateFunction } from 'ajv';
 import { createRequestAjv } from '../../core/ajv.ts';
-import { type ErrorCode, fault } from '../../core/errors.ts';
-import { faultAt, toFaults } from '../../core/faults.ts';
+import { type ErrorCode, type ErrorDetail, fault } from '../../core/errors.ts';
+import { below, faultAt, toFaults } from '../../core/faults.ts';
 import { type ChannelType, operatorSchemasOf } from '../../integrations/channels/types.ts';
 
 /** The parts of a connection that its channel type has a schema for, and the code of one that does not fit. */
@@ -31,8 +31,17 @@ function validatorOf(type: ChannelType, part: ConnectionPart): ValidateFunction 
  */
 export function checkConnectionPart(type: ChannelType, part: ConnectionPart, value: object): void {
   const validate = validatorOf(type, part);
-  if (validate?.(value)) return;
   const path = `/body/${part}`;
-  const details = validate ? toFaults(validate.errors, path) : [faultAt(path, `${type.type} takes none`)];
-  throw fault(PARTS[part].code, undefined, { details });
+  const details = validate?.(value) ? wrongOrigins(value, path) : toFaults(validate?.errors, path);
+  if (!validate) details.push(faultAt(path, `${type.type} takes none`));
+  if (details.length > 0) throw fault(PARTS[part].code, undefined, { details });
+}
+
+/** Origins that no browser sends as they are written, such as one with the port that its scheme has anyway: they would never match. */
+function wrongOrigins({ allowedOrigins = [] }: { allowedOrigins?: string[] }, path: string): ErrorDetail[] {
+  return allowedOrigins.flatMap((origin, index) => {
+    const sent = URL.parse(origin)?.origin;
+    if (sent === origin) return [];
+    return [faultAt(below(path, 'allowedOrigins', index), sent ? `must be written ${sent}` : 'is no origin')];
+  });
 }

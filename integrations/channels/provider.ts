@@ -43,6 +43,8 @@ export type InboundEvent =
       /** Our own id, where the provider hands it back. */
       deliveryId: string | null;
       status: 'sent' | 'delivered' | 'read' | 'failed';
+      /** Everything by which the payload names the person who got it, where that is more than one identity. They are one person's. */
+      identities?: ChannelIdentity[];
       errorCode: string | null;
       errorMessage: string | null;
       at: string;

@@ -3,9 +3,19 @@ import { storeApprovedOutput, takeApproved } from '../../db/queries/turns/approv
 import { DEFAULT_MAX_ANSWER_BYTES } from '../models/answerLimit.ts';
 import { callModel, type ModelAnswer } from '../models/call.ts';
 import type { ModelDescriptor } from '../models/catalogue.ts';
-import type { ModelMessage } from '../models/prompt.ts';
+import type { ModelMessage, ToolResultPart } from '../models/prompt.ts';
 import { withoutProviderParts } from '../models/prompt.ts';
 import { type AgentRun, callsLeft, type RunOutcome } from './agentRun.ts';
+import {
+  A_PERSON_DECIDES,
+  GONE,
+  MAX_CALLS,
+  REJECTED,
+  TOO_MANY,
+  UNKNOWN,
+  WAITS_FOR_OPERATOR,
+  WITHDRAWN,
+} from './callTexts.ts';
 import { fitStep } from './fitResults.ts';
 import { MAX_STEPS, noticeOf } from './notices.ts';
 import type { PausedCall, PausedRun, Resumption } from './paused.ts';
@@ -13,17 +23,9 @@ import type { StepEnd } from './stepLog.ts';
 import type { Suspension, ToolOutput } from './tool.ts';
 import { runTool, type Toolset, type ToolsetEntry } from './toolset.ts';
 
-/** Calls in one step. The model is told that the others were not made. */
-const MAX_CALLS = 32;
 /** Characters of the instructions that are stored with the first step of an agent. */
 const MAX_SYSTEM_STORED = 20_000;
 const BETWEEN_STEPS = '\n\n';
-
-const REJECTED = 'A person rejected this call. Do not make it again unless you are asked to.';
-const WITHDRAWN = 'This call was not approved: the person wrote the last message instead. Act on that message.';
-const UNKNOWN = 'The call was approved and begun, and then the service stopped. Whether it was made is not known.';
-const GONE = 'The call was approved, but the tool is no longer available.';
-const TOO_MANY = `The call was not made: at most ${MAX_CALLS} calls are made at once. Ask for it in the next step.`;
 
 /** Identifies who wrote the calls of a run. A model that thinks must be shown its own thoughts beside its calls. */
 const writerOf = ({ provider, modelId }: ModelDescriptor, thinks: boolean): string =>
@@ -67,7 +69,7 @@ class AgentLoop {
       this.#messages.push({ role: 'assistant', content: answer.content });
       const calls = await this.#callTools(answer, toolset);
       const paused = this.#addResults(calls);
-      if (paused) return this.#outcome(paused);
+      if (paused) return this.#pause(paused);
     }
   }
 
@@ -75,7 +77,7 @@ class AgentLoop {
   async resume(calls: readonly PausedCall[], resumption: Resumption): Promise<RunOutcome> {
     const resumed = await settleAll(calls.map((call) => this.#resumeCall(call, resumption)));
     const paused = this.#addResults(resumed);
-    return paused ? this.#outcome(paused) : this.run();
+    return paused ? this.#pause(paused) : this.run();
   }
 
   /** Adds a step's text to that of the run. */
@@ -90,6 +92,25 @@ class AgentLoop {
     this.#add(notice);
   }
 
+  /** Where the user cannot decide, the reply says that a person will: in words of the model, or else in the service's own. */
+  async #pause(paused: PausedRun): Promise<RunOutcome> {
+    const { turn, model, scope } = this.#run;
+    if (this.#agent.depth > 0 || turn.approvalsBy === 'user') return this.#outcome(paused);
+    let words = '';
+    try {
+      // The built-in model would quote what it is told.
+      if (model.provider !== 'builtin' && turn.modelCallsLeft > 0) {
+        words = (await this.#callModel(true, [{ role: 'tool', content: resultsOf(paused.calls) }])).text;
+      }
+    } catch (error) {
+      turn.controller.signal.throwIfAborted();
+      scope.logger?.warn({ err: error }, 'the model did not say that a person decides');
+    }
+    if (words.trim() === '') this.#say(A_PERSON_DECIDES);
+    else this.#add(words);
+    return this.#outcome(paused);
+  }
+
   #outcome(paused: PausedRun | null): RunOutcome {
     return { text: this.#text, messages: this.#messages, paused };
   }
@@ -101,19 +122,15 @@ class AgentLoop {
       const writer = writerOf(model, this.#thinks);
       return { agentId: scope.agentId, task, writer, messages: this.#messages, calls };
     }
-    const content = calls.map(({ toolCallId, toolName, state }) => ({
-      toolCallId,
-      toolName,
-      ...(state.kind === 'done' ? state.output : failed('')),
-    }));
-    this.#messages.push({ role: 'tool', content });
+    this.#messages.push({ role: 'tool', content: resultsOf(calls) });
     return null;
   }
 
-  async #callModel(last: boolean): Promise<ModelAnswer> {
+  /** Calls the model with the messages so far, and these after them. */
+  async #callModel(last: boolean, after: readonly ModelMessage[] = []): Promise<ModelAnswer> {
     const { scope, turn, model, system, toolset, onText } = this.#run;
     const { snapshot, runtime } = scope;
-    const messages = fitStep(this.#run, this.#messages);
+    const messages = fitStep(this.#run, [...this.#messages, ...after]);
     const startedAt = runtime.clock.now();
     const started = performance.now();
     const counts = { messages: messages.length, tools: toolset.definitions.length };
@@ -272,6 +289,15 @@ class AgentLoop {
     end?.({ ok: !output.isError, output });
     return output;
   }
+}
+
+/** The results of a step's calls, as the model reads them; of one that waits, that it does. */
+function resultsOf(calls: readonly PausedCall[]): ToolResultPart[] {
+  return calls.map(({ toolCallId, toolName, state }) => ({
+    toolCallId,
+    toolName,
+    ...(state.kind === 'done' ? state.output : { text: WAITS_FOR_OPERATOR, isError: false }),
+  }));
 }
 
 /** Waits for all results, and throws the first failure only then, so that no work continues after the caller has failed. */

@@ -2,7 +2,7 @@ import type { ErrorObject, ValidateFunction } from 'ajv';
 import { createRequestAjv } from '../../core/ajv.ts';
 import { isDeeperThan } from '../../core/json.ts';
 import { toStorable } from '../../core/text.ts';
-import { decisionIn } from '../turn/decisions.ts';
+import { decisionIn } from '../turn/decisionWords.ts';
 import { ADDRESS_FIELD, COMPONENT_TYPES, closedSchemas, isHttpsAddress } from './schema.ts';
 
 /** Levels of components in a tree. */
@@ -86,7 +86,9 @@ function mismatches(node: Node, path: string): string[] {
     });
   }
   if (node.type === 'button' && decisionIn(String(node.message ?? '')) !== null) {
-    found.push(`${path}.message must not be a decision on an approval: people write that themselves`);
+    found.push(
+      `${path}.message must not be a decision on an approval, such as “approve” or “yes” alone: people write that themselves. Say what is meant`,
+    );
   }
   if (node.type === 'form') {
     const names = new Set<unknown>();

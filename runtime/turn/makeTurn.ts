@@ -6,6 +6,7 @@ import { StepLog } from '../agent/stepLog.ts';
 import { renderInstructions } from '../prompt/instructions.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
 import type { WorkspaceRuntime } from '../runtime.ts';
+import { approvalsByOf } from './approvalsBy.ts';
 import type { Decisions, Turn, TurnRequest } from './types.ts';
 
 /** What is known of an agent that can answer. It holds while the revision of its workspace is the same. */
@@ -28,16 +29,24 @@ export interface ConversationFacts {
 
 /** The parts of a turn that the conversation's facts decide. Throws VALIDATION_ERROR and MISSING_VARIABLE. */
 export function factsOfTurn(
-  { snapshot }: KnownAgent,
+  { snapshot, approvalsBy }: KnownAgent,
   { metadata }: Pick<TurnRequest, 'metadata'>,
   { externalUserId, channel, connectionId, metadata: stored, followUpsSent, memories }: ConversationFacts,
 ): Pick<
   Turn,
-  'externalUserId' | 'channel' | 'connectionId' | 'followUpsSent' | 'memories' | 'instructions' | 'variables'
+  | 'externalUserId'
+  | 'channel'
+  | 'connectionId'
+  | 'approvalsBy'
+  | 'followUpsSent'
+  | 'memories'
+  | 'instructions'
+  | 'variables'
 > {
   return {
     externalUserId,
     channel,
+    approvalsBy: approvalsByOf(approvalsBy, channel, stored, metadata),
     connectionId,
     followUpsSent,
     memories,

@@ -3,6 +3,7 @@ import { newId } from '../../core/ids.ts';
 import { findTurnSubject, type TurnSubject } from '../../db/queries/turns/turnSubject.ts';
 import { checkAttachments } from '../files/attachments.ts';
 import type { WorkspaceRuntime } from '../runtime.ts';
+import { approvalsByOf } from './approvalsBy.ts';
 import { beginAtOnce } from './beginTurn.ts';
 import { commandIn, expandCommand } from './command.ts';
 import { decisionsOf, resolveDecisions } from './decisions.ts';
@@ -63,19 +64,25 @@ async function readTurn(context: WorkspaceRuntime, request: TurnRequest, kind: T
   if (conversationId !== undefined && subject.conversation_id === null) {
     throw fault('CONVERSATION_NOT_FOUND', 'The agent has no conversation with this id.');
   }
-  const decisions = await resolveDecisions(
-    db,
-    workspaceId,
-    decisionsOf({ ...request, content: typedText(request) }),
+  const approvalsBy = approvalsByOf(subject.approvals_by, subject.channel ?? 'api', subject.metadata, request.metadata);
+  const decisions = await resolveDecisions(db, workspaceId, decisionsOf({ ...request, content: typedText(request) }), {
     conversationId,
-  );
+    approvalsBy,
+  });
   const refusal = refusalOf(subject);
   if (refusal) return refusal;
   const versionNumber = subject.published_version_number ?? 0;
   const snapshot = await runtime.snapshot(db, workspaceId, agentId, versionNumber);
   if (!snapshot) return fault('AGENT_NOT_PUBLISHED');
   const { revision, time_zone: timeZone, operation_limit, command } = subject;
-  const known = { versionNumber, snapshot, revision, timeZone, isLimited: operation_limit !== null };
+  const known = {
+    versionNumber,
+    snapshot,
+    revision,
+    timeZone,
+    isLimited: operation_limit !== null,
+    approvalsBy: subject.approvals_by,
+  };
   runtime.agents.set(`${workspaceId}/${agentId}`, known);
   const facts = {
     externalUserId: subject.external_user_id ?? newUserId,

@@ -2,16 +2,15 @@ import { ApiError, fault, isFinal } from '../../core/errors.ts';
 import { failTurn } from '../../db/queries/turns/finishTurn.ts';
 import type { AgentRun } from '../agent/agentRun.ts';
 import { resumeAgent, runAgent } from '../agent/run.ts';
-import { pausedRunOf } from '../agent/storedRun.ts';
 import { systemPrompt } from '../prompt/assemble.ts';
 import { historyMessages, userMessage } from '../prompt/messages.ts';
 import { beginTurn } from './beginTurn.ts';
-import { applyDecisions } from './decisions.ts';
 import { agentOfTurn, toolsetOf } from './prepareAgent.ts';
 import { mayBeReplaced, TurnReplaced } from './replaced.ts';
 import { handOverOf, storeReply } from './storeReply.ts';
 import { uncountTurn } from './takeConversation.ts';
 import type { Turn, TurnEvents, TurnReply } from './types.ts';
+import { applyDecisions } from './waitingRuns.ts';
 
 const MODEL_MISSING = 'The AI model of the published version is no longer available. Choose another and publish.';
 
@@ -46,28 +45,27 @@ async function answer(turn: Turn, events: TurnEvents): Promise<TurnReply> {
   const scope = await agentOfTurn(turn);
   const { message, knowledge, history, waiting, messageCount, release } = turn.begun ?? (await beginTurn(turn, scope));
   const { model } = scope.resources;
-  return holding(turn, { release, isResumed: waiting !== null }, async () => {
+  // What its message decides is read first: calls that were approved are not given up.
+  const state = { isResumed: waiting.length > 0 };
+  return holding(turn, { release, state }, async () => {
     if (turn.kind === 'message') events.onConversation?.(turn.conversationId);
     if (!model) throw fault('MODEL_PROVIDER_ERROR', MODEL_MISSING);
-    const paused = waiting && pausedRunOf(waiting.paused);
-    const [hits, toolset, resumption] = await Promise.all([
-      knowledge,
-      toolsetOf(turn, scope),
-      paused && applyDecisions(turn, paused),
-    ]);
-    const system = systemPrompt(scope, { knowledge: hits, memories: turn.memories });
+    const [hits, toolset, runs] = await Promise.all([knowledge, toolsetOf(turn, scope), applyDecisions(turn, waiting)]);
+    const system = systemPrompt(scope, { knowledge: hits, memories: turn.memories, waiting: runs.waiting });
     const earlier = await historyMessages(history, message, { model, system, tools: toolset.definitions });
     const before = [...earlier, userMessage(message.text, message.attachments)];
     const run: AgentRun = { turn, scope, task: '', model, system, toolset, before, onText: events.onText };
-    const outcome = paused && resumption ? await resumeAgent(run, paused, resumption) : await runAgent(run);
-    return storeReply(run, outcome, { waiting, messageCount });
+    const { resumed } = runs;
+    state.isResumed = resumed !== null;
+    const outcome = resumed ? await resumeAgent(run, resumed.paused, resumed.resumption) : await runAgent(run);
+    return storeReply(run, outcome, runs, messageCount);
   });
 }
 
 /** Keeps the turn's conversation while the work is done, and then frees it. When the work fails, the turn is stored as failed. */
 async function holding<T>(
   turn: Turn,
-  { release, isResumed }: { release: () => void; isResumed: boolean },
+  { release, state }: { release: () => void; state: { isResumed: boolean } },
   work: () => Promise<T>,
 ): Promise<T> {
   try {
@@ -82,7 +80,7 @@ async function holding<T>(
       }
     };
     return await runtime.turns.holding(turn, controller, held, () => {
-      if (!isResumed && mayBeReplaced(turn)) controller.abort(new TurnReplaced());
+      if (!state.isResumed && mayBeReplaced(turn)) controller.abort(new TurnReplaced());
     });
   } finally {
     release();

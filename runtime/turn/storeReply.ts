@@ -7,7 +7,6 @@ import { type ConversationRow, findConversation } from '../../db/queries/convers
 import type { MessageRow } from '../../db/queries/conversations/messages.ts';
 import type { Pause } from '../../db/queries/conversations/pause.ts';
 import { finishTurn, type TurnEnd } from '../../db/queries/turns/finishTurn.ts';
-import type { WaitingTurn } from '../../db/queries/turns/turns.ts';
 import { storeAnswer } from '../../db/queries/workspaces/idempotencyKeys.ts';
 import { hasStorageLeft } from '../../db/queries/workspaces/limits.ts';
 import { inTransaction } from '../../db/transaction.ts';
@@ -24,6 +23,7 @@ import { splitReplyOf } from '../replies/splitLong.ts';
 import { mayBeReplaced, TurnReplaced } from './replaced.ts';
 import { snippetOf } from './snippet.ts';
 import type { Turn, TurnReply } from './types.ts';
+import type { WaitingRuns } from './waitingRuns.ts';
 
 const MAX_INPUT_SHOWN = 301;
 
@@ -33,6 +33,15 @@ function approvalNotice(pending: readonly PendingApproval[]): string {
     ({ toolName, input }) => `- ${toolName} ${shorten(JSON.stringify(input), MAX_INPUT_SHOWN)}`,
   );
   return `Before I go on, a person has to approve:\n${lines.join('\n')}\n\nReply “approve” or “reject”.`;
+}
+
+/** Of the calls that ended runs waited for, those that are still asked for, and those that nobody can decide any more. */
+function carriedOver(
+  calls: readonly string[],
+  asked: readonly PendingApproval[],
+): { waiting: string[]; dropped: string[] } {
+  const still = new Set(asked.map(({ id }) => id));
+  return { waiting: calls.filter((id) => still.has(id)), dropped: calls.filter((id) => !still.has(id)) };
 }
 
 /** The pause of a conversation that the agent has handed over to a person: it lasts until an operator ends it. */
@@ -59,20 +68,21 @@ async function mayStoreSpeech({ db, workspaceId, runtime }: Turn): Promise<boole
 
 /**
  * Stores what the agent of the conversation came to: its reply, split and spoken as the agent is set, or the paused run with a reply
- * that asks for approvals. `waiting` is the turn that waited until now, and `messageCount` that of the conversation when the turn took
- * it. Throws CONVERSATION_NOT_FOUND or UNAVAILABLE when the turn no longer holds its conversation, and TurnReplaced when a message came
- * that it is given up for; nothing is stored then.
+ * that asks for approvals. `runs` are those that waited when the turn began, and `messageCount` is that of the conversation then. Throws
+ * CONVERSATION_NOT_FOUND or UNAVAILABLE when the turn no longer holds its conversation, and TurnReplaced when a message came that it is
+ * given up for; nothing is stored then.
  */
 export async function storeReply(
   { turn, model, onText }: AgentRun,
   { text, messages, paused }: RunOutcome,
-  { waiting: resumed, messageCount }: { waiting: WaitingTurn | null; messageCount: number },
+  { resumed, ended, waiting }: WaitingRuns,
+  messageCount: number,
 ): Promise<TurnReply> {
   const { db, workspaceId, runtime, snapshot, kind, steps, approvals, ui, timeZone } = turn;
-  const pendingApprovals = paused ? waitingCalls(paused) : [];
+  const asked = paused ? waitingCalls(paused) : [];
   let content = text;
-  if (paused) {
-    const notice = approvalNotice(pendingApprovals);
+  if (asked.length > 0 && turn.approvalsBy === 'user') {
+    const notice = approvalNotice(asked);
     const addition = content === '' ? notice : `\n\n${notice}`;
     onText?.(addition);
     content += addition;
@@ -99,7 +109,7 @@ export async function storeReply(
     replies,
     ui,
     isFollowUp,
-    isOfAutomation: turn.externalUserId.startsWith(AUTOMATION_USER),
+    isOfAutomation: waiting.length === 0 && turn.externalUserId.startsWith(AUTOMATION_USER),
     now,
     snippet: snippetOf(replies.at(-1)?.content ?? ''),
     audioKey: audio?.key ?? null,
@@ -113,14 +123,15 @@ export async function storeReply(
     transcript: transcript && storedTranscript(transcript),
     paused: paused && { state: storedPausedRun(paused), approvals },
     // Calls that a removed sub-agent asked for can no longer be decided.
-    resumed: resumed && { turnId: resumed.id, waiting: pendingApprovals.map(({ id }) => id) },
+    resumed: resumed && { turnIds: ended.turnIds, ...carriedOver(ended.calls, asked) },
     pause: handOverOf(turn),
     channel: channelEnd(
       turn,
       { messages: replies, delaysMs, ui, audioKey: audio?.key ?? null, now },
       !resumed && mayBeReplaced(turn) ? messageCount : null,
     ),
-    followUpAt: paused ? null : nextFollowUp(snapshot, { from: now, after: kind, sent, timeZone }),
+    followUpAt:
+      paused || waiting.length > 0 ? null : nextFollowUp(snapshot, { from: now, after: kind, sent, timeZone }),
   };
   const replyOf = (stored: { conversation: ConversationRow; messages: MessageRow[] }): TurnReply => {
     const last = stored.messages.at(-1);
@@ -131,7 +142,7 @@ export async function storeReply(
       model,
       usage: steps.usage,
       toolCalls: steps.toolCalls,
-      pendingApprovals,
+      pendingApprovals: [...waiting, ...asked],
       delaysMs,
       durationMs: Math.round(performance.now() - turn.startedAt),
     };

@@ -37,7 +37,7 @@ export async function takeConversation(
 ): Promise<Pick<Claim, 'history' | 'waiting'> & { messageCount: number; release: () => void }> {
   if (turn.request.conversationId === undefined && message) {
     await begin(turn, message);
-    return { history: [], waiting: null, messageCount: 1, release: () => {} };
+    return { history: [], waiting: [], messageCount: 1, release: () => {} };
   }
   let release = () => {};
   try {
@@ -86,7 +86,7 @@ export async function takeAtOnce(
     if (!begun) return undefined;
     noteCount(turn, start, true);
     const conversation = { ...begun.conversation, metadata: null };
-    return { conversation, memories: begun.memories, history: [], waiting: null, release: () => {} };
+    return { conversation, memories: begun.memories, history: [], waiting: [], release: () => {} };
   }
   const release = await runtime.turns.queue(conversationId, controller.signal);
   try {

@@ -13,6 +13,7 @@ import type { ModelDescriptor } from '../models/catalogue.ts';
 import type { Resources } from '../resources/resources.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
 import type { WorkspaceRuntime } from '../runtime.ts';
+import type { ApprovalsBy } from './approvalsBy.ts';
 import type { ReadMessage } from './readMessage.ts';
 
 /*
@@ -114,6 +115,8 @@ export interface Turn extends WorkspaceRuntime, HeldTurn {
   /** The slash command that the message invokes, and the text that it expands to. */
   readonly command: { id: string; text: string } | null;
   readonly decisions: Decisions;
+  /** Who decides on calls that wait for an approval. */
+  readonly approvalsBy: ApprovalsBy;
   /** The channel connection over which it is held; null for the API. */
   readonly connectionId: string | null;
   /** Follow-ups sent in the conversation so far. */
@@ -163,7 +166,7 @@ export interface TurnReply {
   /** Over all steps and sub-agents. */
   usage: TurnUsage;
   toolCalls: CalledTool[];
-  /** Calls that wait for a person. */
+  /** Calls of the conversation that wait for a person. */
   pendingApprovals: PendingApproval[];
   /** Milliseconds to wait before each message, where it is sent through a channel. */
   delaysMs: number[];

@@ -2,7 +2,7 @@ import type { Selectable } from 'kysely';
 import { lockAgent, updateAgentRow } from '../../db/queries/agents/agents.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import type { Agents } from '../../generated/db.ts';
-import { type Command, CommandError, uuid } from './command.ts';
+import { approvalsBy, type Command, CommandError, UsageError, uuid } from './command.ts';
 
 type Agent = Pick<Selectable<Agents>, 'status' | 'published_version_number' | 'draft_version_number'>;
 type Change = Pick<Agent, 'status' | 'draft_version_number'>;
@@ -44,8 +44,32 @@ function published(agent: Agent): Agent {
   return agent;
 }
 
-/** Changes of an agent's status. */
+/** Settings of an agent that the API does not offer. They hold at once, for its conversations under way too. */
+const set: Command = {
+  usage: '--workspace ID AGENTID --approvals-by user|operator|default',
+  words: 1,
+  options: { workspace: { type: 'string' }, 'approvals-by': { type: 'string' } },
+  prepare([word], options) {
+    const workspaceId = uuid(options.workspace, '--workspace');
+    const id = uuid(word, 'AGENTID');
+    const by = approvalsBy(options['approvals-by']);
+    if (by === undefined) throw new UsageError('Give --approvals-by');
+    return async (database) => {
+      const change = { approvals_by: by, updated_at: new Date() };
+      const row = await updateAgentRow(database.forWorkspace(workspaceId), workspaceId, id, change);
+      if (!row) throw new CommandError(`Workspace ${workspaceId} has no agent ${id}`);
+      const shown = row.approvals_by ?? 'default';
+      return {
+        json: { agentPublicId: id, approvalsBy: shown },
+        text: `calls of agent ${id} that need an approval are decided by: ${shown}`,
+      };
+    };
+  },
+};
+
+/** Changes of an agent's status and settings. */
 export const agentCommands: Record<string, Command> = {
+  set,
   archive: statusCommand(() => ({ status: 'archived', draft_version_number: null })),
   unarchive: statusCommand((agent) => {
     if (agent.status !== 'archived') throw new CommandError('The agent is not archived');

@@ -8,17 +8,23 @@ import {
 } from '../../db/queries/channels/connections.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import {
-  hasAddress,
+  hasChannelAddress,
   isReachedById,
-  rotateAddress,
+  rotateChannelAddress,
   rotateIdentity,
   webhookPath,
 } from '../../domain/channels/addresses.ts';
-import { type ChannelSecretsContext, storeSettings } from '../../domain/channels/connections.ts';
-import { localOrigin, publicUrlOf } from '../../server/config.ts';
+import { type ChannelSecretsContext, channelAccount, storeSettings } from '../../domain/channels/connections.ts';
+import { noteChecked } from '../../domain/channels/health.ts';
+import type { ChannelProblem } from '../../integrations/channels/provider.ts';
+import { providerOf } from '../../integrations/channels/providers.ts';
+import { localOrigin, publicUrlOf, readConfig } from '../../server/config.ts';
 import { type Command, CommandError, optionalUuid, table, UsageError, uuid } from './command.ts';
 import { printable } from './printable.ts';
 import { jsonObject, secretsOf } from './secrets.ts';
+
+/** The provider has this long to say how an account is. */
+const CHECK_MS = 15_000;
 
 /** Where others reach the service, for the addresses that an operator enters elsewhere. */
 function originOf(env: NodeJS.ProcessEnv): string {
@@ -123,15 +129,33 @@ export const channelCommands: Record<string, Command> = {
       return async (database, env) =>
         change(database, id, secretsOf(env), async (context, row) => {
           const changed = await storeSettings(context, row, given);
-          const isFirst = !isReachedById(row) && !(await hasAddress(context, row));
+          const isFirst = !isReachedById(row) && !(await hasChannelAddress(context, row));
           const webhookUrl = isReachedById(row)
             ? row.channel_type === 'whatsapp' && originOf(env) + webhookPath(row.id)
-            : isFirst && originOf(env) + webhookPath(await rotateAddress(context, row));
+            : isFirst && originOf(env) + webhookPath(await rotateChannelAddress(context, row));
           const lines = [`connection ${id} (${row.channel_type}) is ${stateOf(changed)}`];
           if (webhookUrl) lines.push(`webhook ${webhookUrl}`);
           if (isFirst) lines.push('Keep this address: it is not shown again.');
           return { json: { ...shown(changed), ...(webhookUrl ? { webhookUrl } : {}) }, text: lines.join('\n') };
         });
+    },
+  },
+  check: {
+    usage: 'CONNECTION   (asks the provider how the account is)',
+    words: 1,
+    options: {},
+    prepare([word]) {
+      const id = uuid(word, 'CONNECTION');
+      return async (database, env) => {
+        const row = await findConnectionAnywhere(database.system, id);
+        if (!row) throw new CommandError(`There is no channel connection ${id}`);
+        const problem = await askProvider(row, env);
+        await noteChecked(database.forWorkspace(row.workspace_id), row, problem, new Date());
+        return {
+          json: { connectionPublicId: id, workspacePublicId: row.workspace_id, problem },
+          text: problem ? printable(`${problem.code}: ${problem.message}`) : 'ok',
+        };
+      };
     },
   },
   rotate: {
@@ -146,7 +170,7 @@ export const channelCommands: Record<string, Command> = {
         change(database, id, secretsOf(env), async (context, row) => {
           const common = { connectionPublicId: id, workspacePublicId: row.workspace_id };
           if (row.channel_type === 'z_api') {
-            const webhookUrl = originOf(env) + webhookPath(await rotateAddress(context, row, { endNow }));
+            const webhookUrl = originOf(env) + webhookPath(await rotateChannelAddress(context, row, { endNow }));
             const text = `webhook ${webhookUrl}\nKeep this address: it is not shown again. ${until}`;
             return { json: { ...common, webhookUrl }, text };
           }
@@ -162,6 +186,21 @@ export const channelCommands: Record<string, Command> = {
     },
   },
 };
+
+/** Asks the provider of a connection how the account is; null when all is well. Throws CommandError. */
+async function askProvider(row: ChannelConnectionRow, env: NodeJS.ProcessEnv): Promise<ChannelProblem | null> {
+  const { allowPrivateNetwork, channels } = readConfig(env);
+  const provider = providerOf(row.channel_type, { ...channels, allowPrivateNetwork, clock: { now: () => new Date() } });
+  if (!provider?.checkHealth)
+    throw new CommandError(`A connection to ${row.channel_type} has no provider that can be asked`);
+  if (!row.is_configured) throw new CommandError('The connection is not configured');
+  try {
+    return await provider.checkHealth(channelAccount(secretsOf(env), row), AbortSignal.timeout(CHECK_MS));
+  } catch (error) {
+    const reason = Error.isError(error) ? error.message : String(error);
+    throw new CommandError(`The provider could not be asked: ${reason}`);
+  }
+}
 
 function stateOf({ is_active, is_configured }: ChannelConnectionRow): string {
   if (!is_configured) return 'not configured';

@@ -75,6 +75,14 @@ export function requiredNumber(value: unknown, name: string, bounds: Parameters<
   return parsed;
 }
 
+/** Who decides on calls that wait for an approval: `user`, `operator`, or null for `default`; undefined when the option is absent. */
+export function approvalsBy(value: unknown): 'user' | 'operator' | null | undefined {
+  if (value === undefined) return undefined;
+  if (value === 'default') return null;
+  if (value === 'user' || value === 'operator') return value;
+  throw new UsageError('--approvals-by must be user, operator or default');
+}
+
 /** Rows as lines with aligned columns. */
 export function table(headers: string[], rows: string[][]): string {
   if (rows.length === 0) return 'none';

@@ -12,6 +12,7 @@ import {
 } from '../../db/queries/workspaces/workspaces.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import {
+  approvalsBy,
   type Command,
   CommandError,
   INT32_MAX,
@@ -79,6 +80,7 @@ const shown = (row: Workspace) => ({
   workspacePublicId: row.id,
   name: row.name,
   timeZone: row.time_zone,
+  approvalsBy: row.approvals_by ?? 'default',
   ...Object.fromEntries(LIMITS.map(({ field, column }) => [field, row[column]])),
   createdAt: row.created_at,
 });
@@ -109,14 +111,15 @@ export const workspaceCommands: Record<string, Command> = {
     },
   },
   update: {
-    usage: `ID [--name N] [--time-zone Z] ${usageOfLimits('|none')}`,
+    usage: `ID [--name N] [--time-zone Z] [--approvals-by user|operator|default] ${usageOfLimits('|none')}`,
     words: 1,
-    options: { ...OPTIONS, name: { type: 'string' } },
+    options: { ...OPTIONS, name: { type: 'string' }, 'approvals-by': { type: 'string' } },
     prepare([word], options) {
       const id = uuid(word, 'ID');
       const change: WorkspaceChange = {
         name: options.name === undefined ? undefined : text(options.name, '--name', 200),
         timeZone: timeZone(options['time-zone']),
+        approvalsBy: approvalsBy(options['approvals-by']),
         limits: limits(options, { isChange: true }),
       };
       if (Object.values({ ...change, ...change.limits, limits: undefined }).every((value) => value === undefined))

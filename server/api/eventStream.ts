@@ -21,7 +21,7 @@ export interface EventStreamOptions {
 export function openEventStream(
   response: Response,
   { heartbeatMs = HEARTBEAT_MS, drainMs = DRAIN_MS }: EventStreamOptions = {},
-): { send(event: string, data: unknown): void; end(): void } {
+): { send(event: string, data: unknown, id?: string): void; end(): void } {
   response.status(200);
   response.setHeader('Content-Type', 'text/event-stream; charset=utf-8');
   response.setHeader('Cache-Control', 'no-store');
@@ -43,7 +43,8 @@ export function openEventStream(
     else response.write(text);
   }
   return {
-    send: (event, data) => write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`),
+    send: (event, data, id) =>
+      write(`${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`),
     end: () => {
       clearInterval(heartbeat);
       if (response.writableEnded || response.destroyed) return;

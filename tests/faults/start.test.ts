@@ -32,6 +32,7 @@ describe('a setting that cannot be used ends the start with one line that names 
     ['GUILDHALL_KEEP_STEPS_DAYS', '0'],
     ['GUILDHALL_ALLOW_PRIVATE_NETWORK', 'yes'],
     ['GUILDHALL_NAME_SERVERS', 'dns.example.com'],
+    ['GUILDHALL_TRUSTED_PROXIES', 'many'],
     ['GUILDHALL_LOG_LEVEL', 'loud'],
     ['OPENAI_COMPATIBLE_BASE_URL', 'localhost:8080'],
     ['DATABASE_URL', 'localhost/guildhall'],

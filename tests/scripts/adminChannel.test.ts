@@ -15,6 +15,7 @@ import {
 } from '../support/channels/connections.ts';
 import { startTestApp, type TestApp } from '../support/http/app.ts';
 import { adminJson, admin as run } from '../support/scripts/admin.ts';
+import { startWhatsappServer } from '../support/servers/whatsappServer.ts';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -219,5 +220,30 @@ describe('rotate', () => {
   test('whatsapp has nothing to rotate', async () => {
     const { publicId } = await makeConnection(app, 'whatsapp');
     expect((await admin('rotate', publicId)).stderr).toContain('has no secret of its own');
+  });
+});
+
+describe('check', () => {
+  test('asks the provider, and stores what is wrong until it is right', async () => {
+    const server = await startWhatsappServer();
+    const env = { ...app.env, GUILDHALL_WHATSAPP_BASE_URL: server.baseUrl, GUILDHALL_ALLOW_PRIVATE_NETWORK: 'true' };
+    const check = async (id: string) => (await run({ env }, 'channel', 'check', id)).stdout;
+    const { publicId } = await makeConnection(app, 'whatsapp');
+    const credentials = { ...WHATSAPP_CREDENTIALS, accessToken: server.accessToken };
+    await json('configure', publicId, ...settings({ phoneNumberId: server.phoneNumberId }, credentials));
+    expect(await check(publicId)).toBe('ok\n');
+    await json('configure', publicId, '--credentials', JSON.stringify({ ...credentials, accessToken: 'old' }));
+    expect(await check(publicId)).toMatch(/^TOKEN_EXPIRED: /);
+    expect(await storedConnection(app, publicId)).toMatchObject({ problem_code: 'TOKEN_EXPIRED' });
+    await json('configure', publicId, '--credentials', JSON.stringify(credentials));
+    await server.close();
+    const { code, stderr } = await run({ env }, 'channel', 'check', publicId);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('The provider could not be asked')]);
+    expect(stderr).not.toContain(server.accessToken);
+  });
+
+  test.each(['web_chat', 'whatsapp'] as const)('%s without a provider or settings is refused', async (type) => {
+    const { publicId } = await makeConnection(app, type);
+    expect((await admin('check', publicId)).code).toBe(1);
   });
 });

@@ -29,6 +29,7 @@ const listed = async (id: string) =>
 const PLAIN = {
   name: 'Acme',
   timeZone: 'UTC',
+  approvalsBy: 'default',
   agentLimit: null,
   operationLimit: null,
   toolLimit: 500,

@@ -10,11 +10,11 @@ export async function insertChatFile(db: Kysely<DB>, row: Insertable<ChatFiles>)
   await db.insertInto('chat_files').values(row).execute();
 }
 
-/** The files of a visitor among these, by their ids or by the SHA-256 of their content. */
+/** The files of a visitor among these. */
 export function selectChatFiles(
   db: Kysely<DB>,
   { workspaceId, connectionId, visitor }: VisitorKey,
-  { ids = [], hashes = [] }: { ids?: readonly string[]; hashes?: readonly string[] },
+  ids: readonly string[],
 ): Promise<ChatFileRow[]> {
   return db
     .selectFrom('chat_files')
@@ -22,8 +22,7 @@ export function selectChatFiles(
     .where('workspace_id', '=', workspaceId)
     .where('connection_id', '=', connectionId)
     .where('visitor', '=', visitor)
-    .where(sql<boolean>`(id = any (${ids}::uuid[]) or sha256 = any (${hashes}::text[]))`)
-    .orderBy('created_at')
+    .where(sql<boolean>`id = any (${ids}::uuid[])`)
     .execute();
 }
 

@@ -6,6 +6,8 @@ import { pausedAt } from '../conversations/pause.ts';
 export interface ChatPageRow
   extends Pick<Selectable<ChannelConnections>, 'workspace_id' | 'id' | 'agent_id' | 'config' | 'credentials'> {
   agent_name: string;
+  /** Who decides on calls that wait for an approval. */
+  approvals_by: 'user' | 'operator';
 }
 
 /** The chat page of this connection; undefined when it is not open. */
@@ -19,7 +21,9 @@ export function findChatPage(
     .innerJoin('agents as a', (join) =>
       join.onRef('a.workspace_id', '=', 'c.workspace_id').onRef('a.id', '=', 'c.agent_id'),
     )
+    .innerJoin('workspaces as w', 'w.id', 'c.workspace_id')
     .select(['c.workspace_id', 'c.id', 'c.agent_id', 'c.config', 'c.credentials', 'a.name as agent_name'])
+    .select(sql<'user' | 'operator'>`coalesce(a.approvals_by, w.approvals_by, 'operator')`.as('approvals_by'))
     .where('c.workspace_id', '=', workspaceId)
     .where('c.id', '=', connectionId)
     .where('c.channel_type', '=', 'web_chat')
@@ -46,7 +50,10 @@ export interface ChatMessageRow {
   role: 'user' | 'assistant';
   content: string;
   ui: Record<string, unknown> | null;
-  attachments: { filename: string; mediaType: string; sizeBytes: number; sha256: string }[];
+  /** The id that the browser gave it; null for what came otherwise. */
+  sent_as: string | null;
+  /** Files that the visitor sent with it: their ids. */
+  file_ids: string[];
   author: string | null;
   audio_key: string | null;
   sent_at: Date;
@@ -69,8 +76,13 @@ export async function selectChatMessages(
   { after, before, limit }: { after?: number; before?: number; limit: number },
 ): Promise<ChatMessageRow[]> {
   const { rows } = await sql<ChatMessageRow>`
-    select m.seq, m.id, m.conversation_id, m.role, m.content, m.ui, m.attachments, m.author, m.audio_key, m.sent_at
+    select m.seq, m.id, m.conversation_id, m.role, m.content, m.ui, m.author, m.audio_key, m.sent_at,
+      i.provider_message_id as sent_as,
+      array(select file ->> 'reference' from jsonb_array_elements(coalesce(i.event -> 'media', '[]')) as file) as file_ids
     from messages m
+    left join lateral (select r.provider_message_id, r.event from inbound_messages r
+      where r.workspace_id = ${of.workspaceId} and r.conversation_id = m.conversation_id and r.message_id = m.id
+      order by r.received_at limit 1) as i on true
     where m.workspace_id = ${of.workspaceId} and m.conversation_id in (${conversationsOf(of)})
       and m.seq > ${after ?? 0}::bigint and m.seq < ${before ?? Number.MAX_SAFE_INTEGER}::bigint
     order by m.seq ${after === undefined ? sql`desc` : sql`asc`} limit ${limit}`.execute(db);
@@ -81,6 +93,7 @@ export async function selectChatMessages(
 export interface ChatStanding {
   id: string;
   is_paused: boolean;
+  paused_by: string | null;
   is_ended: boolean;
   /** Calls that wait for a decision, the oldest first. */
   waiting: { id: string; toolName: string; input: Record<string, unknown> }[];
@@ -89,9 +102,9 @@ export interface ChatStanding {
 /** The newest conversation of a visitor on the connection; undefined when there is none. */
 export async function findChatStanding(db: Kysely<DB>, of: VisitorKey, now: Date): Promise<ChatStanding | undefined> {
   const { rows } = await sql<ChatStanding>`
-    select c.id, ${pausedAt(now, 'c')} as is_paused, c.is_ended,
+    select c.id, ${pausedAt(now, 'c')} as is_paused, c.paused_by, c.is_ended,
       (select coalesce(json_agg(json_build_object('id', a.id, 'toolName', a.tool_name, 'input', a.input) order by a.requested_at, a.id), '[]')
-        from approvals a where a.workspace_id = c.workspace_id and a.conversation_id = c.id and a.status = 'pending') as waiting
+        from approvals a where a.workspace_id = ${of.workspaceId} and a.conversation_id = c.id and a.status = 'pending') as waiting
     from conversations c
     where c.workspace_id = ${of.workspaceId} and c.id in (${conversationsOf(of)})
     order by c.started_at desc, c.id desc limit 1`.execute(db);

@@ -62,7 +62,7 @@ export async function decideApprovals(
   db: Kysely<DB>,
   workspaceId: string,
   decisions: { approved: readonly string[]; rejected: readonly string[] },
-  by: 'message' | 'operator',
+  by: 'message' | 'operator' | 'user',
   now: Date,
 ): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
@@ -141,13 +141,30 @@ export async function decideAsOperator(
   return { ...found, status: decision, decided_at: now, decided_by: 'operator', decidedNow: true };
 }
 
+/**
+ * The decision of the end user on a pending approval of the conversation, made by a button; running services are told when it is committed.
+ * Returns whether it was decided here: the first decision counts.
+ */
+export async function decideAsUser(
+  trx: Transaction<DB>,
+  { workspaceId, conversationId, id }: { workspaceId: string; conversationId: string; id: string },
+  decision: 'approved' | 'rejected',
+  now: Date,
+): Promise<boolean> {
+  const ids = { approved: decision === 'approved' ? [id] : [], rejected: decision === 'rejected' ? [id] : [] };
+  const decided = await decideApprovals(trx, workspaceId, ids, 'user', now);
+  if (decided.length === 0) return false;
+  await approvalDecided.notify(trx, { workspaceId, conversationId });
+  return true;
+}
+
 /** The work that a decision allows is looked for during this time after it. */
 const DECIDED_HOURS = 24;
 /** Attempts that may fail, since each of them pays for calls of models. The next message of the conversation continues it in any case. */
 const MAX_FAILURES = 10;
 
 /**
- * SQL query: conversations of all workspaces that can go on, and since when (`due`): they wait, all is decided, and no turn runs. It
+ * SQL query: conversations of all workspaces that can go on, and since when (`due`): a turn waits, all of its calls are decided, and no turn runs. It
  * finds decisions of operators, until the agent has answered them, and those of messages whose process died before the work began.
  */
 function conversationsToContinue(now: Date): RawBuilder<unknown> {
@@ -156,10 +173,10 @@ function conversationsToContinue(now: Date): RawBuilder<unknown> {
     select c.workspace_id, c.id, max(a.decided_at) as due
     from approvals a
     join conversations c on c.workspace_id = a.workspace_id and c.id = a.conversation_id
-    where a.decided_at > ${since} and (a.status = 'approved' or a.decided_by = 'operator')
+    where a.decided_at > ${since} and (a.status = 'approved' or a.decided_by in ('operator', 'user'))
       and c.deleted_at is null and not ${pausedAt(now, 'c')} and not c.is_ended and (c.turn_id is null or c.turn_expires_at < now())
-      and exists (select from turns t where t.workspace_id = c.workspace_id and t.conversation_id = c.id and t.paused is not null)
-      and not exists (select from approvals p where p.workspace_id = c.workspace_id and p.conversation_id = c.id and p.status = 'pending')
+      and exists (select from turns t where t.workspace_id = a.workspace_id and t.id = a.turn_id and t.paused is not null)
+      and not exists (select from approvals p where p.workspace_id = a.workspace_id and p.turn_id = a.turn_id and p.status = 'pending')
       and (select count(*) from turns f where f.workspace_id = c.workspace_id and f.conversation_id = c.id and f.kind = 'continuation'
         and f.status in ('failed', 'interrupted') and f.started_at >= a.decided_at) < ${MAX_FAILURES}
     group by c.workspace_id, c.id`;

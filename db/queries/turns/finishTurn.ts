@@ -47,8 +47,11 @@ export interface TurnEnd {
   transcript: TranscriptFormat2 | null;
   /** Not null: the turn waits for these approvals, and continues from `state`. */
   paused: { state: PausedRunFormat2; approvals: readonly ApprovalRequest[] } | null;
-  /** The earlier turn that this one continued: it waits no longer. Only the approvals in `waiting` can still be decided. */
-  resumed: { turnId: string; waiting: readonly string[] } | null;
+  /**
+   * The earlier turns that wait no longer, since this one continued one of them. Of the approvals that they waited for, those in `waiting`
+   * are this turn's from now on, and those in `dropped` can no longer be decided.
+   */
+  resumed: { turnIds: readonly string[]; waiting: readonly string[]; dropped: readonly string[] } | null;
   followUpAt: Date | null;
   /** Of a conversation over a channel: what goes out, and that the messages which the turn answers are answered; null for the API. */
   channel: ChannelEnd | null;
@@ -126,11 +129,14 @@ export async function finishTurn(
       resumed
         ? sql`, resumed as (
       update turns set status = 'done', paused = null
-      where workspace_id = ${workspaceId} and id = ${resumed.turnId} and status = 'waiting' and exists (select from conversation)
+      where workspace_id = ${workspaceId} and id = any (${resumed.turnIds}::uuid[]) and status = 'waiting' and exists (select from conversation)
     ), withdrawn as (
       update approvals set status = 'rejected', decided_at = ${now}, decided_by = 'message'
-      where workspace_id = ${workspaceId} and conversation_id = ${conversationId} and status = 'pending'
-        and id <> all (${resumed.waiting}::uuid[]) and exists (select from conversation)
+      where workspace_id = ${workspaceId} and id = any (${resumed.dropped}::uuid[]) and status = 'pending'
+        and exists (select from conversation)
+    ), kept as (
+      update approvals set turn_id = ${turnId}
+      where workspace_id = ${workspaceId} and id = any (${resumed.waiting}::uuid[]) and exists (select from conversation)
     )`
         : sql``
     }

@@ -9,6 +9,8 @@ export interface KnownWorkspace {
   timeZone: string;
   /** Whether operations are limited; the limit itself is read as one is taken. */
   isLimited: boolean;
+  /** Who decides on calls that wait, as the agent or else the workspace says; null = as the channel of the conversation says. */
+  approvalsBy: 'user' | 'operator' | null;
 }
 
 /** The version of an agent that a turn was made from. */
@@ -21,11 +23,12 @@ interface KnownVersion {
 /** SQL query: one row while what is known of the workspace holds, and the agent answers with this version. */
 export function knownStill(
   { workspaceId, agentId, versionNumber }: KnownVersion,
-  { revision, timeZone, isLimited }: KnownWorkspace,
+  { revision, timeZone, isLimited, approvalsBy }: KnownWorkspace,
 ): RawBuilder<unknown> {
   return sql`select from agents a join workspaces w on w.id = a.workspace_id
       left join workspace_revisions r on r.workspace_id = a.workspace_id
       where a.workspace_id = ${workspaceId} and a.id = ${agentId} and a.status = 'active' and ${notDeletedByKey('a.deleted_at')}
         and a.published_version_number = ${versionNumber} and w.time_zone = ${timeZone}
+        and coalesce(a.approvals_by, w.approvals_by) is not distinct from ${approvalsBy}
         and (w.operation_limit is not null) = ${isLimited} and coalesce(r.revision, 0) = ${revision}`;
 }

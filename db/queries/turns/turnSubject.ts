@@ -11,6 +11,8 @@ export interface TurnSubject {
   published_version_number: number | null;
   operation_limit: number | null;
   time_zone: string;
+  /** The setting of the agent, or else of the workspace. */
+  approvals_by: 'user' | 'operator' | null;
   /** A number that increases with every change of a resource that agents can be linked to. */
   revision: number;
   conversation_id: string | null;
@@ -47,7 +49,7 @@ export async function findTurnSubject(
 ): Promise<TurnSubject | undefined> {
   const user = sql<string>`coalesce(c.external_user_id, ${externalUserId}::text)`;
   const { rows } = await sql<TurnSubject>`
-    select a.status, a.published_version_number, w.operation_limit, w.time_zone, coalesce(r.revision, 0) as revision,
+    select a.status, a.published_version_number, w.operation_limit, w.time_zone, coalesce(a.approvals_by, w.approvals_by) as approvals_by, coalesce(r.revision, 0) as revision,
       c.id as conversation_id, c.external_user_id, c.channel, c.connection_id, ${pausedAt(now, 'c')} as is_paused, c.is_ended, c.follow_ups_sent, c.metadata,
       ${memoryFactsSql(sql`${workspaceId}`, sql.ref('a.id'), user)} as memories,
       (select json_build_object('id', k.id, 'prompt', k.prompt) from agent_commands k

@@ -126,7 +126,8 @@ export interface Claim {
   history: HistoryRow[];
   /** Empty unless they were asked for. */
   memories: MemoryFact[];
-  waiting: WaitingTurn | null;
+  /** The turns that wait, the oldest first. */
+  waiting: WaitingTurn[];
   /** Whether another turn holds the conversation. */
   held: boolean;
 }
@@ -153,9 +154,8 @@ function condition({ kind, now, workspaceId, conversationId, message }: TurnStar
       return sql`and follow_up_at <= ${now}`;
     case 'continuation':
       return sql`and exists (select from turns t where t.workspace_id = ${workspaceId}
-          and t.conversation_id = conversations.id and t.paused is not null)
-        and not exists (select from approvals a where a.workspace_id = ${workspaceId}
-          and a.conversation_id = conversations.id and a.status = 'pending')`;
+          and t.conversation_id = conversations.id and t.paused is not null
+          and not exists (select from approvals a where a.workspace_id = ${workspaceId} and a.turn_id = t.id and a.status = 'pending'))`;
   }
 }
 
@@ -219,7 +219,7 @@ async function claimFree(
       counted: boolean;
       history: HistoryRow[] | null;
       memories: MemoryFact[] | null;
-      waiting: WaitingTurn | null;
+      waiting: WaitingTurn[] | null;
       held: boolean | null;
       expired: boolean | null;
     } & ConversationRow
@@ -240,8 +240,8 @@ async function claimFree(
     select ${usesQuota ? quotaTaken : sql.lit(true)} as quota_taken,
       ${usesQuota ? sql`exists (select from taken)` : sql.lit(false)} as counted,
       case when conversation.id is not null then ${historyJson(workspaceId, conversationId, historyBytes, answeredIds(message))} end as history,
-      case when conversation.id is not null then (select json_build_object('id', id, 'paused', paused) from turns
-        where workspace_id = ${workspaceId} and conversation_id = ${conversationId} and paused is not null limit 1) end as waiting,
+      case when conversation.id is not null then (select json_agg(json_build_object('id', id, 'paused', paused) order by id) from turns
+        where workspace_id = ${workspaceId} and conversation_id = ${conversationId} and paused is not null) end as waiting,
       case when conversation.id is not null then ${memoriesOf(start)} end as memories, seen.held, seen.expired, conversation.*
     from (select 1) as one left join seen on true left join conversation on true`.execute(db);
   const row = rows[0];
@@ -254,7 +254,7 @@ async function claimFree(
     conversation: conversation.id === null ? undefined : (conversation as ConversationRow),
     history: history ?? [],
     memories: memories ?? [],
-    waiting,
+    waiting: waiting ?? [],
     held: held === true,
     expired: expired === true,
   };

@@ -34,6 +34,8 @@ export async function insertWorkspace(
 export interface WorkspaceChange {
   name?: string | undefined;
   timeZone?: string | undefined;
+  /** Who decides on calls that wait for an approval; null = as the channel of the conversation says. */
+  approvalsBy?: 'user' | 'operator' | null | undefined;
   limits?: LimitValues;
 }
 
@@ -65,6 +67,7 @@ export async function updateWorkspaceRow(
     .set({
       name: change.name,
       time_zone: change.timeZone,
+      approvals_by: change.approvalsBy,
       ...change.limits,
     })
     .where('id', '=', id)

@@ -55,14 +55,24 @@ export function peopleOf(change: Payload): NamedPerson[] {
  */
 export function senderOf(message: Payload, people: readonly NamedPerson[], isOneSender: boolean): NamedPerson {
   const own = identitiesOf([message.from, message.from_user_id, message.from_parent_user_id]);
-  const shared = people.find(({ identities }) =>
-    identities.some((identity) => own.some((each) => isSame(each, identity))),
-  );
-  const person = shared ?? (isOneSender && people.length === 1 ? people[0] : undefined);
+  const person = sharing(people, own) ?? (isOneSender && people.length === 1 ? people[0] : undefined);
+  return { identities: joined(person, own), profileName: person?.profileName ?? null };
+}
+
+/** Who got a message, by a status of it and the contact that shares an identity with it. */
+export function recipientOf(status: Payload, people: readonly NamedPerson[]): ChannelIdentity[] {
+  const own = identitiesOf([status.recipient_id, status.recipient_user_id, status.recipient_parent_user_id]);
+  return joined(sharing(people, own), own);
+}
+
+function sharing(people: readonly NamedPerson[], own: readonly ChannelIdentity[]): NamedPerson | undefined {
+  return people.find(({ identities }) => identities.some((identity) => own.some((each) => isSame(each, identity))));
+}
+
+/** The number first: it is what a person is known by, and what most of the API takes. */
+function joined(person: NamedPerson | undefined, own: readonly ChannelIdentity[]): ChannelIdentity[] {
   const identities = distinctIdentities([...(person?.identities ?? []), ...own]);
-  // The number first: it is what a person is known by, and what most of the API takes.
-  identities.sort((a, b) => Number(a.kind === 'bsuid') - Number(b.kind === 'bsuid'));
-  return { identities, profileName: person?.profileName ?? null };
+  return identities.sort((a, b) => Number(a.kind === 'bsuid') - Number(b.kind === 'bsuid'));
 }
 
 function isSame(a: ChannelIdentity, b: ChannelIdentity): boolean {

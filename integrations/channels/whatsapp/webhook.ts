@@ -1,9 +1,9 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { asId, asLine, asList, asObject, asTime, type Payload, parseJson } from '../payload.ts';
-import type { ChannelAccount, InboundEvent, WebhookAnswer, WebhookRequest } from '../provider.ts';
+import type { ChannelAccount, ChannelIdentity, InboundEvent, WebhookAnswer, WebhookRequest } from '../provider.ts';
 import { accountEvent, errorText, problemOf } from './account.ts';
 import { echoEvent, ignored, messageEvent } from './messages.ts';
-import { identitiesOf, peopleOf, senderOf } from './people.ts';
+import { identitiesOf, type NamedPerson, peopleOf, recipientOf, senderOf } from './people.ts';
 
 /*
  * The webhooks of the Cloud API. One POST holds several entries (accounts), each with several changes (phone numbers), each with several
@@ -121,7 +121,7 @@ function* changeEvents(field: string, change: Payload, now: Date): Generator<Inb
   for (const echo of asList(change.message_echoes).map(asObject)) {
     yield echoEvent(echo, identitiesOf([echo.to, echo.to_user_id, echo.to_parent_user_id]), now);
   }
-  for (const status of asList(change.statuses).map(asObject)) yield* statusEvents(status, now);
+  for (const status of asList(change.statuses).map(asObject)) yield* statusEvents(status, people, now);
   for (const error of asList(change.errors).map(asObject)) {
     const problem = problemOf(error);
     yield problem === null
@@ -133,7 +133,7 @@ function* changeEvents(field: string, change: Payload, now: Date): Generator<Inb
   }
 }
 
-function* statusEvents(status: Payload, now: Date): Generator<InboundEvent> {
+function* statusEvents(status: Payload, people: readonly NamedPerson[], now: Date): Generator<InboundEvent> {
   const id = asId(status.id);
   const kind = STATUSES[asLine(status.status, 20)];
   if (id === null || kind === undefined) {
@@ -150,10 +150,17 @@ function* statusEvents(status: Payload, now: Date): Generator<InboundEvent> {
     providerMessageId: id,
     deliveryId: asId(status.biz_opaque_callback_data),
     status: kind,
+    ...(kind === 'delivered' ? severalIdentities(status, people) : {}),
     errorCode: error && (asLine(error.code, 20) || 'UNKNOWN'),
     errorMessage: error && errorText(error),
     at: asTime(status.timestamp, now),
   };
   const problem = error && problemOf(error);
   if (error && problem) yield { kind: 'health', problem: { code: problem, message: errorText(error) } };
+}
+
+/** Those of the recipient, if the status shows how they belong together. Only a delivery is asked: it comes once for each message. */
+function severalIdentities(status: Payload, people: readonly NamedPerson[]): { identities?: ChannelIdentity[] } {
+  const identities = recipientOf(status, people);
+  return identities.length > 1 ? { identities } : {};
 }

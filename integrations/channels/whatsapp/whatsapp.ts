@@ -12,6 +12,7 @@ import type {
   WebhookRequest,
 } from '../provider.ts';
 import type { ChannelOptions } from '../providers.ts';
+import { numberOf } from '../recipient.ts';
 import { errorText, problemOf } from './account.ts';
 import { callGraph, mediaIdOf, phoneNumberIdOf, readRefusal } from './graph.ts';
 import { isBsuid } from './people.ts';
@@ -139,13 +140,15 @@ export class WhatsappProvider implements ChannelProvider {
   }
 }
 
-/** The field of a send: a number goes into `to`. In there a business-scoped user id would be taken for a number, and the message lost. */
+/**
+ * The field of a send. A number goes into `to`, and is taken where one is known: it stays good when a person hides it. A business-scoped user
+ * id goes into `recipient`: as `to` it would be taken for a number, and the message lost.
+ */
 function addressOf(recipient: readonly ChannelIdentity[]): { to: string } | { recipient: string } | null {
-  for (const { kind, value } of recipient) {
-    if ((kind === 'wa_id' || kind === 'phone') && /^\d{5,20}$/.test(value)) return { to: value };
-    if (kind === 'bsuid' && isBsuid(value)) return { recipient: value };
-  }
-  return null;
+  const number = numberOf(recipient);
+  if (number !== null) return { to: number };
+  const user = recipient.find(({ kind, value }) => kind === 'bsuid' && isBsuid(value));
+  return user ? { recipient: user.value } : null;
 }
 
 function contentOf(content: OutboundMessage['content']): Record<string, unknown> {

@@ -14,6 +14,7 @@ import {
   type WebhookRequest,
 } from '../provider.ts';
 import type { ChannelOptions } from '../providers.ts';
+import { numberOf } from '../recipient.ts';
 import { receiveZApiWebhook } from './webhook.ts';
 
 /** Seconds for which Z-API shows that somebody writes, at most. */
@@ -102,13 +103,10 @@ export class ZApiProvider implements ChannelProvider {
   }
 }
 
-/** A number, or an address that hides it: Z-API takes both as `phone`. */
+/** A number, or an address that hides it where no number is known: Z-API takes both as `phone`. */
 function addressOf(recipient: readonly ChannelIdentity[]): string | null {
-  for (const { kind, value } of recipient) {
-    if ((kind === 'phone' || kind === 'wa_id') && /^\d{5,20}$/.test(value)) return value;
-    if (kind === 'lid' && /^\d{5,30}@lid$/.test(value)) return value;
-  }
-  return null;
+  const hidden = recipient.find(({ kind, value }) => kind === 'lid' && /^\d{5,30}@lid$/.test(value));
+  return numberOf(recipient) ?? hidden?.value ?? null;
 }
 
 /** Reads an answer that refuses. Throws SendFailed for what passes: faults of the service itself, and too many calls. */

@@ -7,6 +7,7 @@ import {
 } from '../../../db/queries/channels/connections.ts';
 import { channelAccount } from '../../../domain/channels/connections.ts';
 import { noteWebhook } from '../../../domain/channels/health.ts';
+import { linkIdentities } from '../../../domain/channels/linkIdentities.ts';
 import { receiveEvents } from '../../../domain/channels/receive.ts';
 import type { InboundEvent, WebhookAnswer, WebhookRequest } from '../../../integrations/channels/provider.ts';
 import { providerOf } from '../../../integrations/channels/providers.ts';
@@ -101,7 +102,10 @@ function byAccount(
   return sorted;
 }
 
-/** Stores the events, and queues the work. What the provider said of the account may get lost, the events may not. */
+/**
+ * Stores the events, and queues the work. What the provider said of the account, and who a person is by a status, may get lost: it comes
+ * again. The events may not.
+ */
 async function store(
   { db, jobs, clock, logger }: AddressedRequest,
   row: ChannelConnectionRow,
@@ -111,7 +115,11 @@ async function store(
   const answers = { ...row, is_active: row.is_active && row.is_configured };
   const { waiting, health } = await receiveEvents(db, answers, events, now);
   for (const person of waiting) void jobs.send('take-inbound', person);
+  const place = { workspaceId: row.workspace_id, connectionId: row.id };
   await noteWebhook(db, row, health, now).catch((err: unknown) => {
-    logger.warn({ workspaceId: row.workspace_id, connectionId: row.id, err }, 'a webhook of a channel was not noted');
+    logger.warn({ ...place, err }, 'a webhook of a channel was not noted');
+  });
+  await linkIdentities(db, place, events, now).catch((err: unknown) => {
+    logger.warn({ ...place, err }, 'the identities of a person were not linked');
   });
 }

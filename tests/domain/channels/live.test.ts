@@ -3,7 +3,7 @@ import { newId } from '../../../core/ids.ts';
 import { chatChanged, subscribe } from '../../../db/events.ts';
 import { findChatStates } from '../../../db/queries/channels/chatStates.ts';
 import { beginLiveReply } from '../../../domain/channels/live.ts';
-import { forgetLiveReplies } from '../../../jobs/upkeep.ts';
+import { forgetLiveReplies } from '../../../jobs/chatUpkeep.ts';
 import { createTestDatabase, type SeededWorkspace, type TestDatabase } from '../../support/db/database.ts';
 import { poll, until } from '../../support/poll.ts';
 

@@ -148,6 +148,8 @@ describe('400 INVALID_CHANNEL_CONFIG', () => {
       '/allowedOrigins/1',
     ],
     ['web_chat', { allowedOrigins: ['*'] }, '/allowedOrigins/0'],
+    ['web_chat', { allowedOrigins: ['https://example.com:443'] }, '/allowedOrigins/0'],
+    ['web_chat', { allowedOrigins: ['https://example.com:99999'] }, '/allowedOrigins/0'],
     ['web_chat', { allowedOrigins: ['javascript:alert(1)'] }, '/allowedOrigins/0'],
     ['web_chat', { allowedOrigins: Array(51).fill('https://example.com') }, '/allowedOrigins'],
     ['web_chat', { instanceId: 'x' }, '/instanceId'],

@@ -63,7 +63,7 @@ test('a message that arrives while the previous turn is being stored sees the re
 
 test('a message that arrives while the previous turn is being stored sees the calls that wait for approval', async () => {
   const { before, last } = await besideTheEnd(waitingEnd(), newStart());
-  expect(last.waiting).toMatchObject({ id: before.turnId });
+  expect(last.waiting).toMatchObject([{ id: before.turnId }]);
 });
 
 test('a message that arrives while the previous turn is being stored sees no waiting call that this turn resumed', async () => {
@@ -71,10 +71,10 @@ test('a message that arrives while the previous turn is being stored sees no wai
   await claim(waiting);
   await finishTurn(app.workspace.db, waiting, waitingEnd());
   const { last } = await besideTheEnd(
-    turnEnd('Done.', { resumed: { turnId: waiting.turnId, waiting: [] } }),
+    turnEnd('Done.', { resumed: { turnIds: [waiting.turnId], waiting: [], dropped: [] } }),
     newStart(),
   );
-  expect([last.conversation?.id, last.waiting]).toEqual([conversationId, null]);
+  expect([last.conversation?.id, last.waiting]).toEqual([conversationId, []]);
 });
 
 test('a continuation does not resume again the calls that the previous turn has resumed', async () => {
@@ -83,7 +83,7 @@ test('a continuation does not resume again the calls that the previous turn has 
   await finishTurn(app.workspace.db, waiting, waitingEnd());
   const next = newStart({ kind: 'continuation', message: null });
   const { first, last } = await besideTheEnd(
-    turnEnd('Done.', { resumed: { turnId: waiting.turnId, waiting: [] } }),
+    turnEnd('Done.', { resumed: { turnIds: [waiting.turnId], waiting: [], dropped: [] } }),
     next,
   );
   expect([first.conversation, last.conversation]).toEqual([undefined, undefined]);

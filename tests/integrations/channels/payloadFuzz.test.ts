@@ -33,7 +33,7 @@ function wrongIn(event: InboundEvent): string | undefined {
   }
   if ('text' in event && event.text.length > 65_536) return 'Its text is too long.';
   if ('note' in event && (event.note.length > 65_536 || event.note === '')) return 'Its note does not fit.';
-  if ('identities' in event) {
+  if ('identities' in event && event.identities) {
     const fits = event.identities.every(({ value }) => value.length >= 1 && value.length <= 255);
     if (event.identities.length === 0 || !fits) return 'Its identities do not fit.';
   }

@@ -59,10 +59,10 @@ describe('a text', () => {
     expect(server.lost).toEqual([]);
   });
 
-  test('goes to what was seen last of what can be sent to', async () => {
+  test('goes to the number seen last where one is known, whatever else was seen later', async () => {
     await send(say('One', { recipient: [{ kind: 'lid', value: '1@lid' }, USER, NUMBER] }));
-    await send(say('Two', { recipient: [{ kind: 'phone', value: '4915112345678' }, USER] }));
-    expect(server.messages.map(({ address }) => address)).toEqual([USER.value, '4915112345678']);
+    await send(say('Two', { recipient: [{ kind: 'phone', value: '4915112345678' }, USER, NUMBER] }));
+    expect(server.messages.map(({ address }) => address)).toEqual([NUMBER.value, '4915112345678']);
   });
 
   test('to nobody that WhatsApp knows is refused without a call', async () => {

@@ -14,6 +14,7 @@ import {
   PHONE_NUMBER_ID,
   post,
   SENT_AT,
+  statusPost,
   TIMESTAMP,
   textPost,
   WHATSAPP_WEBHOOKS,
@@ -232,6 +233,20 @@ describe('who a person is', () => {
     expect(eventOf(WHATSAPP_WEBHOOKS.changedNumber)).toMatchObject({
       identities: [{ kind: 'wa_id', value: '12195555358' }, number],
     });
+  });
+
+  test('a delivery shows both names of whoever got it', () => {
+    expect(eventOf(statusPost('wamid.out', 'delivered'))).toMatchObject({ identities: [number, user] });
+    const byContact = post([
+      change({
+        contacts: [contact({ user_id: BSUID })],
+        statuses: [{ id: 'wamid.out', status: 'delivered', timestamp: TIMESTAMP, recipient_id: PERSON }],
+      }),
+    ]);
+    expect(eventOf(byContact)).toMatchObject({ identities: [number, user] });
+    expect(eventOf(statusPost('wamid.out', 'delivered', { recipient_user_id: undefined }))).not.toHaveProperty(
+      'identities',
+    );
   });
 
   test('several people in one change are not mixed up', () => {

@@ -49,6 +49,12 @@ test('a text goes to the address that hides the number', async () => {
   expect(server.messages[0]?.phone).toBe('81896604192873@lid');
 });
 
+test('a text goes to the number where one is known', async () => {
+  const number = { kind: 'phone' as const, value: '5544999999999' };
+  await send(say('Olá', { recipient: [{ kind: 'lid', value: '81896604192873@lid' }, number] }));
+  expect(server.messages[0]?.phone).toBe(number.value);
+});
+
 test.each([
   [1, 1],
   [4200, 5],

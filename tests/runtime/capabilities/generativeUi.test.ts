@@ -241,12 +241,15 @@ describe('hostile', () => {
     }
   });
 
-  test.each(['approve', ' Reject\n'])('a button that decides on an approval with %j is refused', async (message) => {
-    expect(await problemsOf(stack({ type: 'button', label: 'Details', message }))).toEqual([
-      'ui.children[0].message must not be a decision on an approval: people write that themselves',
-    ]);
-    expect((await show({ type: 'button', label: 'Yes', message: `Please ${message}` })).isError).toBe(false);
-  });
+  test.each(['approve', ' Reject\n', 'Ja!'])(
+    'a button that decides on an approval with %j is refused',
+    async (message) => {
+      expect(await problemsOf(stack({ type: 'button', label: 'Details', message }))).toEqual([
+        'ui.children[0].message must not be a decision on an approval, such as “approve” or “yes” alone: people write that themselves. Say what is meant',
+      ]);
+      expect((await show({ type: 'button', label: 'Yes', message: `Please ${message}` })).isError).toBe(false);
+    },
+  );
 
   test.each(['__proto__', 'constructor', 'prototype', 'toString'])('the field %s is refused', async (key) => {
     const ui = JSON.parse(`{"type":"text","text":"a",${JSON.stringify(key)}:{"polluted":true}}`);

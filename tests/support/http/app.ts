@@ -91,6 +91,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
       channels: options.channels ?? channelSettingsFromEnv({}),
       webSearch: options.webSearch ?? {},
       nameServers: options.nameServers ?? [],
+      trustedProxies: 0,
       storage: undefined,
       backgroundTurns: options.backgroundTurns ?? 64,
       keepStepsDays: 90,
