@@ -119,6 +119,21 @@ export const slotPlanned = defineEvent<PlannedSlot>('guildhall_slot_planned', {
   },
 });
 
+/** An execution that an operator has dispatched. */
+export interface DispatchedExecution {
+  workspaceId: string;
+  executionId: string;
+}
+
+/** An operator has dispatched an execution: a service queues it at once. */
+export const executionDispatched = defineEvent<DispatchedExecution>('guildhall_execution_dispatched', {
+  write: ({ workspaceId, executionId }) => `${workspaceId}/${executionId}`,
+  read(text) {
+    const [workspaceId, executionId] = text.split('/');
+    return { workspaceId: uuid(workspaceId, 'workspaceId'), executionId: uuid(executionId, 'executionId') };
+  },
+});
+
 /** A queue of background jobs in which one may be due. */
 export interface QueuedJob {
   queue: string;

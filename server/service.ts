@@ -11,6 +11,7 @@ import {
   apiKeyAdded,
   apiKeyRevoked,
   approvalDecided,
+  executionDispatched,
   inboundStored,
   jobQueued,
   slotPlanned,
@@ -200,6 +201,11 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     missed: () => queue.sweep('continue-conversation'),
     logger,
   });
+  const unsubscribeExecutions = await subscribe(database, executionDispatched, {
+    received: (execution) => void queue.send('run-automation', execution),
+    missed: () => queue.sweep('run-automation'),
+    logger,
+  });
   const unsubscribeSlots = await subscribe(database, slotPlanned, {
     received: ({ dueAt }) => slots?.planned(dueAt),
     missed: () => slots?.look(),
@@ -242,6 +248,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       unsubscribeSlots();
       unsubscribeChats();
       chatStreams.end();
+      unsubscribeExecutions();
       await queue.stop(0);
       await runtime.close();
     },

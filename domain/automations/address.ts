@@ -15,7 +15,7 @@ import { isBuiltinTrigger } from './triggers.ts';
 const REPLACED_MS = 86_400_000;
 
 /** Whether requests to an address of its own start the automation: any sender's, or those of a trigger that the service itself serves. */
-export function hasAddress({
+export function hasAutomationAddress({
   trigger_mode,
   trigger_slug,
 }: Pick<AutomationRow, 'trigger_mode' | 'trigger_slug'>): boolean {
@@ -48,7 +48,7 @@ export function endAddresses(
 }
 
 /** Gives an automation a new address and returns its secret. The ones that it had work for a day more. */
-export function rotateAddress(
+export function rotateAutomationAddress(
   db: Kysely<DB>,
   automation: Pick<AutomationRow, 'workspace_id' | 'id'>,
   now: Date,

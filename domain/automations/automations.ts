@@ -16,7 +16,7 @@ import type { DB } from '../../generated/db.ts';
 import type { TriggerType } from '../../integrations/toolkits/toolkit.ts';
 import type { WorkspaceContext } from '../context.ts';
 import { takeRoom } from '../workspaces/room.ts';
-import { endAddresses, hasAddress, makeAddress } from './address.ts';
+import { endAddresses, hasAutomationAddress, makeAddress } from './address.ts';
 import { slotOf, type TriggerChange, triggerColumns, wantedTrigger } from './settings.ts';
 import { triggerOf } from './triggers.ts';
 
@@ -89,7 +89,7 @@ export async function addAutomation(
     if (!(await lockAgent(trx, workspaceId, agentId))) throw fault('AGENT_NOT_FOUND');
     await takeRoom(trx, workspaceId, 'automation', { now });
     const automation = await insertAutomation(trx, row);
-    const secret = hasAddress(automation) ? await makeAddress(trx, automation, now) : undefined;
+    const secret = hasAutomationAddress(automation) ? await makeAddress(trx, automation, now) : undefined;
     await announce(trx, automation);
     return { automation, secret };
   });
@@ -164,9 +164,9 @@ async function changeAddress(
 ): Promise<string | undefined> {
   const isSameSender =
     before.trigger_mode === after.trigger_mode && before.trigger_toolkit_slug === after.trigger_toolkit_slug;
-  if (hasAddress(before) && hasAddress(after) && isSameSender) return undefined;
-  if (hasAddress(before)) await endAddresses(trx, before);
-  return hasAddress(after) ? makeAddress(trx, after, now) : undefined;
+  if (hasAutomationAddress(before) && hasAutomationAddress(after) && isSameSender) return undefined;
+  if (hasAutomationAddress(before)) await endAddresses(trx, before);
+  return hasAutomationAddress(after) ? makeAddress(trx, after, now) : undefined;
 }
 
 /** Tells all processes that a slot may be due before anything else that they know of. */

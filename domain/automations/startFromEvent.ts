@@ -4,7 +4,7 @@ import { type AutomationRow, findAutomation, findExecutionOfKey } from '../../db
 import type { ExecutionRow } from '../../db/queries/automations/executions.ts';
 import { isQuotaUsed } from '../../db/queries/workspaces/quota.ts';
 import type { WorkspaceContext } from '../context.ts';
-import { hasAddress } from './address.ts';
+import { hasAutomationAddress } from './address.ts';
 import { dispatchExecution } from './execute.ts';
 import type { AutomationEvent } from './executionMessage.ts';
 
@@ -14,7 +14,7 @@ export async function findStartable(
   id: string,
 ): Promise<AutomationRow> {
   const automation = await findAutomation(db, workspaceId, id);
-  if (automation?.status !== 'active' || !hasAddress(automation)) throw fault('AUTOMATION_NOT_FOUND');
+  if (automation?.status !== 'active' || !hasAutomationAddress(automation)) throw fault('AUTOMATION_NOT_FOUND');
   return automation;
 }
 

@@ -1,5 +1,5 @@
 import type { AutomationRow, ListedExecution } from '../../db/queries/automations/automations.ts';
-import { hasAddress, webhookUrl } from '../../domain/automations/address.ts';
+import { hasAutomationAddress, webhookUrl } from '../../domain/automations/address.ts';
 import type { components } from '../../generated/api.ts';
 
 /** The automation as the contract shows it. `secret` is that of an address which has just been made; it is shown this once. */
@@ -8,7 +8,7 @@ export function automationBody(
   { publicUrl }: { publicUrl: string },
   secret?: string,
 ): components['schemas']['Automation'] {
-  const address = hasAddress(row) ? { webhookUrl: webhookUrl(publicUrl, secret) } : {};
+  const address = hasAutomationAddress(row) ? { webhookUrl: webhookUrl(publicUrl, secret) } : {};
   return {
     publicId: row.id,
     name: row.name,

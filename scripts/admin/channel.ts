@@ -18,18 +18,14 @@ import { type ChannelSecretsContext, channelAccount, storeSettings } from '../..
 import { noteChecked } from '../../domain/channels/health.ts';
 import type { ChannelProblem } from '../../integrations/channels/provider.ts';
 import { providerOf } from '../../integrations/channels/providers.ts';
-import { localOrigin, publicUrlOf, readConfig } from '../../server/config.ts';
+import { readConfig } from '../../server/config.ts';
 import { type Command, CommandError, optionalUuid, table, UsageError, uuid } from './command.ts';
+import { originOf } from './origin.ts';
 import { printable } from './printable.ts';
 import { jsonObject, secretsOf } from './secrets.ts';
 
 /** The provider has this long to say how an account is. */
 const CHECK_MS = 15_000;
-
-/** Where others reach the service, for the addresses that an operator enters elsewhere. */
-function originOf(env: NodeJS.ProcessEnv): string {
-  return publicUrlOf(env) ?? localOrigin(env.HOST || '127.0.0.1', Number(env.PORT || 3000));
-}
 
 function shown(row: ChannelConnectionRow) {
   return {

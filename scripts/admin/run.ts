@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { agentCommands } from './agent.ts';
 import { approvalCommands } from './approval.ts';
+import { automationCommands } from './automation.ts';
 import { channelCommands } from './channel.ts';
 import { type Command, CommandError, UsageError } from './command.ts';
 import { connectionCommands } from './connection.ts';
@@ -19,6 +20,7 @@ const nouns: Record<string, Record<string, Command>> = {
   agent: agentCommands,
   model: modelCommands,
   connection: connectionCommands,
+  automation: automationCommands,
   channel: channelCommands,
   memory: memoryCommands,
   approval: approvalCommands,

@@ -19,9 +19,20 @@ export function selectAutomations(db: Kysely<DB>, workspaceId: string, agentId: 
   return newestFirst(automations(db, workspaceId).where('agent_id', '=', agentId)).execute();
 }
 
-/** All automations of the workspace, newest first. */
-export function selectWorkspaceAutomations(db: Kysely<DB>, workspaceId: string): Promise<AutomationRow[]> {
-  return newestFirst(automations(db, workspaceId)).execute();
+/** The automations of a workspace, or of all, newest first. `system` sees all workspaces. */
+export async function selectAutomationsAnywhere(
+  system: Kysely<DB>,
+  workspaceId: string | undefined,
+): Promise<AutomationRow[]> {
+  let query = newestFirst(system.selectFrom('automations').selectAll().where('deleted_at', 'is', null));
+  if (workspaceId !== undefined) query = query.where('workspace_id', '=', workspaceId);
+  return await query.execute();
+}
+
+/** The automation with this id, whichever workspace it is of. `system` sees all workspaces. */
+export async function findAutomationAnywhere(system: Kysely<DB>, id: string): Promise<AutomationRow | undefined> {
+  const query = system.selectFrom('automations').selectAll().where('id', '=', id).where('deleted_at', 'is', null);
+  return await query.executeTakeFirst();
 }
 
 /** One automation, if it exists; `agentId` = of this agent only. */

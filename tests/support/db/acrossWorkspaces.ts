@@ -42,6 +42,8 @@ export const ACROSS_WORKSPACES: Readonly<Record<string, string>> = {
   removeOldLiveReplies: 'upkeep',
   removeOldChatUsage: 'upkeep',
   findUnsentChatFiles: 'upkeep; each file is then removed by a statement that names its workspace',
+  selectAutomationsAnywhere: 'admin command',
+  findAutomationAnywhere: 'admin command: an automation is named by its id alone',
   selectPendingApprovals: 'admin command',
   selectPausedConversations: 'admin command',
   decideAsOperator: 'admin command: an approval is named by its id alone',
