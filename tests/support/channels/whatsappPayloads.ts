@@ -45,8 +45,13 @@ export function messagePost(type: string, content: unknown, extra: Value = {}): 
 }
 
 /** A POST with a text of a person, named in one of the ways of 2026. */
-export function textPost(text: string, who: 'number' | 'both' | 'bsuid' | 'bsuid-only', id = `wamid.${text}`): Value {
-  const base = { id, timestamp: TIMESTAMP, type: 'text', text: { body: text } };
+export function textPost(
+  text: string,
+  who: 'number' | 'both' | 'bsuid' | 'bsuid-only',
+  id = `wamid.${text}`,
+  timestamp = TIMESTAMP,
+): Value {
+  const base = { id, timestamp, type: 'text', text: { body: text } };
   const name = { profile: { name: 'Sheena Nelson', username: 'sheena' } };
   switch (who) {
     case 'number':
@@ -73,8 +78,13 @@ export function statusPost(id: string, status: string, extra: Value = {}): Value
 }
 
 /** What somebody wrote in the WhatsApp Business app of the number. */
-export function echoPost(text: string, to: Value = { to: PERSON }, id = `wamid.echo.${text}`): Value {
-  const echo = { from: '15550783881', ...to, id, timestamp: TIMESTAMP, type: 'text', text: { body: text } };
+export function echoPost(
+  text: string,
+  to: Value = { to: PERSON },
+  id = `wamid.echo.${text}`,
+  timestamp = TIMESTAMP,
+): Value {
+  const echo = { from: '15550783881', ...to, id, timestamp, type: 'text', text: { body: text } };
   return post([{ ...change({ message_echoes: [echo] }), field: 'smb_message_echoes' }]);
 }
 
