@@ -16,6 +16,8 @@ const CUT_NOTE = '\n[The message was longer. The rest is missing.]';
 const MAX_ID = 200;
 const MAX_NAME = 255;
 const MAX_IDENTITY = 255;
+/** Characters of a text that are looked at for a line. */
+const MAX_LINE = 5000;
 /** WhatsApp is from 2009: what claims to be older has a broken clock. */
 const EARLIEST_MS = Date.UTC(2009, 0, 1);
 /** How far the clock of a provider may be ahead. */
@@ -35,15 +37,17 @@ export function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** The text as it can be stored, without white space around it; '' for anything that is no text. */
+/** The text as it can be stored, without white space around it; '' for anything that is no text. One that is far too long is cut. */
 export function asSaid(value: unknown): string {
-  return typeof value === 'string' ? toStorable(value).trim() : '';
+  return typeof value === 'string' ? toStorable(value.slice(0, 2 * MAX_TEXT)).trim() : '';
 }
 
 /** The text in one line of at most `max` characters; '' for anything that is neither text nor number. */
 export function asLine(value: unknown, max = MAX_NAME): string {
   if (typeof value === 'number' && Number.isFinite(value)) return String(value);
-  return shorten(asSaid(value).replace(/\s+/g, ' '), max);
+  if (typeof value !== 'string') return '';
+  // Whatever is behind it is not shown, and would only be read for nothing.
+  return shorten(asSaid(value.slice(0, MAX_LINE)).replace(/\s+/g, ' '), max);
 }
 
 /** An id of the provider: a text or a whole number; null when there is none, or one that nobody could store. */

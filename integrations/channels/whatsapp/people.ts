@@ -31,50 +31,67 @@ export function identitiesOf(values: readonly unknown[]): ChannelIdentity[] {
   return distinctIdentities(values.map(identityOf));
 }
 
+/** Meta puts at most 1,000 updates in one POST. */
+const MAX_CONTACTS = 2000;
+
 /** A person whom a change names. */
 export interface NamedPerson {
   identities: ChannelIdentity[];
   profileName: string | null;
 }
 
-/** The people in the `contacts` of a change. */
-export function peopleOf(change: Payload): NamedPerson[] {
-  return asList(change.contacts).map((value) => {
-    const contact = asObject(value);
-    const profile = asObject(contact.profile);
-    return {
-      identities: identitiesOf([contact.wa_id, contact.user_id, contact.parent_user_id]),
-      profileName: asName(profile.name) ?? asName(profile.username),
-    };
-  });
+/** The people in the `contacts` of a change. A change may have thousands, and as many messages: each is found by a look-up. */
+export class NamedPeople {
+  readonly #byIdentity = new Map<string, NamedPerson>();
+  /** The only one, if there is one. */
+  readonly only: NamedPerson | undefined;
+
+  constructor(change: Payload) {
+    const contacts = asList(change.contacts).slice(0, MAX_CONTACTS).map(asObject);
+    const people = contacts.map((contact) => {
+      const profile = asObject(contact.profile);
+      return {
+        identities: identitiesOf([contact.wa_id, contact.user_id, contact.parent_user_id]),
+        profileName: asName(profile.name) ?? asName(profile.username),
+      };
+    });
+    for (const person of people) {
+      for (const identity of person.identities) {
+        if (!this.#byIdentity.has(keyOf(identity))) this.#byIdentity.set(keyOf(identity), person);
+      }
+    }
+    this.only = people.length === 1 ? people[0] : undefined;
+  }
+
+  /** The person who shares one of these identities. */
+  find(identities: readonly ChannelIdentity[]): NamedPerson | undefined {
+    const found = identities.find((identity) => this.#byIdentity.has(keyOf(identity)));
+    return found && this.#byIdentity.get(keyOf(found));
+  }
 }
 
 /**
  * Who sent a message: what the message itself says, and the contact that shares an identity with it. A change with one contact
  * and messages of one sender belong together also where they share none: a person's `from` and `wa_id` may differ.
  */
-export function senderOf(message: Payload, people: readonly NamedPerson[], isOneSender: boolean): NamedPerson {
+export function senderOf(message: Payload, people: NamedPeople, isOneSender: boolean): NamedPerson {
   const own = identitiesOf([message.from, message.from_user_id, message.from_parent_user_id]);
-  const person = sharing(people, own) ?? (isOneSender && people.length === 1 ? people[0] : undefined);
+  const person = people.find(own) ?? (isOneSender ? people.only : undefined);
   return { identities: joined(person, own), profileName: person?.profileName ?? null };
 }
 
 /** Who got a message, by a status of it and the contact that shares an identity with it. */
-export function recipientOf(status: Payload, people: readonly NamedPerson[]): ChannelIdentity[] {
+export function recipientOf(status: Payload, people: NamedPeople): ChannelIdentity[] {
   const own = identitiesOf([status.recipient_id, status.recipient_user_id, status.recipient_parent_user_id]);
-  return joined(sharing(people, own), own);
+  return joined(people.find(own), own);
 }
 
-function sharing(people: readonly NamedPerson[], own: readonly ChannelIdentity[]): NamedPerson | undefined {
-  return people.find(({ identities }) => identities.some((identity) => own.some((each) => isSame(each, identity))));
-}
-
-/** The number first: it is what a person is known by, and what most of the API takes. */
+/** The number first: it is what a person is known by. */
 function joined(person: NamedPerson | undefined, own: readonly ChannelIdentity[]): ChannelIdentity[] {
   const identities = distinctIdentities([...(person?.identities ?? []), ...own]);
   return identities.sort((a, b) => Number(a.kind === 'bsuid') - Number(b.kind === 'bsuid'));
 }
 
-function isSame(a: ChannelIdentity, b: ChannelIdentity): boolean {
-  return a.kind === b.kind && a.value === b.value;
+function keyOf({ kind, value }: ChannelIdentity): string {
+  return `${kind} ${value}`;
 }

@@ -3,7 +3,7 @@ import { asId, asLine, asList, asObject, asTime, type Payload, parseJson } from 
 import type { ChannelAccount, ChannelIdentity, InboundEvent, WebhookAnswer, WebhookRequest } from '../provider.ts';
 import { accountEvent, errorText, problemOf } from './account.ts';
 import { echoEvent, ignored, messageEvent } from './messages.ts';
-import { identitiesOf, type NamedPerson, peopleOf, recipientOf, senderOf } from './people.ts';
+import { identitiesOf, NamedPeople, recipientOf, senderOf } from './people.ts';
 
 /*
  * The webhooks of the Cloud API. One POST holds several entries (accounts), each with several changes (phone numbers), each with several
@@ -84,9 +84,9 @@ function isEqual(a: string, b: string): boolean {
 }
 
 function* eventsOf(entries: readonly unknown[], account: ChannelAccount, now: Date): Generator<AccountEvent> {
-  for (const value of entries) {
+  for (const value of entries.slice(0, MAX_EVENTS)) {
     const entry = asObject(value);
-    for (const each of asList(entry.changes)) {
+    for (const each of asList(entry.changes).slice(0, MAX_EVENTS)) {
       const change = asObject(each);
       const content = asObject(change.value);
       const phoneNumberId = asId(asObject(content.metadata).phone_number_id);
@@ -106,8 +106,11 @@ function* changeEvents(field: string, change: Payload, now: Date): Generator<Inb
     yield ignored(null, `What was on the phone before (${field}).`);
     return;
   }
-  const messages = asList(change.messages).map(asObject);
-  const people = peopleOf(change);
+  // One more than is read, so that what is too much is noticed.
+  const messages = asList(change.messages)
+    .slice(0, MAX_EVENTS + 1)
+    .map(asObject);
+  const people = new NamedPeople(change);
   const senders = new Set(messages.map(({ from, from_user_id: user }) => JSON.stringify([from ?? null, user ?? null])));
   for (const message of messages) {
     const sender = senderOf(message, people, senders.size === 1);
@@ -118,11 +121,18 @@ function* changeEvents(field: string, change: Payload, now: Date): Generator<Inb
     const identities = identitiesOf([...changed, ...sender.identities].map(({ value }) => value));
     yield messageEvent(message, { identities, profileName: sender.profileName, now });
   }
-  for (const echo of asList(change.message_echoes).map(asObject)) {
+  for (const echo of asList(change.message_echoes)
+    .slice(0, MAX_EVENTS + 1)
+    .map(asObject)) {
     yield echoEvent(echo, identitiesOf([echo.to, echo.to_user_id, echo.to_parent_user_id]), now);
   }
-  for (const status of asList(change.statuses).map(asObject)) yield* statusEvents(status, people, now);
-  for (const error of asList(change.errors).map(asObject)) {
+  for (const status of asList(change.statuses)
+    .slice(0, MAX_EVENTS + 1)
+    .map(asObject))
+    yield* statusEvents(status, people, now);
+  for (const error of asList(change.errors)
+    .slice(0, MAX_EVENTS + 1)
+    .map(asObject)) {
     const problem = problemOf(error);
     yield problem === null
       ? ignored(null, `An error of the account: ${errorText(error)}`)
@@ -133,7 +143,7 @@ function* changeEvents(field: string, change: Payload, now: Date): Generator<Inb
   }
 }
 
-function* statusEvents(status: Payload, people: readonly NamedPerson[], now: Date): Generator<InboundEvent> {
+function* statusEvents(status: Payload, people: NamedPeople, now: Date): Generator<InboundEvent> {
   const id = asId(status.id);
   const kind = STATUSES[asLine(status.status, 20)];
   if (id === null || kind === undefined) {
@@ -160,7 +170,7 @@ function* statusEvents(status: Payload, people: readonly NamedPerson[], now: Dat
 }
 
 /** Those of the recipient, if the status shows how they belong together. Only a delivery is asked: it comes once for each message. */
-function severalIdentities(status: Payload, people: readonly NamedPerson[]): { identities?: ChannelIdentity[] } {
+function severalIdentities(status: Payload, people: NamedPeople): { identities?: ChannelIdentity[] } {
   const identities = recipientOf(status, people);
   return identities.length > 1 ? { identities } : {};
 }
