@@ -1328,7 +1328,7 @@ export interface paths {
         };
         /**
          * List the executions of an automation
-         * @description A page of the automation's runs, the one that started last first, whatever started them. A slot of the schedule that was missed while the service was down shows up once, late.
+         * @description A page of the automation's runs, the one that started last first, whatever started them. A slot of the schedule is begun up to 30 seconds after its time, never before. One that was missed is run once, late by no more than its interval and an hour. A later one, and one that comes due while a run of the automation has not ended, is skipped: it is `FAILED`, with an `errorMessage` that begins with `Skipped:`. A run whose tool calls nobody decides on within 7 days is `FAILED`, too. Runs are listed for 90 days, unless the operator has chosen another time.
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`, `AUTOMATION_NOT_FOUND`.
          */
@@ -3097,7 +3097,7 @@ export interface components {
             lastRunStatus: components["schemas"]["AutomationExecutionStatus"] | null;
             /**
              * Format: date-time
-             * @description When the schedule fires next; `null` unless the automation is active and runs on a schedule.
+             * @description When the schedule fires next; `null` unless the automation is active and runs on a schedule. The run begins up to 30 seconds after it.
              */
             nextRunAt: string | null;
             /**
@@ -3185,7 +3185,7 @@ export interface components {
              * @description Milliseconds from start to end; `null` until the execution has ended.
              */
             durationMs: number | null;
-            /** @description Why the execution failed, without any secret; `null` unless the status is `FAILED`. */
+            /** @description Why the execution failed, without any secret; `null` unless the status is `FAILED`. It begins with an error code, or with `Skipped:` for a slot that was not run. The execution that failed last says when the automation became inactive: after ten failures in a row. */
             errorMessage: string | null;
         };
         /** @description A page of executions. */
@@ -3203,7 +3203,7 @@ export interface components {
          */
         AutomationExecutionStatus: "DISPATCHED" | "RUNNING" | "COMPLETED" | "FAILED";
         /**
-         * @description Whether the automation runs when it is triggered (`active`) or rests (`inactive`).
+         * @description Whether the automation runs when it is triggered (`active`) or rests (`inactive`). After ten failures in a row it becomes `inactive` by itself.
          * @enum {string}
          */
         AutomationStatus: "active" | "inactive";

@@ -13,6 +13,9 @@ import type { Job } from './jobs.ts';
  * jobs reads all that are queued, so thousands of one workspace would make each claim slow for everybody.
  */
 const MAX_SWEPT = 256;
+const SWEEP_MS = 30_000;
+/** While an execution has been waiting for so long, there is a backlog. */
+const BACKLOG_MS = 2_000;
 
 /**
  * Runs a dispatched execution of an automation. The stored state says what is left to do: the queue never tries a job again, since an
@@ -27,7 +30,7 @@ export const runAutomation: Job<'run-automation'> = {
     // Longer than a turn may take.
     expireInSeconds: 330,
     pool: 'turns',
-    sweepMs: 30_000,
+    sweepMs: SWEEP_MS,
   },
   key: ({ executionId }) => executionId,
   async run({ workspaceId, executionId }, { database, runtime }) {
@@ -37,7 +40,8 @@ export const runAutomation: Job<'run-automation'> = {
     await markInterrupted(database.system, clock.now(), MAX_SWEPT);
     return findExecutionsToRun(database.system, clock.now(), MAX_SWEPT);
   },
-  nextDue: ({ database }, horizon) => findNextExecutionTime(database.system, horizon, MAX_SWEPT),
+  nextDue: ({ database }, horizon) =>
+    findNextExecutionTime(database.system, horizon, new Date(horizon.getTime() - SWEEP_MS - BACKLOG_MS)),
   oldestDue: ({ database, clock }, timeoutMs) =>
     withStatementTimeout(database.system, timeoutMs, (system) => findOldestExecutionTime(system, clock.now())),
 };

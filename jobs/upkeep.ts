@@ -1,4 +1,5 @@
 import { dropStepPartitions } from '../db/dropPartitions.ts';
+import { removeOldExecutions } from '../db/queries/automations/executions.ts';
 import { removeOldReceipts } from '../db/queries/channels/deliveries.ts';
 import { markSilent } from '../db/queries/channels/health.ts';
 import { endPassedPauses, findNextPauseEnd } from '../db/queries/conversations/pause.ts';
@@ -85,8 +86,17 @@ export const forgetReceipts: Upkeep = {
   run: ({ database, clock }) => removeOldReceipts(database.system, new Date(clock.now().getTime() - DAY_MS)),
 };
 
-/** Every upkeep. */
-export const everyUpkeep = (steps: StepsKept, files: FileStore): readonly Upkeep[] => [
+/** Removes executions of automations that ended more than `days` ago. */
+export function keepExecutions(days: number): Upkeep {
+  return {
+    name: 'keep-executions',
+    intervalMs: 60 * 60_000,
+    run: ({ database, clock }) => removeOldExecutions(database.system, new Date(clock.now().getTime() - days * DAY_MS)),
+  };
+}
+
+/** Every upkeep, with the days for which executions of automations are kept. */
+export const everyUpkeep = (steps: StepsKept, executionDays: number, files: FileStore): readonly Upkeep[] => [
   forgetAnswers,
   forgetLiveReplies,
   forgetChats(files),
@@ -94,4 +104,5 @@ export const everyUpkeep = (steps: StepsKept, files: FileStore): readonly Upkeep
   markSilentConnections,
   forgetReceipts,
   keepSteps(steps),
+  keepExecutions(executionDays),
 ];

@@ -29,10 +29,12 @@ export interface Config {
   drainSeconds: number;
   /** Connections a pool may open. */
   poolSize: number;
-  /** Background turns (follow-ups, continued conversations) at a time in this process. */
+  /** Background turns (automations, follow-ups, continued conversations) at a time in this process. */
   backgroundTurns: number;
   /** Days for which the steps of a turn are kept. */
   keepStepsDays: number;
+  /** Days for which the executions of automations are kept. */
+  keepExecutionsDays: number;
   /** Requests a minute and key; 0 = no limit. */
   rateLimit: number;
   allowPrivateNetwork: boolean;
@@ -160,6 +162,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     poolSize: integer(env, 'GUILDHALL_POOL_SIZE', 16, 2, 500),
     backgroundTurns: integer(env, 'GUILDHALL_BACKGROUND_TURNS', 64, 1, 1000),
     keepStepsDays: integer(env, 'GUILDHALL_KEEP_STEPS_DAYS', 90, 1, 36_500),
+    keepExecutionsDays: integer(env, 'GUILDHALL_KEEP_EXECUTIONS_DAYS', 90, 1, 36_500),
     rateLimit: integer(env, 'GUILDHALL_RATE_LIMIT', 0, 0, 1_000_000),
     allowPrivateNetwork: flag(env, 'GUILDHALL_ALLOW_PRIVATE_NETWORK'),
     trustedProxies: integer(env, 'GUILDHALL_TRUSTED_PROXIES', 0, 0, 10),

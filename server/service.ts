@@ -122,7 +122,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const queue = startQueue({
     connection: database.queueConfig,
     jobs: everyJob,
-    upkeep: everyUpkeep({ url: databaseUrl, days: config.keepStepsDays }, runtime.files),
+    upkeep: everyUpkeep({ url: databaseUrl, days: config.keepStepsDays }, config.keepExecutionsDays, runtime.files),
     work: config.role !== 'api',
     begin: firstReady.promise,
     places: poolPlaces(config.backgroundTurns),

@@ -30,6 +30,7 @@ describe('a setting that cannot be used ends the start with one line that names 
     ['GUILDHALL_DATABASE_WAIT_SECONDS', '-1'],
     ['GUILDHALL_BACKGROUND_TURNS', '0'],
     ['GUILDHALL_KEEP_STEPS_DAYS', '0'],
+    ['GUILDHALL_KEEP_EXECUTIONS_DAYS', '0'],
     ['GUILDHALL_ALLOW_PRIVATE_NETWORK', 'yes'],
     ['GUILDHALL_NAME_SERVERS', 'dns.example.com'],
     ['GUILDHALL_TRUSTED_PROXIES', 'many'],

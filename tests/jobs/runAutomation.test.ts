@@ -1,5 +1,6 @@
 import { takeExecution } from '../../db/queries/automations/executions.ts';
 import { runAutomation } from '../../jobs/runAutomation.ts';
+import { keepExecutions } from '../../jobs/upkeep.ts';
 import { conversation, conversationsOf, said, stored, transcript } from '../http/messages/turns.ts';
 import { agentWith, postTool, turnsOf } from '../support/agents/runtimeAgents.ts';
 import {
@@ -74,9 +75,9 @@ describe('an execution that fails', () => {
       const { status, attempts, retry_at } = await execution(here.app, executionId);
       expect({ status, attempts }).toEqual({ status: 'DISPATCHED', attempts: attempt });
       expect(await swept(here.app)).toEqual([]);
-      expect(
-        await runAutomation.nextDue?.(contextOf(here.app), new Date(here.clock.now().getTime() + 300_000)),
-      ).toEqual(retry_at);
+      expect(await runAutomation.nextDue?.(contextOf(here.app), new Date(here.clock.now().getTime() + 70_000))).toEqual(
+        retry_at,
+      );
       pauses.push((retry_at?.getTime() ?? 0) - here.clock.now().getTime());
       // Not before its time.
       await run(here.app, executionId);
@@ -296,4 +297,19 @@ test('the lateness of the oldest execution and slot can be read', async () => {
     .where('id', '=', executionId)
     .execute();
   expect(await oldest()).toEqual(new Date(due.getTime() - 1));
+});
+
+test('executions are removed when they ended long ago, and those that have not ended stay', async () => {
+  const ended = await dispatchedRun(here.app, here.agentId);
+  await run(here.app, ended.executionId);
+  const open = await dispatchedRun(here.app, here.agentId);
+  const upkeep = () => keepExecutions(90).run({ ...contextOf(here.app) });
+  here.clock.advance(90 * DAY_MS);
+  await upkeep();
+  expect(await execution(here.app, ended.executionId)).toMatchObject({ status: 'COMPLETED' });
+  here.clock.advance(1);
+  await upkeep();
+  await expect(execution(here.app, ended.executionId)).rejects.toThrow('no result');
+  expect(await transcript(here.app, ended.conversationId)).toHaveLength(2);
+  expect(await execution(here.app, open.executionId)).toMatchObject({ status: 'DISPATCHED' });
 });

@@ -7,6 +7,8 @@ export const APPROVAL_DAYS = 7;
 /** So long after a decision the agent is tried to be continued. */
 const DECIDED_HOURS = 24;
 const DAY_MS = 86_400_000;
+/** So many of the dispatched executions that wait longest are looked at for taking turns. */
+const LOOKED_AT = 2_000;
 
 /** An execution, and what the tables of the run-time say of its turns. They are the truth: they are written with the work itself. */
 export interface ExecutionState {
@@ -92,8 +94,8 @@ export async function findExecutionsToRun(
   const { undecidedBefore, decidedBefore } = waitingLimits(now);
   const { rows } = await sql<{ workspaceId: string; executionId: string }>`
     select workspace_id as "workspaceId", id as "executionId" from (
-      select workspace_id, id, started_at from automation_executions
-      where status = 'DISPATCHED' and (retry_at is null or retry_at <= ${now})
+      (select workspace_id, id, started_at from automation_executions
+        where status = 'DISPATCHED' and (retry_at is null or retry_at <= ${now}) order by started_at limit ${sql.lit(LOOKED_AT)})
       union all
       select e.workspace_id, e.id, e.started_at from automation_executions e
       left join conversations c on c.workspace_id = e.workspace_id and c.id = e.conversation_id
@@ -114,16 +116,16 @@ export async function findExecutionsToRun(
 }
 
 /**
- * When an execution of all workspaces is to be tried again, if that is before `horizon`; the beginning of time when at least `backlog`
- * dispatched ones wait for nothing but a process.
+ * When an execution of all workspaces is to be tried again, if that is before `horizon`; the beginning of time when one has been waiting for
+ * a process since `waitingSince`.
  */
 export async function findNextExecutionTime(
   system: Kysely<DB>,
   horizon: Date,
-  backlog: number,
+  waitingSince: Date,
 ): Promise<Date | undefined> {
   const { rows } = await sql<{ next: Date | null }>`
-    select case when exists (select from automation_executions where status = 'DISPATCHED' and retry_at is null offset ${backlog - 1})
+    select case when exists (select from automation_executions where status = 'DISPATCHED' and started_at < ${waitingSince} and retry_at is null)
       then to_timestamp(0) else (select min(retry_at) from automation_executions where retry_at < ${horizon}) end as next`.execute(
     system,
   );

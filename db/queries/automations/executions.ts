@@ -8,6 +8,8 @@ export type ExecutionRow = Selectable<AutomationExecutions>;
 export const MAX_FAILURES_IN_ROW = 10;
 /** A process that has taken an execution begins its conversation within this time, or counts as dead. */
 const TAKEN_SECONDS = 20;
+/** Rows that one statement removes. */
+const MAX_REMOVED = 5_000;
 /** A sender's key is honoured for this time. */
 const KEY_HOURS = 24;
 
@@ -145,4 +147,17 @@ export async function updateExecutionRetry(
     .where('status', '=', 'RUNNING')
     .where('attempts', '=', attempts)
     .execute();
+}
+
+/** Removes executions of all workspaces that ended before a time. Their conversations stay. */
+export async function removeOldExecutions(system: Kysely<DB>, before: Date): Promise<void> {
+  for (;;) {
+    const { numAffectedRows = 0n } = await sql`
+      delete from automation_executions e using (
+        select workspace_id, id from automation_executions
+        where completed_at < ${before} order by completed_at limit ${sql.lit(MAX_REMOVED)} for update skip locked
+      ) as old
+      where e.workspace_id = old.workspace_id and e.id = old.id`.execute(system);
+    if (numAffectedRows < BigInt(MAX_REMOVED)) return;
+  }
 }

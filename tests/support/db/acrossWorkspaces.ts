@@ -25,6 +25,7 @@ export const ACROSS_WORKSPACES: Readonly<Record<string, string>> = {
   countProblems: 'metric: by an index that has the connections with a problem only',
   findConnectionAnywhere: 'admin command: a connection is named by its id alone',
   selectConnectionsAnywhere: 'admin command',
+  removeOldExecutions: 'upkeep',
   removeExpiredKeys: 'upkeep',
   removeExcessKeys: 'upkeep',
   renewClaims: 'renews the claims of all running requests of the process at once; joined by their workspaces',

@@ -95,6 +95,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
       storage: undefined,
       backgroundTurns: options.backgroundTurns ?? 64,
       keepStepsDays: 90,
+      keepExecutionsDays: 90,
       rateLimit: options.rateLimit ?? 0,
       allowPrivateNetwork: options.allowPrivateNetwork ?? false,
       validateResponses: true,
