@@ -25,9 +25,10 @@ import { channelAccount } from './connections.ts';
 import { recordEcho } from './echo.ts';
 import { resolveEndUser } from './endUsers.ts';
 import { readIdentities } from './identities.ts';
-import { dropFiles, type FetchedFiles, fetchFiles, fetchMediaOf } from './inboundFiles.ts';
+import { dropFiles, type FetchedFiles, type FetchMedia, fetchFiles, fetchMediaOf } from './inboundFiles.ts';
 import { joinWindow } from './joinWindow.ts';
 import type { WaitingPerson } from './receive.ts';
+import { readChatFile } from './webChat/files.ts';
 
 /** Messages that are taken at a time. */
 const MAX_TAKEN = 50;
@@ -107,22 +108,29 @@ function isNamed({ identities }: StoredEvent): boolean {
 
 /** The files of messages, by the id of the row. One message after the other: a person gets no more of the line than that. */
 async function filesOf(
-  { workspaceId, runtime }: Pick<WorkspaceContext, 'workspaceId' | 'runtime'>,
+  context: WorkspaceContext,
   connection: ChannelConnectionRow,
   rows: readonly InboundRow[],
   ending: AbortSignal,
 ): Promise<ReadonlyMap<string, FetchedFiles>> {
   const found = new Map<string, FetchedFiles>();
-  const provider = providerOf(connection.channel_type, runtime.channels);
-  const account = provider && channelAccount(runtime.secrets, connection);
-  const fetch = provider && account ? fetchMediaOf(provider, account) : undefined;
+  const { workspaceId, runtime } = context;
+  const fetch = fetcherOf(context, connection);
   for (const row of rows) {
     const event = eventOf(row);
-    if (event.kind !== 'message' || event.media.length === 0 || !fetch) continue;
+    if (event.kind !== 'message' || event.media.length === 0) continue;
     const of = { workspaceId, inboundId: row.id };
     found.set(row.id, await fetchFiles(runtime, of, event.media, { fetch, ending }));
   }
   return found;
+}
+
+/** How files of the connection are fetched: those of the chat page are here already. */
+function fetcherOf(context: WorkspaceContext, connection: ChannelConnectionRow): FetchMedia {
+  const { runtime } = context;
+  const provider = providerOf(connection.channel_type, runtime.channels);
+  if (!provider) return ({ reference }) => readChatFile(context, connection.id, reference);
+  return fetchMediaOf(provider, channelAccount(runtime.secrets, connection));
 }
 
 interface Taking {
