@@ -115,7 +115,8 @@ async function filesOf(
 ): Promise<ReadonlyMap<string, FetchedFiles>> {
   const found = new Map<string, FetchedFiles>();
   const { workspaceId, runtime } = context;
-  const fetch = fetcherOf(context, connection);
+  // Made for each file: credentials that cannot be read lose the file, and not the message.
+  const fetch: FetchMedia = async (media, signal) => fetcherOf(context, connection)(media, signal);
   for (const row of rows) {
     const event = eventOf(row);
     if (event.kind !== 'message' || event.media.length === 0) continue;

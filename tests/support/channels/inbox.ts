@@ -99,7 +99,7 @@ export function useInbox(): Inbox {
     [server, zApi] = await Promise.all([startModelServer(), startZApiServer()]);
     clock = new TestClock();
     const channels = { zApiBaseUrl: zApi.baseUrl, whatsappBaseUrl: zApi.baseUrl };
-    app = await startTestApp({ models: server.settings(), clock, channels });
+    app = await startTestApp({ models: server.settings(), clock, channels, allowPrivateNetwork: true });
   });
   beforeEach(() => {
     server.reset();
