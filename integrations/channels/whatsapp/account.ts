@@ -33,7 +33,7 @@ export function codeOf(error: Payload): number {
 }
 
 /** What an error says about the account, if anything. */
-export function problemOf(error: Payload): ChannelProblemCode | null {
+export function accountProblem(error: Payload): ChannelProblemCode | null {
   const code = codeOf(error);
   // The object does not exist, or the token may not see it: the phone number id or its permissions are wrong.
   if (code === 100 && Number(asLine(error.error_subcode, 20)) === 33) return 'DISCONNECTED';

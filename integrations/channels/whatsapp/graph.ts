@@ -1,7 +1,7 @@
 import { callProvider, type ProviderAnswer, settingOf, withoutSecrets } from '../call.ts';
 import { asLine, asObject, type Payload } from '../payload.ts';
 import { type ChannelAccount, SendFailed, type SendOutcome } from '../provider.ts';
-import { codeOf, errorText, isPassing, problemOf } from './account.ts';
+import { accountProblem, codeOf, errorText, isPassing } from './account.ts';
 
 /** Ids in an address: of a phone number, of a file. */
 const ID = /^[\w-]{1,200}$/;
@@ -53,7 +53,7 @@ export function readRefusal(
   const error: Payload = asObject(body.error);
   const words = withoutSecrets(errorText(error), account);
   const code = codeOf(error);
-  const problem = problemOf(error);
+  const problem = accountProblem(error);
   const isOverloaded = status >= 500 || status === 429 || status === 408;
   if (isPassing(error) || (problem === null && isOverloaded)) {
     const number = Number.isNaN(code) ? `HTTP ${status}` : String(code);

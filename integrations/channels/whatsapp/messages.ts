@@ -35,7 +35,7 @@ type Said = { text: string; media: InboundMedia[] };
 export function messageEvent(message: Payload, { identities, profileName, now }: MessageFrame): InboundEvent {
   const id = asId(message.id);
   if (id === null) return ignored(null, 'A message without an id.');
-  if (message.group_id !== undefined) return ignored(id, 'A message in a group.');
+  if ((message.group_id ?? null) !== null) return ignored(id, 'A message in a group.');
   const type = asLine(message.type, 40);
   if (type === 'request_welcome') return ignored(id, 'A person opened the chat for the first time.');
   if (identities.length === 0) return ignored(id, 'A message that names nobody.');
@@ -48,6 +48,7 @@ export function messageEvent(message: Payload, { identities, profileName, now }:
   }
   const said = saidIn(type, message);
   if (said === null) return ignored(id, `A message of the unknown type ${type || '(none)'}.`);
+  if (said.text === '' && said.media.length === 0) return ignored(id, `An empty message of the type ${type}.`);
   return { kind: 'message', providerMessageId: id, identities, profileName, ...said, sentAt };
 }
 

@@ -1,7 +1,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { asId, asLine, asList, asObject, asTime, type Payload, parseJson } from '../payload.ts';
 import type { ChannelAccount, ChannelIdentity, InboundEvent, WebhookAnswer, WebhookRequest } from '../provider.ts';
-import { accountEvent, errorText, problemOf } from './account.ts';
+import { accountEvent, accountProblem, errorText } from './account.ts';
 import { echoEvent, ignored, messageEvent } from './messages.ts';
 import { identitiesOf, NamedPeople, recipientOf, senderOf } from './people.ts';
 
@@ -13,14 +13,14 @@ import { identitiesOf, NamedPeople, recipientOf, senderOf } from './people.ts';
 /** Meta puts at most 1,000 updates in one POST; twice as many are read, and what follows is dropped with a word. */
 const MAX_EVENTS = 2000;
 const CHALLENGE = /^[\w.-]{1,200}$/;
-const STATUSES: Readonly<Record<string, 'sent' | 'delivered' | 'read' | 'failed'>> = {
-  sent: 'sent',
-  delivered: 'delivered',
-  read: 'read',
+const STATUSES: ReadonlyMap<string, 'sent' | 'delivered' | 'read' | 'failed'> = new Map([
+  ['sent', 'sent'],
+  ['delivered', 'delivered'],
+  ['read', 'read'],
   // A voice message was listened to (since March 2026).
-  played: 'read',
-  failed: 'failed',
-};
+  ['played', 'read'],
+  ['failed', 'failed'],
+]);
 
 type AccountEvent = { account: string | null; event: InboundEvent };
 
@@ -133,7 +133,7 @@ function* changeEvents(field: string, change: Payload, now: Date): Generator<Inb
   for (const error of asList(change.errors)
     .slice(0, MAX_EVENTS + 1)
     .map(asObject)) {
-    const problem = problemOf(error);
+    const problem = accountProblem(error);
     yield problem === null
       ? ignored(null, `An error of the account: ${errorText(error)}`)
       : { kind: 'health', problem: { code: problem, message: errorText(error) } };
@@ -145,7 +145,7 @@ function* changeEvents(field: string, change: Payload, now: Date): Generator<Inb
 
 function* statusEvents(status: Payload, people: NamedPeople, now: Date): Generator<InboundEvent> {
   const id = asId(status.id);
-  const kind = STATUSES[asLine(status.status, 20)];
+  const kind = STATUSES.get(asLine(status.status, 20));
   if (id === null || kind === undefined) {
     yield ignored(id, `A status ${asLine(status.status, 40) || '(none)'}.`);
     return;
@@ -165,7 +165,7 @@ function* statusEvents(status: Payload, people: NamedPeople, now: Date): Generat
     errorMessage: error && errorText(error),
     at: asTime(status.timestamp, now),
   };
-  const problem = error && problemOf(error);
+  const problem = error && accountProblem(error);
   if (error && problem) yield { kind: 'health', problem: { code: problem, message: errorText(error) } };
 }
 

@@ -13,7 +13,7 @@ import type {
 } from '../provider.ts';
 import type { ChannelOptions } from '../providers.ts';
 import { numberOf } from '../recipient.ts';
-import { errorText, problemOf } from './account.ts';
+import { accountProblem, errorText } from './account.ts';
 import { callGraph, mediaIdOf, phoneNumberIdOf, readRefusal } from './graph.ts';
 import { isBsuid } from './people.ts';
 import { receiveWebhook } from './webhook.ts';
@@ -189,6 +189,6 @@ function blockedProblem(health: Readonly<Record<string, unknown>>): ChannelProbl
     .find(({ can_send_message: can }) => can === 'BLOCKED');
   const error = asObject(asList(entity?.errors)[0]);
   const words = asLine(error.error_description, 500) || 'WhatsApp does not say why.';
-  const code = problemOf({ code: error.error_code }) ?? 'PROVIDER_ERROR';
+  const code = accountProblem({ code: error.error_code }) ?? 'PROVIDER_ERROR';
   return { code, message: `No message can be sent: ${words}` };
 }

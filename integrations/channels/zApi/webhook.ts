@@ -21,12 +21,12 @@ import { isKnownNotification, saidInPayload } from './content.ts';
 
 const DIGITS = /^\+?(\d{5,20})$/;
 const LID = /^\d{5,30}@lid$/i;
-const STATUSES: Readonly<Record<string, 'sent' | 'delivered' | 'read'>> = {
-  SENT: 'sent',
-  RECEIVED: 'delivered',
-  READ: 'read',
-  PLAYED: 'read',
-};
+const STATUSES: ReadonlyMap<string, 'sent' | 'delivered' | 'read'> = new Map([
+  ['SENT', 'sent'],
+  ['RECEIVED', 'delivered'],
+  ['READ', 'read'],
+  ['PLAYED', 'read'],
+]);
 /** Ids in one status; more are no statuses of messages that we sent. */
 const MAX_STATUS_IDS = 500;
 
@@ -93,6 +93,7 @@ function receivedEvent(payload: Payload, now: Date): InboundEvent {
   const said = saidInPayload(payload);
   if (said === null) return ignored(id, 'A message of an unknown kind.');
   const text = boundedText(said.text);
+  if (text === '' && said.media.length === 0) return ignored(id, 'An empty message.');
   if (isOwn) {
     const files = said.media.map(({ mediaType }) => `[${mediaType ?? 'file'}]`).join(' ');
     return { kind: 'echo', providerMessageId: id, identities, text: [files, text].filter(Boolean).join(' '), sentAt };
@@ -150,7 +151,7 @@ function noteOf(payload: Payload, isOwn: boolean): { kind: string; note: string 
 /** `ids` are those of several messages. READ_BY_ME is about messages to us. */
 function statusEvents(payload: Payload, now: Date): InboundEvent[] {
   const name = asLine(payload.status, 40);
-  const status = STATUSES[name];
+  const status = STATUSES.get(name);
   if (status === undefined || payload.isGroup === true || /-group$/.test(asLine(payload.phone, 100))) {
     return [ignored(null, `A status ${name || '(none)'}.`)];
   }

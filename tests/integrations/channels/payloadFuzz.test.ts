@@ -32,6 +32,10 @@ function wrongIn(event: InboundEvent): string | undefined {
     if (length < 1 || length > 255) return 'Its id does not fit.';
   }
   if ('text' in event && event.text.length > 65_536) return 'Its text is too long.';
+  if (event.kind === 'message' && event.text === '' && event.media.length === 0) return 'It says nothing.';
+  if (event.kind === 'status' && !['sent', 'delivered', 'read', 'failed'].includes(event.status)) {
+    return 'Its status is none.';
+  }
   if ('note' in event && (event.note.length > 65_536 || event.note === '')) return 'Its note does not fit.';
   if ('identities' in event && event.identities) {
     const fits = event.identities.every(({ value }) => value.length >= 1 && value.length <= 255);

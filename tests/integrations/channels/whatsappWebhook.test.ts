@@ -329,6 +329,10 @@ describe('statuses and health', () => {
     ]);
   });
 
+  test.each(['constructor', '__proto__', 'toString', 'deleted', ''])('a status %j is named and dropped', (status) => {
+    expect(eventsOf(statusPost('wamid.out', status)).map(({ event }) => event.kind)).toEqual(['ignored']);
+  });
+
   test('a ban is told by a failed message, by the account, and ends', () => {
     const ban = { kind: 'health', problem: { code: 'NUMBER_BANNED' } };
     expect(eventsOf(WHATSAPP_WEBHOOKS.banned)).toMatchObject([
@@ -346,6 +350,12 @@ describe('statuses and health', () => {
     const [update] = (WHATSAPP_WEBHOOKS.disabled?.entry as { changes: never[] }[]) ?? [];
     expect(eventsOf(post(update?.changes ?? [], '999'))).toMatchObject([{ event: { kind: 'ignored' } }]);
   });
+});
+
+test('a message that says nothing is dropped, and one whose group is null is of no group', () => {
+  expect(eventOf(messagePost('text', { body: ' ' }))).toMatchObject({ kind: 'ignored' });
+  expect(eventOf(messagePost('text', undefined))).toMatchObject({ kind: 'ignored' });
+  expect(eventOf(messagePost('text', { body: 'Hi' }, { group_id: null }))).toMatchObject({ kind: 'message' });
 });
 
 describe('bounds', () => {

@@ -10,6 +10,7 @@ import {
   ZAPI_PERSON,
   ZAPI_WEBHOOKS,
   zApiEcho,
+  zApiStatus,
   zApiText,
 } from '../../support/channels/zApiPayloads.ts';
 
@@ -63,6 +64,10 @@ describe('what a person says', () => {
     ['lid', [lid]],
   ] as const)('named by %s', (who, identities) => {
     expect(eventOf(zApiText('Oi', who))).toMatchObject({ kind: 'message', identities });
+  });
+
+  test('a message that says nothing is dropped', () => {
+    expect(eventOf(received({ text: { message: '' } }))).toMatchObject({ kind: 'ignored' });
   });
 
   test('only the chat has an address', () => {
@@ -165,6 +170,10 @@ describe('statuses and health', () => {
       { kind: 'status', providerMessageId: 'M2', status: 'sent' },
     ]);
     expect(eventsOf(ZAPI_WEBHOOKS.read)).toMatchObject([{ status: 'read' }]);
+  });
+
+  test.each(['constructor', '__proto__', 'READ-SELF', ''])('a status %j is named and dropped', (status) => {
+    expect(eventsOf(zApiStatus(['M1'], status)).map(({ kind }) => kind)).toEqual(['ignored']);
   });
 
   test('a delivery, and one that failed', () => {
