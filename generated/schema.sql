@@ -780,6 +780,7 @@ create table inbound_messages (
   constraint inbound_messages_status_check CHECK (status = ANY (ARRAY['received'::text, 'taken'::text, 'answered'::text, 'ignored'::text, 'failed'::text]))
 );
 CREATE INDEX inbound_messages_due ON public.inbound_messages USING btree (due_at) WHERE (status = ANY (ARRAY['received'::text, 'taken'::text]));
+CREATE INDEX inbound_messages_failed ON public.inbound_messages USING btree (workspace_id, connection_id, received_at) WHERE (status = 'failed'::text);
 CREATE UNIQUE INDEX inbound_messages_id ON public.inbound_messages USING btree (workspace_id, id);
 CREATE INDEX inbound_messages_of_message ON public.inbound_messages USING btree (workspace_id, conversation_id, message_id) WHERE (message_id IS NOT NULL);
 CREATE INDEX inbound_messages_of_person ON public.inbound_messages USING btree (workspace_id, connection_id, person_key) WHERE (status = 'received'::text);

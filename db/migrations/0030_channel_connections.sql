@@ -12,3 +12,4 @@ create index channel_connections_problems on channel_connections (channel_type, 
 comment on column channel_connections.last_inbound_at is 'When the provider last called the webhook, to about a minute';
 
 create index end_users_of_connection on end_users (workspace_id, connection_id);
+create index inbound_messages_failed on inbound_messages (workspace_id, connection_id, received_at) where status = 'failed';

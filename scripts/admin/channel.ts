@@ -6,6 +6,7 @@ import {
   lockChannelConnection,
   selectConnectionsAnywhere,
 } from '../../db/queries/channels/connections.ts';
+import { countFailedInbound } from '../../db/queries/channels/replay.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import {
   hasChannelAddress,
@@ -19,6 +20,7 @@ import { noteChecked } from '../../domain/channels/health.ts';
 import type { ChannelProblem } from '../../integrations/channels/provider.ts';
 import { providerOf } from '../../integrations/channels/providers.ts';
 import { readConfig } from '../../server/config.ts';
+import { replayCommands } from './channelReplay.ts';
 import { type Command, CommandError, optionalUuid, table, UsageError, uuid } from './command.ts';
 import { originOf } from './origin.ts';
 import { printable } from './printable.ts';
@@ -87,10 +89,11 @@ export const channelCommands: Record<string, Command> = {
       const workspaceId = optionalUuid(options.workspace, '--workspace');
       return async ({ system }) => {
         const rows = await selectConnectionsAnywhere(system, workspaceId);
+        const failed = await countFailedInbound(system, workspaceId);
         return {
-          json: rows.map(shown),
+          json: rows.map((row) => ({ ...shown(row), failedMessages: failed.get(row.id) ?? 0 })),
           text: table(
-            ['CONNECTION', 'WORKSPACE', 'AGENT', 'TYPE', 'STATE', 'ACCOUNT', 'LAST WEBHOOK', 'HEALTH'],
+            ['CONNECTION', 'WORKSPACE', 'AGENT', 'TYPE', 'STATE', 'ACCOUNT', 'LAST WEBHOOK', 'FAILED', 'HEALTH'],
             rows.map((row) => [
               row.id,
               row.workspace_id,
@@ -99,6 +102,7 @@ export const channelCommands: Record<string, Command> = {
               stateOf(row),
               row.provider_account ?? '',
               row.last_inbound_at?.toISOString() ?? (row.channel_type === 'web_chat' ? '' : 'never'),
+              String(failed.get(row.id) ?? 0),
               healthOf(row),
             ]),
           ),
@@ -181,6 +185,7 @@ export const channelCommands: Record<string, Command> = {
         });
     },
   },
+  ...replayCommands,
 };
 
 /** Asks the provider of a connection how the account is; null when all is well. Throws CommandError. */

@@ -192,9 +192,9 @@ describe('list', () => {
     ]);
     const { stdout } = await admin('list', '--workspace', workspaceId);
     expect(stdout).toMatch(
-      / whatsapp +active +4444 +never +TOKEN_EXPIRED since 1970-01-01T00:00:00.000Z: Bad\\u000atoken$/m,
+      / whatsapp +active +4444 +never +0 +TOKEN_EXPIRED since 1970-01-01T00:00:00.000Z: Bad\\u000atoken$/m,
     );
-    expect(stdout).toMatch(/ web_chat +not configured +ok$/m);
+    expect(stdout).toMatch(/ web_chat +not configured +0 +ok$/m);
     expect((await json('list')).length).toBeGreaterThan(2);
   });
 });

@@ -26,6 +26,8 @@ export const ACROSS_WORKSPACES: Readonly<Record<string, string>> = {
   findConnectionAnywhere: 'admin command: a connection is named by its id alone',
   selectConnectionsAnywhere: 'admin command',
   removeOldExecutions: 'upkeep',
+  countFailedInbound: 'admin command',
+  findInboundAnywhere: 'admin command: a message is named by its id alone',
   removeExpiredKeys: 'upkeep',
   removeExcessKeys: 'upkeep',
   renewClaims: 'renews the claims of all running requests of the process at once; joined by their workspaces',
