@@ -5,7 +5,7 @@ import { AUTOMATION_USER } from '../../db/queries/automations/completeExecution.
 import { hasUnansweredBeside } from '../../db/queries/channels/unanswered.ts';
 import { type ConversationRow, findConversation } from '../../db/queries/conversations/conversations.ts';
 import type { MessageRow } from '../../db/queries/conversations/messages.ts';
-import type { Pause } from '../../db/queries/conversations/pause.ts';
+import { isPausedAt, type Pause } from '../../db/queries/conversations/pause.ts';
 import { finishTurn, type TurnEnd } from '../../db/queries/turns/finishTurn.ts';
 import { storeAnswer } from '../../db/queries/workspaces/idempotencyKeys.ts';
 import { hasStorageLeft } from '../../db/queries/workspaces/limits.ts';
@@ -69,8 +69,8 @@ async function mayStoreSpeech({ db, workspaceId, runtime }: Turn): Promise<boole
 /**
  * Stores what the agent of the conversation came to: its reply, split and spoken as the agent is set, or the paused run with a reply
  * that asks for approvals. `runs` are those that waited when the turn began, and `messageCount` is that of the conversation then. Throws
- * CONVERSATION_NOT_FOUND or UNAVAILABLE when the turn no longer holds its conversation, and TurnReplaced when a message came that it is
- * given up for; nothing is stored then.
+ * CONVERSATION_NOT_FOUND or UNAVAILABLE when the turn no longer holds its conversation, CONVERSATION_PAUSED when a person has answered
+ * meanwhile, and TurnReplaced when a message came that it is given up for; nothing is stored then.
  */
 export async function storeReply(
   { turn, model, onText }: AgentRun,
@@ -150,9 +150,11 @@ export async function storeReply(
   const reply = (await finish(turn, end, replyOf)) ?? (await finishUnlessReplaced(turn, end, replyOf));
   if (!reply) {
     if (audio) await runtime.files.delete(audio.key).catch(() => {});
-    // It was deleted, or this process had no database for so long that another turn took the conversation.
-    if (await findConversation(db, workspaceId, turn.conversationId)) throw fault('UNAVAILABLE');
-    throw fault('CONVERSATION_NOT_FOUND');
+    const conversation = await findConversation(db, workspaceId, turn.conversationId);
+    if (!conversation) throw fault('CONVERSATION_NOT_FOUND');
+    if (isPausedAt(conversation, now)) throw fault('CONVERSATION_PAUSED');
+    // This process had no database for so long that another turn took the conversation.
+    throw fault('UNAVAILABLE');
   }
   if (end.channel && end.channel.deliveries.length > 0) runtime.onDeliveries?.(workspaceId, turn.conversationId);
   return reply;

@@ -16,6 +16,7 @@ const IN_THE_DOCUMENT: Record<string, string> = {
   'agent_commands.status': 'CommandStatus',
   'agent_links.instance_mode': 'InstanceMode',
   'agent_variables.type': 'VariableType',
+  'agents.approvals_by': 'ApprovalsBy',
   'agents.message_delay_type': 'MessageDelayTier',
   'agents.status': 'AgentStatus',
   'agents.thinking_effort': 'ThinkingEffort',
@@ -28,6 +29,7 @@ const IN_THE_DOCUMENT: Record<string, string> = {
   'knowledge_sources.processing_status': 'ProcessingStatus',
   'knowledge_sources.source_type': 'KnowledgeSource.sourceType',
   'messages.role': 'MessageRole',
+  'workspaces.approvals_by': 'ApprovalsBy',
 };
 
 /** Columns whose values no response shows. */
@@ -35,6 +37,8 @@ const INTERNAL = [
   'agent_links.kind',
   'approvals.decided_by',
   'approvals.status',
+  'channel_identities.kind',
+  'conversations.paused_by',
   'knowledge_sources.file_kind',
   'native_connections.provider',
   'turn_steps.kind',

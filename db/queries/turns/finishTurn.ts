@@ -6,7 +6,7 @@ import { completingExecution } from '../automations/completeExecution.ts';
 import { endingOverChannel, type NewDelivery } from '../channels/turnEnd.ts';
 import type { ConversationRow } from '../conversations/conversations.ts';
 import type { MessageRow } from '../conversations/messages.ts';
-import { type Pause, pausing } from '../conversations/pause.ts';
+import { type Pause, pausedAt, pausing } from '../conversations/pause.ts';
 import { notDeletedByKey } from '../shared/byKey.ts';
 import { type KeyClaim, releasingClaim } from '../workspaces/idempotencyKeys.ts';
 import { type ApprovalRequest, insertingApprovals } from './approvals.ts';
@@ -77,7 +77,8 @@ const USAGE_COLUMNS = ['input_tokens', 'output_tokens', 'cost_usd', 'cost_ops'] 
 
 /**
  * Stores the replies with their usage and the last steps, counts them to the conversation and frees it: one statement, so all or
- * nothing. Undefined when the turn no longer holds the conversation, it is deleted, or it has another number of messages; then nothing is stored.
+ * nothing. Undefined when the turn no longer holds the conversation, it is deleted, it has another number of messages, or a person has
+ * answered in it meanwhile; then nothing is stored.
  */
 export async function finishTurn(
   db: Kysely<DB>,
@@ -108,6 +109,7 @@ export async function finishTurn(
         follow_ups_sent = follow_ups_sent + ${end.isFollowUp ? 1 : 0}::int ${alsoPausing(end.pause)}
       where workspace_id = ${workspaceId} and id = ${conversationId} and turn_id = ${turnId} and ${notDeletedByKey()}
         ${end.channel && end.channel.messageCount !== null ? sql`and message_count = ${end.channel.messageCount}` : sql``}
+        and not (${pausedAt(now)} and paused_by = 'person')
       returning *
     ), turn as (
       update turns set status = ${paused ? 'waiting' : 'done'}, ended_at = greatest(started_at, ${now}),

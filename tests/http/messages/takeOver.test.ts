@@ -171,6 +171,24 @@ describe('a message that somebody wrote on the phone', () => {
     expect((await conversation(app, id)).messageCount).toBe(6);
   });
 
+  test('while the agent is at work keeps its reply back: the person has answered', async () => {
+    const { agentId, workspaceId } = await agentOnChannel();
+    const { db } = app.workspace;
+    const id = await begun(app, agentId);
+    const gate = gatedReply();
+    server.script({ reply: gate.chunks });
+    const turn = send(app, agentId, { content: 'Is it open?', conversationId: id }).then((answer) => answer);
+    await server.received(2);
+    await recordEcho(db, { workspaceId, conversationId: id }, 'Yes, until six.', clock.now());
+    gate.push('I do not know.');
+    gate.end();
+    const { status, body } = await turn;
+    expect([status, body.code]).toEqual([422, 'CONVERSATION_PAUSED']);
+    expect((await transcript(app, id)).slice(-2)).toEqual(['user: Is it open?', 'assistant: Yes, until six.']);
+    clock.advance(PERSON_PAUSE_MS);
+    await send(app, agentId, { content: 'Thank you.', conversationId: id }).expect(200);
+  });
+
   test('ends the wait for a person when the agent had handed over, and leaves an operator’s pause', async () => {
     const { agentId, workspaceId } = await agentOnChannel();
     const { db } = app.workspace;
