@@ -83,12 +83,9 @@ async function oneConversation(trx: Transaction<DB>, owner: ConversationOwner, n
   return kept?.id ?? null;
 }
 
-/** One name for what is one person: a phone number and the `wa_id` of the same digits have the same lock. */
+/** The names of the locks of these identities. A phone number and the `wa_id` of the same digits come together, so they share one. */
 function lockedNames(connectionId: string, identities: readonly { kind: string; value: string }[]): string[] {
-  const names = identities.map(
-    ({ kind, value }) => `identity ${connectionId} ${kind === 'wa_id' ? 'phone' : kind} ${value}`,
-  );
-  return [...new Set(names)].sort();
+  return identities.map(({ kind, value }) => `identity ${connectionId} ${kind} ${value}`).sort();
 }
 
 /**

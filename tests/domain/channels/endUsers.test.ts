@@ -1,9 +1,18 @@
+import type { Transaction } from 'kysely';
 import { newId } from '../../../core/ids.ts';
 import { selectIdentities } from '../../../db/queries/channels/endUsers.ts';
 import { rememberFact, selectUserMemories } from '../../../db/queries/conversations/memories.ts';
+import { inTransaction } from '../../../db/transaction.ts';
+import { resolveEndUser } from '../../../domain/channels/endUsers.ts';
 import { readIdentities } from '../../../domain/channels/identities.ts';
+import type { DB } from '../../../generated/db.ts';
 import { addConnection, beginTalk, identity, personOf, type TestConnection } from '../../support/channels/people.ts';
-import { createTestDatabase, type SeededWorkspace, type TestDatabase } from '../../support/db/database.ts';
+import {
+  createTestDatabase,
+  type SeededWorkspace,
+  type TestDatabase,
+  untilOneWaits,
+} from '../../support/db/database.ts';
 
 let database: TestDatabase;
 let workspace: SeededWorkspace;
@@ -230,6 +239,21 @@ describe('two people who turn out to be one', () => {
   });
 });
 
+/** A transaction that stays open until it is committed. */
+async function begunTransaction() {
+  const begun = Promise.withResolvers<Transaction<DB>>();
+  const end = Promise.withResolvers<void>();
+  const done = inTransaction(workspace.db, async (trx) => {
+    begun.resolve(trx);
+    await end.promise;
+  });
+  const commit = () => {
+    end.resolve();
+    return done;
+  };
+  return { trx: await begun.promise, commit };
+}
+
 describe('at once', () => {
   test('50 messages of one new person, who is named in three ways, make one person', async () => {
     const names = [
@@ -242,6 +266,18 @@ describe('at once', () => {
     expect(await people()).toHaveLength(1);
     expect(await known(last.id)).toEqual(['bsuid:C', 'lid:8@lid', 'phone:800', 'wa_id:800']);
     expect(all).toHaveLength(50);
+  });
+
+  test('a message finds the person who is left, while another payload makes two people one', async () => {
+    const kept = await person('bsuid:K');
+    await person('phone:900', 'lid:9@lid');
+    const { trx, commit } = await begunTransaction();
+    await resolveEndUser(trx, connection, ['bsuid:K', 'phone:900'].map(identity), { name: null, now: new Date() });
+    const other = person('lid:9@lid');
+    await untilOneWaits(database.name);
+    await commit();
+    expect((await other).id).toBe(kept.id);
+    expect(await people()).toHaveLength(1);
   });
 
   test('payloads that show different pairs of many people make them one without an error', async () => {

@@ -76,6 +76,12 @@ describe('the tool hand_over', () => {
     await begun(app, boss);
     expect([toolsIn(0), toolsIn(1)]).toEqual([['hand_over', delegate], []]);
     expect(JSON.stringify(server.requests[1]?.body)).not.toContain('hand_over');
+    const id = await begun(app, boss);
+    await app.workspace.db.updateTable('conversations').set({ channel: 'whatsapp' }).where('id', '=', id).execute();
+    server.reset();
+    server.script({ reply: '', toolCalls: [toolCall(delegate, { task: 'Work.' })] });
+    await send(app, boss, { content: 'Well?', conversationId: id }).expect(200);
+    expect([toolsIn(0), toolsIn(1)]).toEqual([['hand_over', delegate], []]);
     server.reset();
     await updateChannelConnectionRow(app.workspace.db, workspaceId, connectionId, { is_active: false });
     await begun(app, boss);
