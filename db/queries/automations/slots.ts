@@ -16,13 +16,14 @@ export interface DueAutomation {
 
 /**
  * Automations of all workspaces whose slot is due: of each workspace what is due longest, then of each the next, so that a workspace
- * with thousands delays no other.
+ * with thousands delays no other. The lower bound says nothing new, but with it the planner takes the condition for a range of a few rows
+ * and uses the index; by the upper one alone it expects a third of all automations, and reads them all.
  */
 export async function findDueAutomations(system: Kysely<DB>, now: Date, limit: number): Promise<DueAutomation[]> {
   const { rows } = await sql<DueAutomation>`
     select workspace_id as "workspaceId", id, coalesce(schedule, '') as schedule, timezone, next_run_at as slot from (
       select workspace_id, id, schedule, timezone, next_run_at, due_at from automations
-      where due_at <= ${now} order by due_at limit ${sql.lit(LOOKED_AT)}
+      where due_at > '-infinity' and due_at <= ${now} order by due_at limit ${sql.lit(LOOKED_AT)}
     ) as due
     order by row_number() over (partition by workspace_id order by due_at, id), due_at, id limit ${limit}`.execute(
     system,
