@@ -148,11 +148,12 @@ async function runOnce(
     metadata: undefined,
     timeoutMs: TURN_MS,
     inbound: {
-      messages: rows.map(({ message_id, content, model_text, files }) => ({
+      messages: rows.map(({ message_id, content, model_text, files, received_at }) => ({
         id: message_id,
         content,
         modelText: model_text,
         files: files ?? [],
+        receivedAt: received_at,
       })),
       isReplaceable,
     },

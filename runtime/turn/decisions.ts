@@ -25,14 +25,18 @@ export function decidesNothing({ byId, all }: Decisions): boolean {
 
 /**
  * The decisions by approval. Where an operator decides, the words of a message decide nothing: they are the end user's. `metadata.approvals`
- * still does, since whoever holds the workspace's key speaks for the workspace. A word alone decides the calls that wait now, when the message arrives, and not those that the agent asks
+ * still does, since whoever holds the workspace's key speaks for the workspace. A word alone decides the calls that waited when the message arrived, and not those that the agent asks
  * for before the message has its turn. Throws VALIDATION_ERROR when an id is no approval of the conversation.
  */
 export async function resolveDecisions(
   db: Kysely<DB>,
   workspaceId: string,
   decisions: Decisions,
-  { conversationId, approvalsBy }: { conversationId: string | undefined; approvalsBy: ApprovalsBy },
+  {
+    conversationId,
+    approvalsBy,
+    arrivedAt,
+  }: { conversationId: string | undefined; approvalsBy: ApprovalsBy; arrivedAt: Date },
 ): Promise<Decisions> {
   const { byId } = decisions;
   const all = approvalsBy === 'user' ? decisions.all : null;
@@ -45,6 +49,10 @@ export async function resolveDecisions(
     throw invalid(`/body/metadata/approvals/${pointerStep(unknown)}`, 'is no approval of this conversation');
   }
   const byWord =
-    all === null ? [] : known.filter(({ status }) => status === 'pending').map(({ id }) => [id, all] as const);
+    all === null
+      ? []
+      : known
+          .filter(({ status, requested_at }) => status === 'pending' && requested_at <= arrivedAt)
+          .map(({ id }) => [id, all] as const);
   return { byId: new Map([...byWord, ...byId]), all };
 }

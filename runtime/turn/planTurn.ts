@@ -68,6 +68,8 @@ async function readTurn(context: WorkspaceRuntime, request: TurnRequest, kind: T
   const decisions = await resolveDecisions(db, workspaceId, decisionsOf({ ...request, content: typedText(request) }), {
     conversationId,
     approvalsBy,
+    // A message of a channel may have waited for the turn that asked for the calls.
+    arrivedAt: request.inbound?.messages.at(-1)?.receivedAt ?? runtime.clock.now(),
   });
   const refusal = refusalOf(subject);
   if (refusal) return refusal;

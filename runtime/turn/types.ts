@@ -71,6 +71,8 @@ export interface InboundMessage {
   /** What the model reads in place of the content, where something must be said of it; null = the content. */
   modelText: string | null;
   files: readonly StoredInboundFile[];
+  /** It decides on no call that was asked for later. */
+  receivedAt: Date;
 }
 
 /** A turn that is run once for each Idempotency-Key. A retry after a failure answers the message that is stored already. */

@@ -11,6 +11,7 @@ export interface UnansweredRow {
   content: string;
   model_text: string | null;
   files: StoredInboundFile[] | null;
+  received_at: Date;
   due_at: Date;
   attempts: number;
   /** The turn that was to answer it. Its process died if the conversation is free. */
@@ -53,7 +54,7 @@ export async function selectUnanswered(
   conversationId: string,
 ): Promise<UnansweredRow[]> {
   const { rows } = await sql<UnansweredRow>`
-    select i.id, i.provider_message_id, i.message_id, m.content, m.model_text, i.files, i.due_at, i.attempts, i.turn_id
+    select i.id, i.provider_message_id, i.message_id, m.content, m.model_text, i.files, i.received_at, i.due_at, i.attempts, i.turn_id
     from inbound_messages i
     join messages m on m.workspace_id = ${workspaceId} and m.id = i.message_id
     where i.workspace_id = ${workspaceId} and i.conversation_id = ${conversationId} and i.status = 'taken'

@@ -47,10 +47,10 @@ export function selectConversationApprovals(
   workspaceId: string,
   conversationId: string,
   ids: readonly string[],
-): Promise<Pick<ApprovalRow, 'id' | 'status'>[]> {
+): Promise<Pick<ApprovalRow, 'id' | 'status' | 'requested_at'>[]> {
   return db
     .selectFrom('approvals')
-    .select(['id', 'status'])
+    .select(['id', 'status', 'requested_at'])
     .where('workspace_id', '=', workspaceId)
     .where('conversation_id', '=', conversationId)
     .where(sql<boolean>`(id = any (${ids}::uuid[]) or status = 'pending')`)

@@ -1,7 +1,9 @@
 import { pino } from 'pino';
+import { newId } from '../../../core/ids.ts';
 import { decideAsOperator } from '../../../db/queries/turns/approvals.ts';
 import { inTransaction } from '../../../db/transaction.ts';
 import { continueConversation } from '../../../jobs/continueConversation.ts';
+import { planTurn } from '../../../runtime/turn/planTurn.ts';
 import { agentWith, postTool, stepsOf, turnsOf } from '../../support/agents/runtimeAgents.ts';
 import { useModelApp } from '../../support/http/modelApp.ts';
 import { adminJson, admin as run } from '../../support/scripts/admin.ts';
@@ -54,6 +56,8 @@ const carryOn = (conversationId: string) =>
       signal: new AbortController().signal,
     },
   );
+const onWhatsapp = (id: string) =>
+  here.app.workspace.db.updateTable('conversations').set({ channel: 'whatsapp' }).where('id', '=', id).execute();
 const statuses = async (id: string) => (await turnsOf(here.app, id)).map(({ status }) => status);
 const due = async () => {
   const found = await continueConversation.sweep({
@@ -107,9 +111,6 @@ describe.each([
 });
 
 describe('who decides', () => {
-  const onChannel = (id: string, channel: 'whatsapp' | 'api' = 'whatsapp') =>
-    here.app.workspace.db.updateTable('conversations').set({ channel }).where('id', '=', id).execute();
-
   test.each([
     ['nobody has set anything, through the API', 'default', 'default', 'api', 'user'],
     ['nobody has set anything, on a channel', 'default', 'default', 'whatsapp', 'operator'],
@@ -121,7 +122,7 @@ describe('who decides', () => {
     await setWorkspace(workspace);
     await setAgent(agentId, agent);
     const { conversationId } = await waits('Ein Mensch entscheidet.', 'Oslo');
-    await onChannel(conversationId, channel);
+    if (channel === 'whatsapp') await onWhatsapp(conversationId);
     await say('Ja', conversationId);
     expect(paid()).toEqual(who === 'user' ? ['Oslo'] : []);
   });
@@ -173,6 +174,26 @@ describe('who decides', () => {
     expect((await stored(here.app, conversationId)).at(-1)?.content).toBe('Rome is not paid.');
     expect(new Set(await statuses(conversationId))).toEqual(new Set(['done']));
   });
+});
+
+test('a word that came over a channel before the call was asked for does not decide it', async () => {
+  await setWorkspace('user');
+  const { app } = here;
+  const { conversationId, pendingApprovals } = await waits('', 'Oslo');
+  await onWhatsapp(conversationId);
+  const decided = async (receivedAt: Date) => {
+    const inbound = {
+      messages: [{ id: newId(), content: 'Ja', modelText: null, files: [], receivedAt }],
+      isReplaceable: true,
+    };
+    const request = { agentId, conversationId, content: '', attachments: [], isTest: false, timeoutMs: 1000, inbound };
+    const context = { db: app.workspace.db, workspaceId: app.workspace.workspaceId, runtime: app.service.runtime };
+    const turn = await planTurn(context, { ...request, externalUserId: undefined, metadata: undefined });
+    return 'decisions' in turn && [...turn.decisions.byId];
+  };
+  const asked = new Date(pendingApprovals[0].requestedAt);
+  expect(await decided(new Date(asked.getTime() - 1))).toEqual([]);
+  expect(await decided(asked)).toEqual([[pendingApprovals[0].publicId, 'approve']]);
 });
 
 describe('beside calls that wait', () => {
