@@ -1,6 +1,8 @@
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
+import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
 import { type ApiError, type ErrorCode, fault } from '../core/errors.ts';
+import type { DB } from '../generated/db.ts';
 import { API_PREFIX, type OperationId } from '../generated/operations.ts';
 import type { Authenticator, Principal } from './api/auth.ts';
 import { readQuery, readRequestBody } from './api/body.ts';
@@ -35,6 +37,7 @@ export interface AppParts extends ResponderParts {
   unread: UnreadAnswers;
   requestTurns: RequestTurns;
   addresses: AddressBook;
+  system: Kysely<DB>;
   chatLimits: ChatLimits;
   chatStreams: ChatStreams;
   /** Proxies in front of the service, each of which adds the address that it was called from to `X-Forwarded-For`. */

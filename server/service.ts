@@ -161,6 +161,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     unread: new UnreadAnswers(),
     requestTurns: new RequestTurns(),
     addresses: new AddressBook(database.keys, clock),
+    system: database.system,
     chatLimits: new ChatLimits(clock),
     chatStreams,
     trustedProxies: config.trustedProxies,

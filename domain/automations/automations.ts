@@ -13,12 +13,19 @@ import {
 } from '../../db/queries/automations/automations.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import type { DB } from '../../generated/db.ts';
-import type { TriggerType } from '../../integrations/toolkits/toolkit.ts';
 import type { WorkspaceContext } from '../context.ts';
 import { takeRoom } from '../workspaces/room.ts';
 import { endAddresses, hasAutomationAddress, makeAddress } from './address.ts';
-import { slotOf, type TriggerChange, triggerColumns, wantedTrigger } from './settings.ts';
-import { triggerOf } from './triggers.ts';
+import { releaseRegistryTrigger, startRegistryTrigger } from './registryTriggers.ts';
+import {
+  type PreparedTrigger,
+  slotOf,
+  type TriggerChange,
+  triggerColumns,
+  triggerSettings,
+  wantedTrigger,
+} from './settings.ts';
+import { isBuiltinTrigger, triggerOf } from './triggers.ts';
 
 /** A new automation, as a request describes it. */
 export interface NewAutomation extends TriggerChange {
@@ -48,26 +55,32 @@ export interface StoredAutomation {
 const MAX_TRIES = 3;
 
 /**
- * Finds the trigger that a new automation waits for, at the toolkit registry if need be; undefined for other modes. Throws
- * VALIDATION_ERROR, UNKNOWN_TRIGGER and TOOLKIT_REGISTRY_UNAVAILABLE.
+ * Finds the trigger that an automation waits for after a change, and starts it at the toolkit registry if it is one of those; undefined for
+ * other modes. `stored` is undefined for a new automation. Throws VALIDATION_ERROR, UNKNOWN_TRIGGER and TOOLKIT_REGISTRY_UNAVAILABLE.
  */
-export async function triggerForNew(
-  { runtime }: Pick<WorkspaceContext, 'runtime'>,
-  automation: NewAutomation,
-): Promise<TriggerType | undefined> {
-  const wanted = wantedTrigger(automation, undefined);
-  return wanted && triggerOf(runtime, wanted.toolkitSlug, wanted.slug);
+export async function prepareTrigger(
+  context: Pick<WorkspaceContext, 'db' | 'workspaceId' | 'runtime'>,
+  change: TriggerChange,
+  stored?: AutomationRow,
+): Promise<PreparedTrigger | undefined> {
+  const { runtime } = context;
+  const wanted = wantedTrigger(change, stored);
+  if (!wanted) return undefined;
+  const trigger = await triggerOf(runtime, wanted.toolkitSlug, wanted.slug);
+  if (isBuiltinTrigger(trigger.slug)) return { ...trigger, registryTriggerId: null };
+  const { visible, secrets } = triggerSettings(runtime.secrets, change, stored, trigger);
+  return { ...trigger, registryTriggerId: await startRegistryTrigger(context, trigger, { ...visible, ...secrets }) };
 }
 
 /**
- * Adds an active automation to an agent. `trigger`: see triggerForNew. Throws AGENT_NOT_FOUND, INVALID_CRON, INVALID_TIMEZONE,
+ * Adds an active automation to an agent. `trigger`: see prepareTrigger. Throws AGENT_NOT_FOUND, INVALID_CRON, INVALID_TIMEZONE,
  * VALIDATION_ERROR, RATE_LIMITED at the workspace's limit of automations, and AUTOMATION_NAME_TAKEN by automations_name_key (db/errors.ts).
  */
 export async function addAutomation(
   { db, workspaceId, runtime, clock }: WorkspaceContext,
   agentId: string,
   body: NewAutomation,
-  trigger: TriggerType | undefined,
+  trigger: PreparedTrigger | undefined,
 ): Promise<StoredAutomation> {
   const id = newId();
   const now = clock.now();
@@ -106,33 +119,46 @@ export async function changeAutomation(
   id: string,
   body: AutomationChange,
 ): Promise<StoredAutomation> {
-  const { db, workspaceId, runtime } = context;
+  const { db, workspaceId } = context;
   for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
     const known = await findAutomation(db, workspaceId, id, agentId);
     if (!known) throw fault('AUTOMATION_NOT_FOUND');
     if (Object.keys(body).length === 0) return { automation: known, secret: undefined };
     // The registry may have to be asked: not within the transaction.
-    const wanted = changesTrigger(body) ? wantedTrigger(body, known) : undefined;
-    const trigger = wanted && (await triggerOf(runtime, wanted.toolkitSlug, wanted.slug));
-    const stored = await inTransaction(db, (trx) => storeChange(context, trx, { id, body, trigger }));
-    if (stored) return stored;
+    const trigger = needsTrigger(body, known) ? await prepareTrigger(context, body, known) : undefined;
+    const stored = await inTransaction(db, (trx) => storeChange(context, trx, { id, body, trigger })).catch(
+      (error: unknown) => {
+        void releaseRegistryTrigger(context, trigger?.registryTriggerId ?? null);
+        throw error;
+      },
+    );
+    if (!stored) continue;
+    const { registry_trigger_id, status } = stored.automation;
+    if (status === 'inactive' || known.registry_trigger_id !== registry_trigger_id) {
+      void releaseRegistryTrigger(context, known.registry_trigger_id);
+    }
+    return stored;
   }
   throw fault('UNAVAILABLE');
 }
 
-function changesTrigger({ triggerMode, triggerToolkitSlug, triggerSlug, triggerConfig }: AutomationChange): boolean {
-  return [triggerMode, triggerToolkitSlug, triggerSlug, triggerConfig].some((value) => value !== undefined);
+/** Whether a change is about the trigger. The registry also starts one again that rests. */
+function needsTrigger(change: AutomationChange, { registry_trigger_id }: AutomationRow): boolean {
+  const { triggerMode, triggerToolkitSlug, triggerSlug, triggerConfig, status } = change;
+  const named = [triggerMode, triggerToolkitSlug, triggerSlug, triggerConfig].some((value) => value !== undefined);
+  return named || (status === 'active' && registry_trigger_id !== null);
 }
 
 /** Stores a change. Undefined when another change has made `trigger` the wrong one. */
 async function storeChange(
   { workspaceId, runtime, clock }: WorkspaceContext,
   trx: Transaction<DB>,
-  { id, body, trigger }: { id: string; body: AutomationChange; trigger: TriggerType | undefined },
+  { id, body, trigger }: { id: string; body: AutomationChange; trigger: PreparedTrigger | undefined },
 ): Promise<StoredAutomation | undefined> {
   const before = await lockAutomation(trx, workspaceId, id);
   if (!before) throw fault('AUTOMATION_NOT_FOUND');
-  if (changesTrigger(body) && wantedTrigger(body, before)?.slug !== trigger?.slug) return undefined;
+  const wanted = needsTrigger(body, before) ? wantedTrigger(body, before)?.slug : undefined;
+  if (wanted !== trigger?.slug) return undefined;
   const now = clock.now();
   const { name, description, prompt, hitlMode } = body;
   const status = body.status ?? before.status;
@@ -175,14 +201,12 @@ async function announce(trx: Transaction<DB>, { due_at }: AutomationRow): Promis
 }
 
 /** Deletes an automation of an agent with its schedule, addresses and secrets. A run that has begun goes on. Throws AUTOMATION_NOT_FOUND. */
-export async function dropAutomation(
-  { db, workspaceId, clock }: WorkspaceContext,
-  agentId: string,
-  id: string,
-): Promise<void> {
-  await inTransaction(db, async (trx) => {
+export async function dropAutomation(context: WorkspaceContext, agentId: string, id: string): Promise<void> {
+  const { db, workspaceId, clock } = context;
+  const dropped = await inTransaction(db, async (trx) => {
     const automation = await lockAutomation(trx, workspaceId, id, agentId);
     if (!automation) throw fault('AUTOMATION_NOT_FOUND');
-    await softDeleteAutomation(trx, workspaceId, id, clock.now());
+    return softDeleteAutomation(trx, workspaceId, id, clock.now());
   });
+  void releaseRegistryTrigger(context, dropped?.registry_trigger_id ?? null);
 }

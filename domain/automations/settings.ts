@@ -20,7 +20,13 @@ export interface TriggerChange {
 /** The columns of an automation that say what starts it. */
 export type TriggerColumns = Pick<
   AutomationRow,
-  'trigger_mode' | 'schedule' | 'timezone' | 'trigger_toolkit_slug' | 'trigger_slug' | 'trigger_secrets'
+  | 'trigger_mode'
+  | 'schedule'
+  | 'timezone'
+  | 'trigger_toolkit_slug'
+  | 'trigger_slug'
+  | 'trigger_secrets'
+  | 'registry_trigger_id'
 > & { trigger_config: string };
 
 /** An automation before it has anything. */
@@ -31,9 +37,16 @@ const NOTHING = {
   trigger_slug: null,
   trigger_config: {},
   trigger_secrets: null,
+  registry_trigger_id: null,
 };
 
-const NO_TRIGGER = { trigger_toolkit_slug: null, trigger_slug: null, trigger_config: '{}', trigger_secrets: null };
+const NO_TRIGGER = {
+  trigger_toolkit_slug: null,
+  trigger_slug: null,
+  trigger_config: '{}',
+  trigger_secrets: null,
+  registry_trigger_id: null,
+};
 
 /** Which trigger of a toolkit an automation will wait for, after a change. */
 export interface WantedTrigger {
@@ -64,6 +77,24 @@ function required(field: string, mode: string): ErrorDetail {
   return faultAt(`/body/${field}`, `is required with trigger mode ${mode}`, 'required');
 }
 
+/** A trigger, and what the registry calls the one that it has started for the automation; null for a built-in one. */
+export type PreparedTrigger = TriggerType & { registryTriggerId: string | null };
+
+/** The configuration of a trigger after a change. Throws VALIDATION_ERROR. */
+export function triggerSettings(
+  secrets: SecretBox,
+  change: TriggerChange,
+  stored: AutomationRow | undefined,
+  trigger: TriggerType,
+): TriggerSettings {
+  // A secret belongs to the sender that it was given for.
+  const isSameSender = stored?.trigger_toolkit_slug === trigger.toolkit;
+  const storedSecrets = stored && isSameSender ? openTriggerSecrets(secrets, stored) : {};
+  const present = stored && isSameSender ? stored.trigger_config : {};
+  const config = change.triggerConfig === undefined ? present : (change.triggerConfig ?? {});
+  return readTriggerConfig(trigger, config, storedSecrets);
+}
+
 /** Whose columns these are, and what seals their secrets. */
 interface TriggerOwner {
   workspaceId: string;
@@ -79,7 +110,7 @@ export function triggerColumns(
   { workspaceId, id, secrets }: TriggerOwner,
   change: TriggerChange,
   stored: AutomationRow | undefined,
-  trigger: TriggerType | undefined,
+  trigger: PreparedTrigger | undefined,
 ): TriggerColumns {
   const mode = change.triggerMode ?? stored?.trigger_mode ?? 'manual';
   const before = stored ?? NOTHING;
@@ -91,7 +122,7 @@ export function triggerColumns(
     return { ...NO_TRIGGER, trigger_mode: mode, schedule: expression, timezone: timeZone };
   }
   if (mode !== 'webhook') return { ...NO_TRIGGER, trigger_mode: mode, schedule, timezone };
-  const { trigger_toolkit_slug, trigger_slug, trigger_config, trigger_secrets } = before;
+  const { trigger_toolkit_slug, trigger_slug, trigger_config, trigger_secrets, registry_trigger_id } = before;
   const kept = { trigger_mode: mode, schedule, timezone };
   if (!trigger) {
     return {
@@ -100,20 +131,17 @@ export function triggerColumns(
       trigger_slug,
       trigger_config: JSON.stringify(trigger_config),
       trigger_secrets,
+      registry_trigger_id,
     };
   }
-  // A secret belongs to the sender that it was given for.
-  const isSameSender = stored !== undefined && trigger_toolkit_slug === trigger.toolkit;
-  const storedSecrets = isSameSender ? openTriggerSecrets(secrets, stored) : {};
-  const present = isSameSender ? (trigger_config as TriggerSettings['visible']) : {};
-  const config = change.triggerConfig === undefined ? present : (change.triggerConfig ?? {});
-  const settings = readTriggerConfig(trigger, config, storedSecrets);
+  const settings = triggerSettings(secrets, change, stored, trigger);
   return {
     ...kept,
     trigger_toolkit_slug: trigger.toolkit,
     trigger_slug: trigger.slug,
     trigger_config: JSON.stringify(settings.visible),
     trigger_secrets: sealTriggerSecrets(secrets, workspaceId, id, settings.secrets),
+    registry_trigger_id: trigger.registryTriggerId,
   };
 }
 

@@ -1,4 +1,7 @@
-import { addAutomation, triggerForNew } from '../../domain/automations/automations.ts';
+import { ApiError } from '../../core/errors.ts';
+import { databaseFault } from '../../db/errors.ts';
+import { addAutomation, prepareTrigger } from '../../domain/automations/automations.ts';
+import { releaseRegistryTrigger } from '../../domain/automations/registryTriggers.ts';
 import type { Handler } from '../handler.ts';
 import { automationBody } from './automationBody.ts';
 
@@ -8,11 +11,18 @@ import { automationBody } from './automationBody.ts';
  */
 export const createAutomation: Handler<'createAutomation'> = {
   async prepare(request) {
-    const trigger = await triggerForNew(request, request.body);
+    const trigger = await prepareTrigger(request, request.body);
     return async (context) => {
       const { path, body, runtime, reply } = context;
-      const { automation, secret } = await addAutomation(context, path.agentPublicId, body, trigger);
-      return reply(201, automationBody(automation, runtime, secret));
+      try {
+        const { automation, secret } = await addAutomation(context, path.agentPublicId, body, trigger);
+        return reply(201, automationBody(automation, runtime, secret));
+      } catch (error) {
+        // Refused for good, and not to be tried again: the trigger was started for nothing.
+        const refused = error instanceof ApiError ? error : databaseFault(error);
+        if (refused && refused.status < 500) void releaseRegistryTrigger(request, trigger?.registryTriggerId ?? null);
+        throw error;
+      }
     };
   },
 };

@@ -69,7 +69,8 @@ const triggerAnswer = z.object({
 });
 const triggerPage = z.object({ items: z.array(triggerAnswer), next_cursor: z.string().nullish() });
 const execution = z.object({ successful: z.boolean(), data: z.unknown(), error: z.unknown() });
-const refusal = z.object({ error: z.object({ message: z.string() }) });
+/** How the registry says why it refuses a request. */
+export const refusal = z.object({ error: z.object({ message: z.string() }) });
 
 /** A connected account of the registry. */
 export interface ConnectedAccount {
@@ -78,19 +79,21 @@ export interface ConnectedAccount {
   userId: string | null;
 }
 
-interface Answer {
+/** What the registry said. */
+export interface RegistryAnswer {
   /** False: the registry refused the request. */
   answered: boolean;
   status: number;
   body: unknown;
 }
 
-interface Request {
-  method?: 'GET' | 'POST';
+/** A request to the registry. */
+export interface RegistryRequest {
+  method?: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   query?: Record<string, string>;
   body?: unknown;
   /** The deadline of the whole call, in `performance.now()`. */
-  deadline: number;
+  deadline?: number;
   signal?: AbortSignal | undefined;
 }
 
@@ -166,7 +169,7 @@ export class Registry {
     const account = (await this.accounts([accountId])).get(accountId);
     if (account?.status !== 'ACTIVE')
       return toolResult('The connection is not active. It must be authorized again.', true);
-    const { answered, status, body } = await this.#ask(`/tools/execute/${call.name}`, {
+    const { answered, status, body } = await this.ask(`/tools/execute/${call.name}`, {
       method: 'POST',
       body: {
         connected_account_id: accountId,
@@ -208,7 +211,7 @@ export class Registry {
   /** Reads one item by its slug. Makes no request for a slug that would change the address. */
   async #find<T>(path: string, slug: string, shape: z.ZodType<T>): Promise<T | undefined> {
     if (!SLUG.test(slug)) return undefined;
-    const { answered, body } = await this.#ask(path + slug, { deadline: this.#deadline() });
+    const { answered, body } = await this.ask(path + slug, { deadline: this.#deadline() });
     return answered ? this.#read(shape, body, path) : undefined;
   }
 
@@ -222,7 +225,7 @@ export class Registry {
     let cursor: string | undefined;
     for (let page = 0; page < MAX_PAGES; page += 1) {
       const asked = { ...query, limit: String(PAGE_SIZE), ...(cursor === undefined ? {} : { cursor }) };
-      const { answered, status, body } = await this.#ask(path, { query: asked, deadline });
+      const { answered, status, body } = await this.ask(path, { query: asked, deadline });
       if (!answered) throw unavailable(`${path} answered ${status}`);
       const answer = this.#read(shape, body, path);
       items.push(...answer.items);
@@ -238,7 +241,11 @@ export class Registry {
     return parsed.data;
   }
 
-  async #ask(path: string, { method = 'GET', query = {}, body, deadline, signal }: Request): Promise<Answer> {
+  /** Makes one request below `/api/v3`. */
+  async ask(
+    path: string,
+    { method = 'GET', query = {}, body, deadline = this.#deadline(), signal }: RegistryRequest,
+  ): Promise<RegistryAnswer> {
     const url = new URL(`${this.#access.baseUrl}/api/v3${path}`);
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
     let response: Awaited<ReturnType<typeof guardedFetch>>;
@@ -264,11 +271,12 @@ export class Registry {
       throw unavailable(`${path} could not be asked`, error);
     }
     const { status } = response;
-    const answered = status === 200 || status === 201;
+    const answered = status === 200 || status === 201 || status === 204;
     const refused = status >= 400 && status < 500 && !ABOUT_ACCESS.has(status);
     if (!answered && !refused) throw unavailable(`${path} answered ${status}`);
     try {
-      return { answered, status, body: JSON.parse(response.body.toString('utf8')) };
+      const text = response.body.toString('utf8');
+      return { answered, status, body: status === 204 ? undefined : JSON.parse(text) };
     } catch (error) {
       throw unavailable(`${path} answered ${status} without JSON`, error);
     }

@@ -3,6 +3,8 @@ export interface RegistryAccess {
   apiKey: string;
   /** Its address without the version segment, such as `https://backend.composio.dev`. */
   baseUrl: string;
+  /** By which the registry signs the events that it sends; absent: none are taken. */
+  webhookSecret?: string;
   /** Timeout of a call in milliseconds; 10,000 when absent. */
   timeoutMs?: number;
 }
@@ -16,7 +18,7 @@ const PUBLIC_REGISTRY = 'https://backend.composio.dev';
 
 /**
  * Reads the settings from environment variables: `COMPOSIO_API_KEY` turns the registry on, `COMPOSIO_BASE_URL` replaces its public
- * address. Blank values count as absent. Throws an Error that names the variable (never its value) when the address is no
+ * address, `COMPOSIO_WEBHOOK_SECRET` is what it signs events with. Blank values count as absent. Throws an Error that names the variable (never its value) when the address is no
  * http(s) URL.
  */
 export function toolkitSettingsFromEnv(env: Readonly<Record<string, string | undefined>>): ToolkitSettings {
@@ -26,5 +28,7 @@ export function toolkitSettingsFromEnv(env: Readonly<Record<string, string | und
   if (!/^https?:$/.test(URL.parse(baseUrl)?.protocol ?? '')) {
     throw new Error('COMPOSIO_BASE_URL must be an http or https address.');
   }
-  return { composio: { apiKey, baseUrl: baseUrl.replace(/(?<!\/)\/+$/, '') } };
+  const webhookSecret = env.COMPOSIO_WEBHOOK_SECRET?.trim();
+  const access = { apiKey, baseUrl: baseUrl.replace(/(?<!\/)\/+$/, '') };
+  return { composio: webhookSecret ? { ...access, webhookSecret } : access };
 }

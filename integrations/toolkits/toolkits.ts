@@ -127,6 +127,23 @@ export class Toolkits {
     return (await this.#remote()).trigger(slug);
   }
 
+  /** Starts a trigger of the registry for a connection, and returns its id. Throws TriggerRefused and TOOLKIT_REGISTRY_UNAVAILABLE. */
+  async startTrigger({ external_id }: Connection, slug: string, config: Record<string, unknown>): Promise<string> {
+    const { startTrigger } = await import('./registryTriggers.ts');
+    return startTrigger(await this.#remote(), { slug, accountId: external_id ?? '', config });
+  }
+
+  /** Ends a trigger of the registry: `pause` lets it be started again. Throws TOOLKIT_REGISTRY_UNAVAILABLE. */
+  async endTrigger(triggerId: string, { pause }: { pause: boolean }): Promise<void> {
+    const { pauseTrigger, removeTrigger } = await import('./registryTriggers.ts');
+    await (pause ? pauseTrigger : removeTrigger)(await this.#remote(), triggerId);
+  }
+
+  /** What the registry signs its events with; undefined: none are taken. */
+  get webhookSecret(): string | undefined {
+    return this.#options.composio?.webhookSecret;
+  }
+
   /** The registry's client, loaded at the first use. */
   async #remote(): Promise<Registry> {
     const { Registry, unavailable } = await import('./registry.ts');

@@ -1,6 +1,7 @@
 import { automationHook } from './automations.ts';
 import { channelHandshake, channelWebhook } from './channels.ts';
 import type { Hook } from './hook.ts';
+import { composioHook } from './toolkits.ts';
 
 /** Every hook. */
-export const everyHook: readonly Hook[] = [automationHook, channelHandshake, channelWebhook];
+export const everyHook: readonly Hook[] = [automationHook, composioHook, channelHandshake, channelWebhook];

@@ -10,6 +10,8 @@ import type { Runtime } from '../../../runtime/runtime.ts';
 /** What the service gives to a hook: the same for every request. */
 export interface HookContext {
   forWorkspace(workspaceId: string): Kysely<DB>;
+  /** Sees all workspaces: for what must be found before its workspace is known. */
+  system: Kysely<DB>;
   runtime: Runtime;
   jobs: Jobs;
   clock: Clock;

@@ -131,8 +131,18 @@ export function hookRoutes(parts: HookParts, hooks: readonly Hook[]): RequestHan
       const found = match(request.method, path);
       hook = found.operation.hook;
       if (!parts.serving()) throw fault('UNAVAILABLE');
-      const { forWorkspace, runtime, jobs, clock, logger } = parts;
-      const common = { forWorkspace, runtime, jobs, clock, logger, requestId, headers: request.headers, search };
+      const { forWorkspace, system, runtime, jobs, clock, logger } = parts;
+      const common = {
+        forWorkspace,
+        system,
+        runtime,
+        jobs,
+        clock,
+        logger,
+        requestId,
+        headers: request.headers,
+        search,
+      };
       if (hook.kind) {
         const owner = await admit(hook, found.params.address ?? '', request, response);
         workspaceId = owner.workspace_id;

@@ -5,6 +5,7 @@
  */
 export const ACROSS_WORKSPACES: Readonly<Record<string, string>> = {
   findPublicAddresses: 'an address is named by its hash, before the workspace is known; joined with its workspace',
+  findAutomationsOfRegistryTrigger: 'an event of the registry names its trigger, before the workspace is known',
   findUnfinishedKnowledgeSources: 'sweep',
   findOldestUnfinishedSourceTime: 'lateness',
   findSourcesWithoutVectors: 'sweep',

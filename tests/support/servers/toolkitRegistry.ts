@@ -42,6 +42,8 @@ export interface ToolkitRegistry {
   toolkits: { slug: string; name: string; logo: string }[];
   tools: { slug: string; toolkit: string; description: string; input_parameters: unknown; is_deprecated?: boolean }[];
   triggers: { slug: string; toolkit: string; name: string; description: string; config: unknown }[];
+  /** Triggers that were started. The same one with the same account and configuration is one. */
+  instances: { id: string; slug: string; accountId: string; config: unknown; enabled: boolean }[];
   /** The response of a tool; by default its arguments. */
   execute: (slug: string, body: Record<string, unknown>) => { status?: number; body: unknown };
   fault: RegistryFault | undefined;
@@ -90,6 +92,7 @@ export async function startToolkitRegistry(): Promise<ToolkitRegistry> {
         config: { type: 'object' },
       },
     ],
+    instances: [],
     execute: (slug, body) => ({ body: { successful: true, error: null, data: { slug, ...body }, log_id: 'log_1' } }),
     fault: undefined,
     pageSize: 1000,
@@ -206,5 +209,56 @@ async function answer(registry: ToolkitRegistry, request: IncomingMessage, respo
     const result = registry.execute(rest[1] ?? '', given);
     return send(result.status ?? 200, result.body);
   }
+  if (resource === 'trigger_instances')
+    return answerTrigger(registry, request.method ?? '', rest, { body, send, refuse });
   refuse(404, 'Not found');
+}
+
+/** docs.composio.dev/reference/v3: trigger_instances/{slug}/upsert and trigger_instances/manage/{triggerId} */
+function answerTrigger(
+  { accounts, triggers, instances }: ToolkitRegistry,
+  method: string,
+  [first = '', second = '']: string[],
+  {
+    body,
+    send,
+    refuse,
+  }: {
+    body: unknown;
+    send: (status: number, value: unknown) => void;
+    refuse: (status: number, message: string) => void;
+  },
+) {
+  const given = body as Record<string, unknown> | undefined;
+  if (method === 'POST' && second === 'upsert') {
+    const { connected_account_id: accountId, trigger_config: config } = given ?? {};
+    if (!triggers.some(({ slug }) => slug === first)) return refuse(404, 'Trigger not found');
+    if (!accounts.some(({ id }) => id === accountId)) return refuse(400, 'Connected account not found');
+    if (JSON.stringify(config).includes('refused')) return refuse(400, 'The label does not exist.');
+    const same = (one: ToolkitRegistry['instances'][number]) =>
+      one.slug === first && one.accountId === accountId && JSON.stringify(one.config) === JSON.stringify(config);
+    let instance = instances.find(same);
+    if (!instance) {
+      instance = {
+        id: `ti_${instances.length}_${first}`,
+        slug: first,
+        accountId: String(accountId),
+        config,
+        enabled: true,
+      };
+      instances.push(instance);
+    }
+    instance.enabled = true;
+    return send(201, { trigger_id: instance.id });
+  }
+  const at = instances.findIndex(({ id }) => id === second);
+  if (first !== 'manage' || at === -1) return refuse(404, 'Trigger not found');
+  if (method === 'DELETE') {
+    instances.splice(at, 1);
+    return send(200, { trigger_id: second });
+  }
+  const instance = instances[at];
+  if (method !== 'PATCH' || !instance) return refuse(405, 'Method not allowed');
+  instance.enabled = given?.status === 'enable';
+  send(200, { status: 'success' });
 }

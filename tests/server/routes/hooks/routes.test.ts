@@ -66,6 +66,7 @@ beforeAll(async () => {
   const routes = hookRoutes(
     {
       forWorkspace: database.forWorkspace,
+      system: database.system,
       runtime: app.service.runtime,
       jobs: app.service.queue,
       clock,
