@@ -10,6 +10,7 @@ import { takeInbound } from '../../../jobs/takeInbound.ts';
 import { type AgentSetup, publishedAgent } from '../../http/messages/turns.ts';
 import { startTestApp, type TestApp, TestClock } from '../http/app.ts';
 import { type ModelServer, startModelServer } from '../servers/modelServer.ts';
+import { startWhatsappServer, type WhatsappServer } from '../servers/whatsappServer.ts';
 import { startZApiServer, type ZApiServer } from '../servers/zApiServer.ts';
 import { addConnection } from './events.ts';
 
@@ -56,6 +57,7 @@ export interface Inbox {
   readonly clock: TestClock;
   readonly server: ModelServer;
   readonly zApi: ZApiServer;
+  readonly whatsapp: WhatsappServer;
   /** An agent with a connection to Z-API. */
   connect(setup?: AgentSetup): Promise<ChannelConnectionRow>;
   /** Stores what a webhook of the connection says, now. */
@@ -92,23 +94,25 @@ const deliveriesOfConnection = ({ workspace }: TestApp, { id }: ChannelConnectio
 export function useInbox(): Inbox {
   let server: ModelServer;
   let zApi: ZApiServer;
+  let whatsapp: WhatsappServer;
   let app: TestApp;
   let clock: TestClock;
 
   beforeAll(async () => {
-    [server, zApi] = await Promise.all([startModelServer(), startZApiServer()]);
+    [server, zApi, whatsapp] = await Promise.all([startModelServer(), startZApiServer(), startWhatsappServer()]);
     clock = new TestClock();
-    const channels = { zApiBaseUrl: zApi.baseUrl, whatsappBaseUrl: zApi.baseUrl };
+    const channels = { zApiBaseUrl: zApi.baseUrl, whatsappBaseUrl: whatsapp.baseUrl };
     app = await startTestApp({ models: server.settings(), clock, channels, allowPrivateNetwork: true });
   });
   beforeEach(() => {
     server.reset();
     zApi.fault = undefined;
     zApi.messages.length = 0;
+    whatsapp.messages.length = 0;
   });
   afterAll(async () => {
     await app.close();
-    await Promise.all([server.close(), zApi.close()]);
+    await Promise.all([server.close(), zApi.close(), whatsapp.close()]);
   });
 
   return {
@@ -123,6 +127,9 @@ export function useInbox(): Inbox {
     },
     get zApi() {
       return zApi;
+    },
+    get whatsapp() {
+      return whatsapp;
     },
     async connect(setup = {}) {
       const agentId = await publishedAgent(app, setup);
