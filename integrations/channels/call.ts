@@ -77,7 +77,10 @@ export async function callProvider({ provider, url, body, ...call }: ProviderCal
     // The cause is left out: an error of the HTTP client may hold the path, and Z-API has its token in there.
     if (error instanceof OutgoingRefused) throw new SendFailed(`${provider} is at an address that cannot be called.`);
     if (!(error instanceof OutgoingFailed)) throw error;
-    throw new SendFailed(`${provider} ${REASONS[error.reason]}.`, mayHaveLeft(error));
+    const isUnconfirmed = mayHaveLeft(error);
+    const isBroken = isUnconfirmed && error.reason === 'connect';
+    const reason = isBroken ? 'closed the connection before it answered' : REASONS[error.reason];
+    throw new SendFailed(`${provider} ${reason}.`, isUnconfirmed);
   }
 }
 

@@ -52,7 +52,7 @@ test('a message is answered, and what becomes of the answer is kept with it', as
 
   const delivery = await until(
     async () => (await deliveriesAt(here, agent)).find(({ status }) => status === 'sent'),
-    5000,
+    20_000,
   );
   expect(delivery).toMatchObject({ id: message?.callbackData, provider_message_id: message?.id, attempts: 1 });
   // In any order, and more than once.
@@ -171,7 +171,7 @@ describe('after 24 hours without a word of the person', () => {
     await becomesSilent();
     const dropped = await until(
       async () => (await deliveriesAt(here, agent)).find(({ status }) => status === 'dropped'),
-      10_000,
+      20_000,
     );
     expect(dropped).toMatchObject({ error_code: 'OUTSIDE_WINDOW' });
     expect(here.whatsapp.messages).toHaveLength(1);
@@ -197,7 +197,7 @@ describe('what goes wrong at Meta', () => {
     await writes('Hello?');
     const failed = await until(
       async () => (await deliveriesAt(here, agent)).find(({ status }) => status === 'failed'),
-      10_000,
+      20_000,
     );
     expect(failed).toMatchObject({ error_code: '190' });
     await poll(problemOf, (problem) => problem?.code === 'TOKEN_EXPIRED');
@@ -212,11 +212,11 @@ describe('what goes wrong at Meta', () => {
     here.whatsapp.fault = { status: 400, code: 130429, message: 'Rate limit hit' };
     await writes('Hello?');
     // Typing indicators are refused as well.
-    await until(async () => (await deliveriesAt(here, agent)).find(({ error_code }) => error_code !== null), 10_000);
+    await until(async () => (await deliveriesAt(here, agent)).find(({ error_code }) => error_code !== null), 20_000);
     here.whatsapp.fault = undefined;
     expect(await contentsAt(here.whatsapp, 1)).toHaveLength(1);
     expect(
-      await until(async () => (await deliveriesAt(here, agent)).find(({ status }) => status === 'sent'), 5000),
+      await until(async () => (await deliveriesAt(here, agent)).find(({ status }) => status === 'sent'), 20_000),
     ).toMatchObject({
       attempts: 2,
     });
@@ -230,7 +230,7 @@ describe('what goes wrong at Meta', () => {
     await contentsAt(here.whatsapp, 1);
     const unknown = await until(
       async () => (await deliveriesAt(here, agent)).find(({ status }) => status === 'failed'),
-      10_000,
+      20_000,
     );
     here.whatsapp.fault = undefined;
     const [message] = here.whatsapp.messages;
@@ -244,7 +244,7 @@ describe('what goes wrong at Meta', () => {
     agent = await onWhatsapp(here);
     await writes('Hello?');
     await contentsAt(here.whatsapp, 1);
-    await until(async () => (await deliveriesAt(here, agent))[0]?.status === 'sent', 5000);
+    await until(async () => (await deliveriesAt(here, agent))[0]?.status === 'sent', 20_000);
     const errors = [{ code: 131026, title: 'Message undeliverable', error_data: { details: 'Not on WhatsApp.' } }];
     const failure = { errors, timestamp: now() };
     await metaSends(here, agent, statusPost(here.whatsapp.messages[0]?.id ?? '', 'failed', failure));

@@ -37,7 +37,7 @@ test('a message is answered, and what becomes of the answer is kept with it', as
   expect(here.zApi.messages[0]?.phone).toBe(ZAPI_PERSON);
   const { id } = await onlyConversation();
   expect(await transcript(here.app, id)).toEqual(['user: Oi', 'assistant: Bom dia!']);
-  await until(async () => (await deliveriesAt(here, agent))[0]?.status === 'sent', 5000);
+  await until(async () => (await deliveriesAt(here, agent))[0]?.status === 'sent', 20_000);
   const messageId = here.zApi.messages[0]?.messageId ?? '';
   await arrives(zApiStatus([messageId], 'READ'));
   await arrives(zApiStatus([messageId], 'RECEIVED'));
@@ -121,6 +121,33 @@ describe('what the number itself writes', () => {
     await arrives(zApiText('E agora?', 'phone'));
     await contentsAt(here.zApi, 2);
     expect(await stored(here.app, (await onlyConversation()).id)).toHaveLength(4);
+  });
+});
+
+describe('what goes wrong at Z-API', () => {
+  const failed = () =>
+    until(async () => (await deliveriesAt(here, agent)).find(({ status }) => status === 'failed'), 20_000);
+
+  test('a token that is refused is a failed delivery and the health of the connection, and in no log', async () => {
+    agent = await onZApi(here);
+    here.zApi.clientToken = 'another-client-token-0123456789';
+    await arrives(zApiText('Oi', 'phone'));
+    expect(await failed()).toMatchObject({ error_code: 'HTTP_403' });
+    await poll(
+      () => adminJson(here.app, 'channel', 'list').then(JSON.stringify),
+      (shown) => shown.includes('TOKEN_EXPIRED'),
+    );
+  });
+
+  test('an answer that is lost: the message is not sent again', async () => {
+    agent = await onZApi(here);
+    here.zApi.fault = { hangUpAfter: true };
+    await arrives(zApiText('Oi', 'phone'));
+    await failed();
+    expect(here.zApi.messages).toHaveLength(1);
+    expect(await deliveriesAt(here, agent)).toMatchObject([
+      { attempts: 1, error_message: 'Z-API closed the connection before it answered.' },
+    ]);
   });
 });
 

@@ -119,7 +119,8 @@ describe('what may pass', () => {
 
   test('an answer that never comes: it may have been sent', async () => {
     server.fault = { hangUpAfter: true };
-    expect(await failureOf(say('Olá'))).toMatchObject({ isUnconfirmed: true });
+    const message = 'Z-API closed the connection before it answered.';
+    expect(await failureOf(say('Olá'))).toMatchObject({ message, isUnconfirmed: true });
     expect(server.messages).toHaveLength(1);
   });
 });

@@ -1,3 +1,4 @@
+import { pino } from 'pino';
 import type { Clock } from '../../../core/clock.ts';
 import { type AgentSetup, publishedAgent } from '../../http/messages/turns.ts';
 import { startTestApp, type TestApp } from '../http/app.ts';
@@ -30,6 +31,8 @@ export interface ChannelApp {
   readonly audio: AudioServer;
   readonly whatsapp: WhatsappServer;
   readonly zApi: ZApiServer;
+  /** What must be in no line of the log: it is looked for after each test. */
+  readonly secrets: string[];
 }
 
 /** An agent on a channel: its connection, and the path of its webhook. */
@@ -47,6 +50,8 @@ export function useChannelApp(): ChannelApp {
   let zApi: ZApiServer;
   let app: TestApp;
   let clock: LeadingClock;
+  let lines: string[] = [];
+  let secrets: string[] = [];
 
   beforeAll(async () => {
     [models, audio] = await Promise.all([startModelServer(), startAudioServer()]);
@@ -58,8 +63,12 @@ export function useChannelApp(): ChannelApp {
     clock = new LeadingClock();
     [whatsapp, zApi] = await Promise.all([startWhatsappServer(), startZApiServer()]);
     const { openai } = audio.settings();
+    lines = [];
+    const { accessToken, appSecret, verifyToken } = whatsapp;
+    secrets = [accessToken, appSecret, verifyToken, zApi.instanceToken, zApi.clientToken];
     app = await startTestApp({
       jobs: true,
+      logger: pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) }),
       clock,
       models: models.settings(openai ? { openai } : {}),
       channels: { whatsappBaseUrl: whatsapp.baseUrl, zApiBaseUrl: zApi.baseUrl },
@@ -68,6 +77,8 @@ export function useChannelApp(): ChannelApp {
   afterEach(async () => {
     await app.close();
     await Promise.all([whatsapp.close(), zApi.close()]);
+    expect(lines.length).toBeGreaterThan(0);
+    expect(lines.filter((line) => secrets.some((secret) => line.includes(secret)))).toEqual([]);
   });
 
   return {
@@ -88,6 +99,9 @@ export function useChannelApp(): ChannelApp {
     },
     get zApi() {
       return zApi;
+    },
+    get secrets() {
+      return secrets;
     },
   };
 }
@@ -117,14 +131,16 @@ export async function configureNumber(
 }
 
 /** A published agent on the instance of Z-API. */
-export async function onZApi({ app, zApi }: ChannelApp, setup: AgentSetup = {}): Promise<AgentOnChannel> {
+export async function onZApi({ app, zApi, secrets }: ChannelApp, setup: AgentSetup = {}): Promise<AgentOnChannel> {
   const agentId = await publishedAgent(app, setup);
   const channel = await makeConnection(app, 'z_api', { agentId });
   const { instanceId, instanceToken, clientToken } = zApi;
   const settings = { channelSpecificConfig: { instanceId }, credentials: { instanceToken, clientToken } };
   await app.api('patch', channelPath(channel)).send(settings).expect(200);
   const { webhookUrl } = await adminJson(app, 'channel', 'rotate', channel.publicId);
-  return { agentId, connectionId: channel.publicId, hook: new URL(webhookUrl).pathname };
+  const hook = new URL(webhookUrl).pathname;
+  secrets.push(hook.split('/').at(-1) ?? '');
+  return { agentId, connectionId: channel.publicId, hook };
 }
 
 /** Sends a webhook as Meta does. It must be taken. */
