@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Chat } from './chat.ts';
 import { problemOf } from './chat.ts';
 import { Refused } from './service.ts';
-import { text } from './texts.ts';
+import { direction, text } from './texts.ts';
 import type { ChatFile } from './types.ts';
 
 /** As the server has it: see server/routes/chat/. */
@@ -152,7 +152,7 @@ export function Composer({ chat }: { chat: Chat }) {
           value={words}
           aria-label={text('message')}
           placeholder={text('writeHere')}
-          dir="auto"
+          dir={words === '' ? direction : 'auto'}
           enterkeyhint="send"
           onInput={(event) => setWords(event.currentTarget.value)}
           onKeyDown={onKeyDown}
