@@ -28,22 +28,24 @@ function noticeOf({ connection, state, hasNoAnswer }: View): TextKey | undefined
 }
 
 /** What a screen reader is told: a reply when it is whole, and that one is being written; never its pieces. */
-function useAnnouncement({ messages, live }: View, title: string): string {
+function useAnnouncement({ messages, live, state }: View, title: string): string {
   const [said, setSaid] = useState('');
   const known = useRef<number | undefined>(undefined);
   const last = messages.at(-1);
+  const hasOpened = state !== null;
   useEffect(() => {
-    const isFirst = known.current === undefined;
-    if (!last || last.seq === known.current) return;
-    known.current = last.seq;
-    if (!isFirst && last.role === 'assistant') setSaid(text('says', { name: title, text: last.text }));
-  }, [last, title]);
+    if (!hasOpened) return;
+    const seq = last?.seq ?? 0;
+    // What was there when the page was opened is no news.
+    if (known.current !== undefined && seq > known.current && last?.role === 'assistant') {
+      setSaid(text('says', { name: title, text: last.text }));
+    }
+    known.current = seq;
+  }, [hasOpened, last, title]);
   const isWriting = live !== null;
   useEffect(() => {
     if (isWriting) setSaid(text('writing', { name: title }));
   }, [isWriting, title]);
-  // The first messages are no news.
-  if (known.current === undefined && messages.length === 0) known.current = 0;
   return said;
 }
 

@@ -332,9 +332,15 @@ const LANGUAGES: Record<string, Texts> = {
 
 const RIGHT_TO_LEFT = new Set(['ar']);
 
-/** The language of the page: the first of the reader's that it speaks. */
-export const language: string =
-  navigator.languages.map((each) => each.toLowerCase().split('-')[0] ?? '').find((each) => each in LANGUAGES) ?? 'en';
+/** The first of the reader's languages that the page speaks, with the country, which says how times are written. */
+const locale = navigator.languages.find((each) => languageOf(each) in LANGUAGES) ?? 'en';
+
+function languageOf(tag: string): string {
+  return tag.toLowerCase().split('-')[0] ?? '';
+}
+
+/** The language of the page, without a country. */
+export const language: string = languageOf(locale);
 
 export const direction: 'ltr' | 'rtl' = RIGHT_TO_LEFT.has(language) ? 'rtl' : 'ltr';
 
@@ -347,5 +353,5 @@ export function text(key: TextKey, values: Readonly<Record<string, string | numb
 /** A time of today as the reader writes it, or a day and a time. */
 export function timeText(date: Date): string {
   const isToday = date.toDateString() === new Date().toDateString();
-  return date.toLocaleString(language, isToday ? { timeStyle: 'short' } : { dateStyle: 'medium', timeStyle: 'short' });
+  return date.toLocaleString(locale, isToday ? { timeStyle: 'short' } : { dateStyle: 'medium', timeStyle: 'short' });
 }
