@@ -8,6 +8,7 @@ import { inTransaction } from '../db/transaction.ts';
 import { addAgent } from '../domain/agents/addAgent.ts';
 import { changeConfig } from '../domain/agents/config/changeConfig.ts';
 import { publishDraft } from '../domain/agents/versions/publishDraft.ts';
+import { configureConnection, connectAgent } from '../domain/channels/connections.ts';
 import { BUILTIN_MODEL } from '../runtime/models/catalogue.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 
@@ -16,10 +17,12 @@ export interface Demo {
   workspaceId: string;
   agentId: string;
   apiKey: string;
+  /** The id of its chat page. */
+  chatId: string;
 }
 
 /**
- * Makes the workspace `demo` with a published agent on the built-in model, when there is no workspace at all. The key is
+ * Makes the workspace `demo` with a published agent on the built-in model, which has a chat page, when there is no workspace at all. The key is
  * in the answer and nowhere else.
  */
 export async function seedDemo(database: Database, runtime: Runtime, clock: Clock): Promise<Demo | undefined> {
@@ -43,5 +46,8 @@ export async function seedDemo(database: Database, runtime: Runtime, clock: Cloc
     systemPrompt: 'You welcome people to Guildhall and answer in one or two sentences.',
   });
   await publishDraft(context, agent.id, 'First version.');
-  return { workspaceId, agentId: agent.id, apiKey };
+  const { id: chatId } = await connectAgent(context, agent.id, { channelType: 'web_chat' });
+  const channelSpecificConfig = { title: 'Guildhall', welcomeMessage: 'Welcome to Guildhall. Write something.' };
+  await configureConnection(context, agent.id, chatId, { channelSpecificConfig });
+  return { workspaceId, agentId: agent.id, apiKey, chatId };
 }

@@ -108,7 +108,8 @@ async function serve({ config, contract, logger, embedded, http, metrics, port }
   service.setReady(true);
   if (demo) {
     process.stdout.write(
-      `demo workspace ${demo.workspaceId}\ndemo agent ${demo.agentId}\ndemo key (shown once) ${demo.apiKey}\n`,
+      `demo workspace ${demo.workspaceId}\ndemo agent ${demo.agentId}\ndemo key (shown once) ${demo.apiKey}\n` +
+        `demo chat ${service.runtime.publicUrl}/chat/${demo.chatId}\n`,
     );
   }
   const host = config.host.includes(':') ? `[${config.host}]` : config.host;

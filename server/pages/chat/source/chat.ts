@@ -32,6 +32,18 @@ class Shelf {
     this.#prefix = `guildhall-chat:${connection}:`;
   }
 
+  /** Whether the browser keeps anything here. In a frame of another site it may not. */
+  readonly isKept: boolean = (() => {
+    try {
+      localStorage.setItem('guildhall-chat', '1');
+      return true;
+    } catch {
+      return false;
+    }
+  })();
+  /** Called with the token where the browser keeps nothing. */
+  onToken: ((token: string | null) => void) | undefined;
+
   get(name: string): string | null {
     try {
       return localStorage.getItem(this.#prefix + name);
@@ -41,6 +53,7 @@ class Shelf {
   }
 
   set(name: string, value: string | null): void {
+    if (name === 'token' && !this.isKept) this.onToken?.(value);
     try {
       if (value === null) localStorage.removeItem(this.#prefix + name);
       else localStorage.setItem(this.#prefix + name, value);
@@ -104,6 +117,21 @@ export class Chat {
     this.#changed(this.view);
   }
 
+  /**
+   * Where the browser keeps nothing in this frame, the embedding page keeps the token: `kept` is what it has, and `keep` hands it a new
+   * one.
+   */
+  useToken(kept: string | null, keep: (token: string | null) => void): void {
+    if (this.#shelf.isKept) return;
+    this.#shelf.set('token', kept);
+    this.#shelf.onToken = keep;
+  }
+
+  /** Whether the browser keeps what is known of the chat. */
+  get isKept(): boolean {
+    return this.#shelf.isKept;
+  }
+
   /** Follows the conversation for ever. */
   async run(): Promise<never> {
     for (;;) {
@@ -151,7 +179,10 @@ export class Chat {
 
   async #open(): Promise<void> {
     const token = this.#shelf.get('token');
-    const session = await service.openSession(this.#identity ?? (token ? { token } : {}));
+    const identity = this.#identity;
+    const session = await service.openSession(identity ?? (token ? { token } : {}));
+    // The site may have said meanwhile who it is: then this is the session of nobody.
+    if (this.#identity !== identity) return this.#open();
     this.#identity = undefined;
     this.#begin(session);
   }

@@ -57,8 +57,8 @@ function Button({ node, say }: { node: UiNode; say: Say }) {
 
 function DataTable({ node }: { node: UiNode }) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: who uses a keyboard scrolls it.
-    <section class="scroll" tabIndex={0} aria-label={text('table')}>
+    // biome-ignore lint/a11y: who uses a keyboard scrolls it; a landmark for each would be too many, and it is no group of fields.
+    <div class="scroll" role="group" tabIndex={0} aria-label={text('table')}>
       <table>
         <thead>
           <tr>
@@ -81,7 +81,7 @@ function DataTable({ node }: { node: UiNode }) {
           ))}
         </tbody>
       </table>
-    </section>
+    </div>
   );
 }
 
@@ -256,8 +256,7 @@ export function Component({ node, say }: { node: UiNode; say: Say }) {
         </Framed>
       );
     case 'heading': {
-      const Tag = `h${Math.min(3, Number(node.level) || 1) + 2}` as 'h3';
-      return <Tag>{words(node.text)}</Tag>;
+      return <h2 class={`d${Number(node.level) || 1}`}>{words(node.text)}</h2>;
     }
     case 'text':
       return node.format === 'markdown' ? (

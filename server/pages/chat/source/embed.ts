@@ -82,10 +82,12 @@ class GuildhallChat extends HTMLElement {
 
   #hear({ source, origin, data }: MessageEvent): void {
     if (!this.#frame || source !== this.#frame.contentWindow || origin !== base.origin) return;
-    const { guildhallChat } = (data ?? {}) as Record<string, unknown>;
+    const { guildhallChat, token } = (data ?? {}) as Record<string, unknown>;
     if (guildhallChat === 'close') this.close();
+    if (guildhallChat === 'keep') this.#keep(token);
     if (guildhallChat !== 'ready') return;
     this.#isReady = true;
+    this.#tell({ guildhallChat: 'token', token: this.#kept() });
     for (const each of this.#waiting.splice(0)) this.#tell(each);
   }
 
@@ -93,6 +95,28 @@ class GuildhallChat extends HTMLElement {
   #tell(what: object): void {
     if (this.#isReady) this.#frame?.contentWindow?.postMessage(what, base.origin);
     else this.#waiting.push(what);
+  }
+
+  /** The token of the visitor, where the browser lets the frame keep nothing: this page keeps it then. */
+  #kept(): string | null {
+    try {
+      return localStorage.getItem(this.#place);
+    } catch {
+      return null;
+    }
+  }
+
+  #keep(token: unknown): void {
+    try {
+      if (typeof token === 'string') localStorage.setItem(this.#place, token);
+      else localStorage.removeItem(this.#place);
+    } catch {
+      // Then the conversation lasts as long as this page.
+    }
+  }
+
+  get #place(): string {
+    return `guildhall-chat:${this.getAttribute('connection')}`;
   }
 
   /** Shows the chat. */

@@ -5,6 +5,9 @@ import { applyBrand } from './colors.ts';
 import { direction, language } from './texts.ts';
 import type { PageConfig } from './types.ts';
 
+/** The embedding page answers within this time. */
+const EMBEDDER_MS = 1000;
+
 const root = document.getElementById('chat') as HTMLElement;
 const config = JSON.parse(root.dataset.config ?? '{}') as PageConfig;
 
@@ -25,13 +28,26 @@ function draw(view: Chat['view']): void {
 // The embedding page may say who its user is. The browser lets nobody else embed this page, and the HMAC proves the rest.
 addEventListener('message', ({ source, origin, data }) => {
   if (!isEmbedded || source !== parent || !config.origins.includes(origin) || typeof data !== 'object' || !data) return;
-  const { guildhallChat, userId, hmac } = data as Record<string, unknown>;
+  const { guildhallChat, userId, hmac, token } = data as Record<string, unknown>;
+  if (guildhallChat === 'token') {
+    const kept = typeof token === 'string' ? token : null;
+    chat.useToken(kept, (next) => parent.postMessage({ guildhallChat: 'keep', token: next }, origin));
+    begin();
+  }
   if (guildhallChat === 'identify' && typeof userId === 'string' && typeof hmac === 'string')
     chat.identify(userId, hmac);
   if (guildhallChat === 'forget') chat.forget();
   if (guildhallChat === 'focus') document.querySelector('textarea')?.focus();
 });
 
+let hasBegun = false;
+function begin(): void {
+  if (!hasBegun) void chat.run();
+  hasBegun = true;
+}
+
 draw(chat.view);
-void chat.run();
 if (isEmbedded) tell('ready');
+// An embedding page without our script says nothing.
+if (isEmbedded && !chat.isKept) setTimeout(begin, EMBEDDER_MS);
+else begin();

@@ -47,16 +47,15 @@ export function SafeLink({ href, children }: { href: string; children: Component
 const inline = (tokens: Token[] | undefined) => tokens?.map((token, index) => <Node key={index} token={token} />);
 
 function Heading({ depth, children }: { depth: number; children: ComponentChildren }) {
-  // The page's own heading is the first level.
-  const Tag = `h${Math.min(6, depth + 2)}` as 'h3';
-  return <Tag>{children}</Tag>;
+  // The page's own heading is the first level. Texts skip levels as they like; what helps people to find their way does not.
+  return <h2 class={`d${depth}`}>{children}</h2>;
 }
 
 function Table({ header, rows }: Tokens.Table) {
   const align = (cell: Tokens.TableCell) => (cell.align ? { textAlign: cell.align } : {});
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: who uses a keyboard scrolls it.
-    <section class="scroll" tabIndex={0} aria-label={text('table')}>
+    // biome-ignore lint/a11y: who uses a keyboard scrolls it; a landmark for each would be too many, and it is no group of fields.
+    <div class="scroll" role="group" tabIndex={0} aria-label={text('table')}>
       <table>
         <thead>
           <tr>
@@ -79,7 +78,7 @@ function Table({ header, rows }: Tokens.Table) {
           ))}
         </tbody>
       </table>
-    </section>
+    </div>
   );
 }
 
@@ -125,12 +124,12 @@ function Node({ token }: { token: Token }) {
       );
     case 'code':
       return (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: who uses a keyboard scrolls it.
-        <section class="scroll" tabIndex={0} aria-label={text('code')} dir="ltr">
+        // biome-ignore lint/a11y: who uses a keyboard scrolls it; a landmark for each would be too many, and it is no group of fields.
+        <div class="scroll" role="group" tabIndex={0} aria-label={text('code')} dir="ltr">
           <pre>
             <code>{token.text}</code>
           </pre>
-        </section>
+        </div>
       );
     case 'html':
       return <>{token.raw}</>;
