@@ -383,7 +383,8 @@ create table automations (
   constraint automations_trigger_config_check CHECK (jsonb_typeof(trigger_config) = 'object'::text),
   constraint automations_trigger_mode_check CHECK (trigger_mode = ANY (ARRAY['manual'::text, 'schedule'::text, 'webhook'::text, 'webhook_url'::text]))
 );
-CREATE INDEX automations_due ON public.automations USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX automations_due ON public.automations USING btree (due_at, workspace_id) WHERE (due_at IS NOT NULL);
+CREATE INDEX automations_due_of_workspace ON public.automations USING btree (workspace_id, due_at) WHERE (due_at IS NOT NULL);
 CREATE UNIQUE INDEX automations_name_key ON public.automations USING btree (workspace_id, agent_id, lower(name)) WHERE (deleted_at IS NULL);
 CREATE INDEX automations_of_agent ON public.automations USING btree (workspace_id, agent_id, created_at DESC, id DESC) WHERE (deleted_at IS NULL);
 CREATE INDEX automations_of_workspace ON public.automations USING btree (workspace_id) WHERE (deleted_at IS NULL);

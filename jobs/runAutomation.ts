@@ -8,10 +8,7 @@ import { withStatementTimeout } from '../db/transaction.ts';
 import { runExecution } from '../domain/automations/execute.ts';
 import type { Job } from './jobs.ts';
 
-/**
- * Executions that one sweep queues. A backlog waits in the table of executions, and a sweep a second keeps the queue supplied: what claims
- * jobs reads all that are queued, so thousands of one workspace would make each claim slow for everybody.
- */
+/** Executions that one sweep queues. */
 const MAX_SWEPT = 256;
 const SWEEP_MS = 30_000;
 /** While an execution has been waiting for so long, there is a backlog. */

@@ -25,10 +25,6 @@ const MAX_LATE_MS = 60 * 60 * 1000;
 /** Slots of one automation that are recorded one by one when many were missed; the rest is told in one record. */
 const MAX_RECORDED = 10;
 
-/** Executions of a workspace that are handed on at once; while there is a backlog, fewer. What is more waits in the table. */
-const MAX_HANDED_ON = 64;
-const MAX_HANDED_ON_OF_BACKLOG = 4;
-
 const BUSY = 'Skipped: the execution before it had not ended.';
 
 /** Reading an expression takes half a millisecond, and there are fewer of them than automations. */
@@ -47,34 +43,33 @@ function scheduleOf(expression: string, timeZone: string | null): Schedule {
 export interface SlotContext {
   database: Pick<Database, 'system' | 'forWorkspace'>;
   clock: Clock;
-  /** Gets executions that are to be run now, after they are stored. Those of a backlog are found in the table. */
+  /** Gets the executions that are to be run, after they are stored. */
   dispatched(executions: { workspaceId: string; executionId: string }[]): Promise<void>;
 }
 
 /**
- * Dispatches slots that are due, of all workspaces: some hundreds, since many more cannot be begun at once. The rest is still due then. Any
+ * Dispatches slots that are due, of all workspaces: some hundreds, and of a workspace only while few of its executions wait, since
+ * many more cannot be begun at once. The rest is still due then. Any
  * number of processes may do it at the same moment: each slot has one execution. Throws when the database fails; what is stored by then
  * stays.
  */
 export async function dispatchSlots({ database, clock, dispatched }: SlotContext, signal: AbortSignal): Promise<void> {
   const now = clock.now();
   const due = await findDueAutomations(database.system, now, MAX_DUE);
-  const most = due.length < MAX_DUE ? MAX_HANDED_ON : MAX_HANDED_ON_OF_BACKLOG;
   const parts = [...Map.groupBy(due, ({ workspaceId }) => workspaceId)].flatMap(([workspaceId, automations]) =>
-    partsOf(automations, MAX_CLAIMED).map((part, place) => ({ workspaceId, part, most: place === 0 ? most : 0 })),
+    partsOf(automations, MAX_CLAIMED).map((part) => ({ workspaceId, part })),
   );
   // Processes that look at the same moment begin at different places, and get in each other's way less.
   const first = Math.floor(Math.random() * parts.length);
   const queue = [...parts.slice(first), ...parts.slice(0, first)].values();
   const errors: unknown[] = [];
   const work = async () => {
-    for (const { workspaceId, part, most } of queue) {
+    for (const { workspaceId, part } of queue) {
       if (signal.aborted) return;
       try {
         const advances = await advancesOf(part, now);
         const ids = await claimSlots(database.forWorkspace(workspaceId), workspaceId, advances, { now, busy: BUSY });
-        const some = ids.slice(0, most).map((executionId) => ({ workspaceId, executionId }));
-        if (some.length > 0) await dispatched(some);
+        if (ids.length > 0) await dispatched(ids.map((executionId) => ({ workspaceId, executionId })));
       } catch (error) {
         // Those of other workspaces are dispatched all the same.
         errors.push(error);

@@ -7,8 +7,6 @@ export const APPROVAL_DAYS = 7;
 /** So long after a decision the agent is tried to be continued. */
 const DECIDED_HOURS = 24;
 const DAY_MS = 86_400_000;
-/** So many of the dispatched executions that wait longest are looked at for taking turns. */
-const LOOKED_AT = 2_000;
 
 /** An execution, and what the tables of the run-time say of its turns. They are the truth: they are written with the work itself. */
 export interface ExecutionState {
@@ -95,7 +93,7 @@ export async function findExecutionsToRun(
   const { rows } = await sql<{ workspaceId: string; executionId: string }>`
     select workspace_id as "workspaceId", id as "executionId" from (
       (select workspace_id, id, started_at from automation_executions
-        where status = 'DISPATCHED' and (retry_at is null or retry_at <= ${now}) order by started_at limit ${sql.lit(LOOKED_AT)})
+        where status = 'DISPATCHED' and (retry_at is null or retry_at <= ${now}))
       union all
       select e.workspace_id, e.id, e.started_at from automation_executions e
       left join conversations c on c.workspace_id = e.workspace_id and c.id = e.conversation_id

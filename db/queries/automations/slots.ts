@@ -1,8 +1,10 @@
 import { type Kysely, sql } from 'kysely';
 import type { DB } from '../../../generated/db.ts';
 
-/** So many of the automations that are due longest are looked at for taking turns. */
-const LOOKED_AT = 5_000;
+/** Slots of one workspace that are found at once. */
+const MAX_OF_WORKSPACE = 100;
+/** While so many executions of a workspace wait for a process, no further slot of it is found: what claims jobs reads all that wait. */
+const MAX_WAITING = 256;
 
 /** An automation whose slot is due. */
 export interface DueAutomation {
@@ -21,11 +23,16 @@ export interface DueAutomation {
  */
 export async function findDueAutomations(system: Kysely<DB>, now: Date, limit: number): Promise<DueAutomation[]> {
   const { rows } = await sql<DueAutomation>`
-    select workspace_id as "workspaceId", id, coalesce(schedule, '') as schedule, timezone, next_run_at as slot from (
-      select workspace_id, id, schedule, timezone, next_run_at, due_at from automations
-      where due_at > '-infinity' and due_at <= ${now} order by due_at limit ${sql.lit(LOOKED_AT)}
+    select w.workspace_id as "workspaceId", due.id, coalesce(due.schedule, '') as schedule, due.timezone, due.next_run_at as slot
+    from (
+      select workspace_id from automations where due_at > '-infinity' and due_at <= ${now} group by workspace_id
+    ) as w cross join lateral (
+      select id, schedule, timezone, next_run_at, due_at from automations a
+      where a.workspace_id = w.workspace_id and a.due_at > '-infinity' and a.due_at <= ${now} order by a.due_at
+      limit greatest(0, least(${sql.lit(MAX_OF_WORKSPACE)}, ${sql.lit(MAX_WAITING)} - (select count(*) from automation_executions e
+        where e.workspace_id = w.workspace_id and e.status = 'DISPATCHED')))
     ) as due
-    order by row_number() over (partition by workspace_id order by due_at, id), due_at, id limit ${limit}`.execute(
+    order by row_number() over (partition by w.workspace_id order by due_at, id), due_at, id limit ${limit}`.execute(
     system,
   );
   return rows;
