@@ -40,7 +40,6 @@ const IN_THE_DOCUMENT: Record<string, string> = {
 /** Columns whose values no response shows. */
 const INTERNAL = [
   'agent_links.kind',
-  'agents.approvals_by',
   'approvals.decided_by',
   'approvals.status',
   'channel_identities.kind',
