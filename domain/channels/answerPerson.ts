@@ -77,13 +77,14 @@ async function answerOnce(
   const conversation = await findInboundConversation(db, workspaceId, conversationId);
   const rows = await selectUnanswered(db, workspaceId, conversationId);
   if (rows.length === 0) return undefined;
+  // First: what a turn answers now is not to be settled behind its back.
+  if (conversation?.is_held) return HELD_MS;
   const now = clock.now();
   const barred = barredBy(conversation, now);
   if (!conversation || barred) {
     await settle(context, rows, 'ignored', barred ?? 'CONVERSATION_NOT_FOUND');
     return undefined;
   }
-  if (conversation.is_held) return HELD_MS;
   const left = await noteDied(context, rows);
   if (left.length < rows.length) return 0;
   const dueMs = Math.max(...rows.map(({ due_at }) => due_at.getTime())) - now.getTime();
@@ -116,7 +117,7 @@ async function noteDied(context: WorkspaceContext, rows: readonly UnansweredRow[
     );
     return rows.filter((row) => !died.includes(row));
   }
-  const retry = { dueAt: clock.now(), counts: true, code: 'INTERRUPTED', message: null };
+  const retry = { dueAt: clock.now(), counts: true, code: 'INTERRUPTED', message: null, turnIds: turnsOf(died) };
   await updateForRetry(
     db,
     workspaceId,
@@ -179,7 +180,7 @@ async function runOnce(
   } catch (error) {
     if (error instanceof TurnReplaced) return 'replaced';
     if (error instanceof TurnNotDue) return HELD_MS;
-    return noteFailure(context, rows, { error, hasBegun: turn?.steps.hasCalledTools === true });
+    return noteFailure(context, rows, { error, turn });
   }
 }
 
@@ -191,14 +192,16 @@ function loggerOf({ runtime }: WorkspaceContext) {
 async function noteFailure(
   context: WorkspaceContext,
   rows: readonly UnansweredRow[],
-  { error, hasBegun }: { error: unknown; hasBegun: boolean },
+  { error, turn }: { error: unknown; turn: Turn | undefined },
 ): Promise<NextLook> {
   const { db, workspaceId, clock, runtime } = context;
+  const hasBegun = turn?.steps.hasCalledTools === true;
   const ids = rows.map(({ id }) => id);
+  const turnIds = [...turnsOf(rows), ...(turn ? [turn.turnId] : [])];
   const now = clock.now();
   const code = error instanceof ApiError ? error.code : 'INTERNAL_ERROR';
   if (code === 'CONVERSATION_PAUSED') {
-    await settle(context, rows, 'ignored', code);
+    await settle(context, rows, 'ignored', code, null, turnIds);
     return undefined;
   }
   const message = error instanceof ApiError ? error.message : null;
@@ -208,17 +211,22 @@ async function noteFailure(
     runtime.logger?.warn({ workspaceId, err: error }, 'a message of a person was not answered');
   if (hasBegun || FINAL.has(code) || (waitMs === undefined && code !== 'UNAVAILABLE')) {
     const outcome = hasBegun ? [message, UNKNOWN_OUTCOME].filter((part) => part !== null).join(' ') : message;
-    await settle(context, rows, 'failed', code, outcome);
+    await settle(context, rows, 'failed', code, outcome, turnIds);
     return undefined;
   }
   if (code === 'UNAVAILABLE') {
     // The process stops, or lost its conversation: that is no fault of the messages.
-    await updateForRetry(db, workspaceId, ids, { dueAt: now, counts: false, code, message });
+    await updateForRetry(db, workspaceId, ids, { dueAt: now, counts: false, code, message, turnIds });
     throw error;
   }
   const dueAt = new Date(now.getTime() + (waitMs ?? 0));
-  await updateForRetry(db, workspaceId, ids, { dueAt, counts: true, code, message });
+  await updateForRetry(db, workspaceId, ids, { dueAt, counts: true, code, message, turnIds });
   return waitMs;
+}
+
+/** The turns that were to answer these, as they were read. */
+function turnsOf(rows: readonly UnansweredRow[]): string[] {
+  return [...new Set(rows.flatMap(({ turn_id }) => turn_id ?? []))];
 }
 
 async function settle(
@@ -227,9 +235,10 @@ async function settle(
   status: 'ignored' | 'failed',
   code: string,
   message: string | null = null,
+  turnIds: readonly string[] = turnsOf(rows),
 ): Promise<void> {
   const ids = rows.map(({ id }) => id);
-  await updateSettled(db, workspaceId, ids, { status, code, message, now: clock.now() });
+  await updateSettled(db, workspaceId, ids, { status, code, message, now: clock.now(), turnIds });
   // Those of a failure stay, since the messages may be replayed.
   if (status === 'ignored')
     await dropFiles(

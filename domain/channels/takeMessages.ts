@@ -34,6 +34,8 @@ import { readChatFile } from './webChat/files.ts';
 const MAX_TAKEN = 50;
 /** Messages of a person that wait for one answer; what comes beyond is left out, and the agent is told. */
 const MAX_WAITING = 50;
+/** Files are fetched for so long in one run; what is left is taken by the next one. */
+const FILES_MS = 120_000;
 /** Milliseconds after which it is looked again whether what was written on the phone is our own message. */
 const OWN_LOOK_MS = 5_000;
 /** After that time it is somebody else's: sending takes no longer. */
@@ -78,16 +80,16 @@ export async function takeMessages(
     await updateSettled(db, workspaceId, ids, { status: 'ignored', code: 'NOBODY_NAMED', message: null, now });
   }
   if (named.length === 0) return { ...NOTHING, isMore: rows.length === MAX_TAKEN };
-  const files = await filesOf(context, connection, named, ending);
+  const { files, read } = await filesOf(context, connection, named, ending);
   const window = await joinWindow(context, connection.agent_id);
   const taken = await inTransaction(db, (trx) =>
-    takeRows({ ...context, db: trx }, { connection, rows: named, files, window }),
+    takeRows({ ...context, db: trx }, { connection, rows: read, files, window }),
   );
   await dropFiles(
     runtime,
     taken.dropped.flatMap((id) => files.get(id)?.files ?? []),
   );
-  const isMore = rows.length === MAX_TAKEN;
+  const isMore = rows.length === MAX_TAKEN || read.length < named.length;
   if (!taken.dueAt) return { ...NOTHING, isMore };
   const afterMs = Math.max(0, taken.dueAt.getTime() - now.getTime());
   return { answer: { conversationId: taken.conversationId, afterMs }, isMore };
@@ -106,24 +108,31 @@ function isNamed({ identities }: StoredEvent): boolean {
   }
 }
 
-/** The files of messages, by the id of the row. One message after the other: a person gets no more of the line than that. */
+/**
+ * The files of messages, by the id of the row, and the rows that were read in time. One message after the other: a person gets no more of
+ * the line than that.
+ */
 async function filesOf(
   context: WorkspaceContext,
   connection: ChannelConnectionRow,
   rows: readonly InboundRow[],
   ending: AbortSignal,
-): Promise<ReadonlyMap<string, FetchedFiles>> {
-  const found = new Map<string, FetchedFiles>();
+): Promise<{ files: ReadonlyMap<string, FetchedFiles>; read: InboundRow[] }> {
+  const files = new Map<string, FetchedFiles>();
+  const read: InboundRow[] = [];
   const { workspaceId, runtime } = context;
+  const startedAt = performance.now();
   // Made for each file: credentials that cannot be read lose the file, and not the message.
   const fetch: FetchMedia = async (media, signal) => fetcherOf(context, connection)(media, signal);
   for (const row of rows) {
+    if (performance.now() - startedAt > FILES_MS) break;
+    read.push(row);
     const event = eventOf(row);
     if (event.kind !== 'message' || event.media.length === 0) continue;
     const of = { workspaceId, inboundId: row.id };
-    found.set(row.id, await fetchFiles(runtime, of, event.media, { fetch, ending }));
+    files.set(row.id, await fetchFiles(runtime, of, event.media, { fetch, ending }));
   }
-  return found;
+  return { files, read };
 }
 
 /** How files of the connection are fetched: those of the chat page are here already. */

@@ -87,6 +87,8 @@ export interface Settlement {
   code: string;
   message: string | null;
   now: Date;
+  /** Those that another turn has taken meanwhile stay as they are. */
+  turnIds?: readonly string[];
 }
 
 /** Ends messages that wait for an answer. Those that were settled meanwhile stay as they are. */
@@ -94,22 +96,33 @@ export async function updateSettled(
   db: Kysely<DB>,
   workspaceId: string,
   ids: readonly string[],
-  { status, code, message, now }: Settlement,
+  { status, code, message, now, turnIds = [] }: Settlement,
 ): Promise<void> {
   await sql`
     update inbound_messages set status = ${status}, error_code = ${code}, error_message = ${message}, settled_at = ${now}
-    where workspace_id = ${workspaceId} and id = any (${ids}::uuid[]) and status in ('received', 'taken')`.execute(db);
+    where workspace_id = ${workspaceId} and id = any (${ids}::uuid[]) and status in ('received', 'taken')
+      and (turn_id is null or turn_id = any (${turnIds}::uuid[]))`.execute(db);
 }
 
-/** Lets messages wait for another attempt. `counts`: this one counts against the number of attempts. */
+/**
+ * Lets messages wait for another attempt, unless another turn has taken them meanwhile. `counts`: this one counts against the number of
+ * attempts.
+ */
 export async function updateForRetry(
   db: Kysely<DB>,
   workspaceId: string,
   ids: readonly string[],
-  { dueAt, counts, code, message }: { dueAt: Date; counts: boolean; code: string | null; message: string | null },
+  {
+    dueAt,
+    counts,
+    code,
+    message,
+    turnIds,
+  }: { dueAt: Date; counts: boolean; code: string | null; message: string | null; turnIds: readonly string[] },
 ): Promise<void> {
   await sql`
     update inbound_messages set turn_id = null, due_at = ${dueAt}, attempts = attempts + ${counts ? 1 : 0}::int, error_code = ${code},
       error_message = ${message}
-    where workspace_id = ${workspaceId} and id = any (${ids}::uuid[]) and status = 'taken'`.execute(db);
+    where workspace_id = ${workspaceId} and id = any (${ids}::uuid[]) and status = 'taken'
+      and (turn_id is null or turn_id = any (${turnIds}::uuid[]))`.execute(db);
 }

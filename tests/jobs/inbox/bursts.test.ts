@@ -1,11 +1,13 @@
 import { sql } from 'kysely';
+import { newId } from '../../../core/ids.ts';
 import type { ChannelConnectionRow } from '../../../db/queries/channels/connections.ts';
 import { endPause, pauseConversation } from '../../../db/queries/conversations/pause.ts';
+import { answerInbound } from '../../../jobs/answerInbound.ts';
 import { said, transcript } from '../../http/messages/turns.ts';
 import { publish } from '../../support/agents/agents.ts';
 import { link, postTool, turnsOf } from '../../support/agents/runtimeAgents.ts';
 import { messageEvent } from '../../support/channels/events.ts';
-import { answerDue, takeDue, useInbox, workInbox } from '../../support/channels/inbox.ts';
+import { answerDue, jobContextOf, takeDue, useInbox, workInbox } from '../../support/channels/inbox.ts';
 import { startTestApp } from '../../support/http/app.ts';
 import { startToolServer, type ToolServer } from '../../support/tools/httpTools.ts';
 
@@ -190,6 +192,50 @@ describe('a conversation that a person has taken over', () => {
     expect(here.server.requests).toHaveLength(1);
     expect((await texts(connection)).slice(-2)).toEqual(['assistant: I will call you.', 'user: two']);
   });
+});
+
+test('a pause that begins while a turn runs settles nothing of what the turn answers', async () => {
+  const connection = await here.connect();
+  const { db, workspaceId } = here.app.workspace;
+  const gate = Promise.withResolvers<void>();
+  here.server.script({
+    reply: (async function* () {
+      await gate.promise;
+      yield 'Done.';
+    })(),
+  });
+  await here.receive(connection, messageEvent('4924', { text: 'one', ...at(1) }));
+  await takeDue(here.app);
+  const answering = answerDue(here.app);
+  await here.server.received(1);
+  const { id } = await conversationOf(connection);
+  await pauseConversation(db, workspaceId, id, { by: 'operator', until: null, now: here.clock.now() });
+  await answerInbound.run({ workspaceId, conversationId: id }, jobContextOf(here.app));
+  expect(await statuses(connection)).toEqual(['taken']);
+  gate.resolve();
+  await answering;
+  expect(await statuses(connection)).toEqual(['answered']);
+});
+
+test('a turn that lost its conversation leaves the messages to the turn that took it', async () => {
+  const connection = await here.connect();
+  const { db, workspaceId } = here.app.workspace;
+  here.server.script({ silence: true });
+  await here.receive(connection, messageEvent('4925', { text: 'one', ...at(1) }));
+  await takeDue(here.app);
+  const answering = answerDue(here.app).catch(() => {});
+  await here.server.received(1);
+  const { id } = await conversationOf(connection);
+  const other = newId();
+  await sql`update conversations set turn_id = ${other}, turn_expires_at = now() + interval '1 hour' where id = ${id}`.execute(
+    db,
+  );
+  await sql`update inbound_messages set turn_id = ${other} where conversation_id = ${id}`.execute(db);
+  // The next renewal of the lease says so.
+  await answering;
+  expect(await here.inbound(connection)).toMatchObject([{ status: 'taken', turn_id: other, attempts: 0 }]);
+  await sql`update conversations set turn_id = null, turn_expires_at = null where id = ${id}`.execute(db);
+  await sql`delete from inbound_messages where workspace_id = ${workspaceId} and conversation_id = ${id}`.execute(db);
 });
 
 describe('a turn that fails', () => {
