@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { BUILTIN_MODEL } from '../../../runtime/models/catalogue.ts';
 import { makeAgent, publish } from '../agents/agents.ts';
 import type { TestApp } from '../http/app.ts';
@@ -20,6 +19,15 @@ export async function openChat(
 ): Promise<TestChat> {
   const { publicId: agentId } = await makeAgent(app, { aiModelPublicId: BUILTIN_MODEL.publicId, ...agent }, key);
   await publish(app, agentId, undefined, key);
+  return openChatOf(app, agentId, { config, ...(key ? { key } : {}) });
+}
+
+/** Opens a chat page of an agent that is published. */
+export async function openChatOf(
+  app: TestApp,
+  agentId: string,
+  { config = {}, key }: { config?: object; key?: string } = {},
+): Promise<TestChat> {
   const connected = await app.api('post', `/agents/${agentId}/channels`, key).send({ channelType: 'web_chat' });
   const connectionId = connected.body.publicId as string;
   const configured = await app
@@ -79,9 +87,4 @@ export class TestVisitor {
     const response = await this.fetch('/stream', { headers: { 'Last-Event-ID': lastEventId }, signal: cut.signal });
     return Object.assign(new Stream(response), { close: () => cut.abort() });
   }
-}
-
-/** A file that the repository has, for uploads. */
-export function sampleFile(path: string): Promise<Buffer> {
-  return readFile(new URL(path, import.meta.url));
 }
