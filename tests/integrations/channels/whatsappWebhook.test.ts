@@ -1,8 +1,3 @@
-import { createHmac } from 'node:crypto';
-import type { InboundEvent, WebhookRequest } from '../../../integrations/channels/provider.ts';
-import { channelSettingsFromEnv } from '../../../integrations/channels/settings.ts';
-import { WhatsappProvider } from '../../../integrations/channels/whatsapp/whatsapp.ts';
-import { postOf } from '../../support/channels/accounts.ts';
 import {
   BSUID,
   BUSINESS_ID,
@@ -16,94 +11,9 @@ import {
   SENT_AT,
   statusPost,
   TIMESTAMP,
-  textPost,
   WHATSAPP_WEBHOOKS,
 } from '../../support/channels/whatsappPayloads.ts';
-
-const NOW = new Date('2026-03-02T12:00:00.000Z');
-const APP_SECRET = 'app-secret-0123456789abcdef';
-const account = {
-  workspaceId: 'w',
-  connectionId: 'c',
-  config: { phoneNumberId: PHONE_NUMBER_ID, businessAccountId: BUSINESS_ID },
-  credentials: { accessToken: 'token', appSecret: APP_SECRET, verifyToken: 'verify-me' },
-};
-const provider = new WhatsappProvider({
-  ...channelSettingsFromEnv({}),
-  allowPrivateNetwork: false,
-  clock: { now: () => NOW },
-});
-
-const signatureOf = (body: string, secret = APP_SECRET) =>
-  `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
-const receive = (payload: unknown) => {
-  const body = typeof payload === 'string' ? payload : JSON.stringify(payload);
-  return provider.receive(account, postOf(body, { 'x-hub-signature-256': signatureOf(body) }));
-};
-/** The events of a signed webhook. */
-function eventsOf(payload: unknown): { account: string | null; event: InboundEvent }[] {
-  const answer = receive(payload);
-  if (answer.kind !== 'events') throw new Error(JSON.stringify(answer));
-  return answer.events;
-}
-const eventOf = (payload: unknown) => eventsOf(payload)[0]?.event;
-
-describe('the signature', () => {
-  const body = JSON.stringify(WHATSAPP_WEBHOOKS.text);
-  const answerTo = (header: string | string[] | undefined) =>
-    provider.receive(account, postOf(body, { 'x-hub-signature-256': header })).kind;
-
-  test('is of the raw body, in digits of either case', () => {
-    expect(answerTo(signatureOf(body))).toBe('events');
-    expect(answerTo(signatureOf(body).toUpperCase().replace('SHA256', 'sha256'))).toBe('events');
-    // The same JSON in other bytes is another body.
-    const respelled = postOf(JSON.stringify(WHATSAPP_WEBHOOKS.text, null, 1), {
-      'x-hub-signature-256': signatureOf(body),
-    });
-    expect(provider.receive(account, respelled)).toMatchObject({ kind: 'refused', status: 401 });
-  });
-
-  test.each([
-    undefined,
-    '',
-    'sha256=',
-    `sha1=${'0'.repeat(40)}`,
-    `sha256=${'0'.repeat(64)}`,
-    signatureOf(body, 'another secret'),
-    signatureOf(body).slice(0, -2),
-    signatureOf(body).replace('sha256=', ''),
-    [signatureOf(body), signatureOf(body)],
-  ])('%j is refused', (header) => {
-    expect(answerTo(header)).toBe('refused');
-  });
-
-  test('is wrong without an app secret, whatever was signed with nothing', () => {
-    const bare = { ...account, credentials: { ...account.credentials, appSecret: '' } };
-    const request = postOf(body, { 'x-hub-signature-256': signatureOf(body, '') });
-    expect(provider.receive(bare, request)).toMatchObject({ kind: 'refused', status: 401 });
-  });
-});
-
-describe('the handshake', () => {
-  const ask = (query: WebhookRequest['query']) =>
-    provider.receive(account, { method: 'GET', headers: {}, query, body: Buffer.alloc(0) });
-  const right = { 'hub.mode': 'subscribe', 'hub.verify_token': 'verify-me', 'hub.challenge': '1158201444' };
-
-  test('repeats the challenge to whoever knows the token', () => {
-    expect(ask(right)).toEqual({ kind: 'handshake', text: '1158201444' });
-  });
-
-  test.each([
-    [{ ...right, 'hub.verify_token': 'other' }, 403],
-    [{ ...right, 'hub.verify_token': undefined }, 403],
-    [{ ...right, 'hub.mode': 'unsubscribe' }, 403],
-    [{ ...right, 'hub.challenge': undefined }, 400],
-    [{ ...right, 'hub.challenge': '<script>alert(1)</script>' }, 400],
-    [{}, 403],
-  ])('%j is refused', (query, status) => {
-    expect(ask(query)).toMatchObject({ kind: 'refused', status });
-  });
-});
+import { eventOf, eventsOf, NOW, receive } from '../../support/channels/whatsappReceiver.ts';
 
 describe('a signed body', () => {
   test.each(['{', '', 'null', '[]', '7'])('%j is refused or drops, and is no fault', (body) => {
@@ -195,77 +105,6 @@ describe('what a person says', () => {
       },
     ]);
     expect(eventOf(WHATSAPP_WEBHOOKS.echoOfUserId)).toMatchObject({ identities: [{ kind: 'bsuid', value: BSUID }] });
-  });
-});
-
-describe('who a person is', () => {
-  const number = { kind: 'wa_id', value: PERSON };
-  const user = { kind: 'bsuid', value: BSUID };
-
-  test.each([
-    ['number', [number]],
-    ['both', [number, user]],
-    ['bsuid', [user]],
-    ['bsuid-only', [user]],
-  ] as const)('named by %s', (who, identities) => {
-    expect(eventOf(textPost('Hi', who))).toMatchObject({ kind: 'message', identities, profileName: 'Sheena Nelson' });
-  });
-
-  test('a business-scoped id in a field for numbers is no number', () => {
-    const webhook = post([
-      change({ contacts: [{ wa_id: BSUID }], messages: [message('text', { body: 'Hi' }, { from: BSUID })] }),
-    ]);
-    expect(eventOf(webhook)).toMatchObject({ identities: [user] });
-  });
-
-  test('the id of the owner of several businesses is one as well', () => {
-    const parent = 'US.ENT.11815799212886844830';
-    const webhook = post([
-      change({
-        contacts: [contact({ user_id: BSUID, parent_user_id: parent })],
-        messages: [message('text', { body: 'Hi' }, { from_user_id: BSUID, from_parent_user_id: parent })],
-      }),
-    ]);
-    expect(eventOf(webhook)).toMatchObject({ identities: [number, user, { kind: 'bsuid', value: parent }] });
-  });
-
-  test('a new number and the old one are one person, the new one first', () => {
-    expect(eventOf(WHATSAPP_WEBHOOKS.changedNumber)).toMatchObject({
-      identities: [{ kind: 'wa_id', value: '12195555358' }, number],
-    });
-  });
-
-  test('a delivery shows both names of whoever got it', () => {
-    expect(eventOf(statusPost('wamid.out', 'delivered'))).toMatchObject({ identities: [number, user] });
-    const byContact = post([
-      change({
-        contacts: [contact({ user_id: BSUID })],
-        statuses: [{ id: 'wamid.out', status: 'delivered', timestamp: TIMESTAMP, recipient_id: PERSON }],
-      }),
-    ]);
-    expect(eventOf(byContact)).toMatchObject({ identities: [number, user] });
-    expect(eventOf(statusPost('wamid.out', 'delivered', { recipient_user_id: undefined }))).not.toHaveProperty(
-      'identities',
-    );
-  });
-
-  test('several people in one change are not mixed up', () => {
-    const other = { profile: { name: 'Pablo' }, wa_id: '16505550000', user_id: 'US.999' };
-    const webhook = post([
-      change({
-        contacts: [contact({ user_id: BSUID }), other],
-        messages: [
-          message('text', { body: 'From Pablo' }, { from: undefined, from_user_id: 'US.999', id: 'wamid.1' }),
-          message('text', { body: 'From Sheena' }, { id: 'wamid.2' }),
-          message('text', { body: 'From nobody' }, { from: undefined, id: 'wamid.3' }),
-        ],
-      }),
-    ]);
-    expect(eventsOf(webhook).map(({ event }) => event)).toMatchObject([
-      { identities: [{ value: '16505550000' }, { value: 'US.999' }], profileName: 'Pablo' },
-      { identities: [number, user], profileName: 'Sheena Nelson' },
-      { kind: 'ignored', providerMessageId: 'wamid.3' },
-    ]);
   });
 });
 
