@@ -134,7 +134,8 @@ export async function changeAutomation(
     );
     if (!stored) continue;
     const { registry_trigger_id, status } = stored.automation;
-    if (status === 'inactive' || known.registry_trigger_id !== registry_trigger_id) {
+    if (status === 'inactive') void releaseRegistryTrigger(context, registry_trigger_id);
+    if (known.registry_trigger_id !== registry_trigger_id) {
       void releaseRegistryTrigger(context, known.registry_trigger_id);
     }
     return stored;

@@ -76,6 +76,12 @@ test('the trigger is started with the workspace’s active connection, and follo
     () => registry.instances.map(({ config }) => config),
     (configs) => JSON.stringify(configs) === '[{"labelIds":"SENT"}]',
   );
+  // Another trigger of an automation that is switched off with it rests, too.
+  await change(id, { status: 'inactive', triggerConfig: { labelIds: 'DRAFT' } }).expect(200);
+  await poll(
+    () => registry.instances.map(({ config, enabled: isEnabled }) => [config, isEnabled]),
+    (left) => JSON.stringify(left) === '[[{"labelIds":"DRAFT"},false]]',
+  );
   await app.api('delete', `/agents/${agentId}/automations/${id}`).expect(204);
   await poll(enabled, (left) => left.length === 0);
 });
