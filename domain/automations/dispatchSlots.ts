@@ -49,9 +49,8 @@ export interface SlotContext {
 
 /**
  * Dispatches slots that are due, of all workspaces: some hundreds, and of a workspace only while few of its executions wait, since
- * many more cannot be begun at once. The rest is still due then. Any
- * number of processes may do it at the same moment: each slot has one execution. Throws when the database fails; what is stored by then
- * stays.
+ * many more cannot be begun at once. The rest is still due then. Any number of processes may do it at the same moment: each slot has one
+ * execution. Throws when the database fails; what is stored by then stays.
  */
 export async function dispatchSlots({ database, clock, dispatched }: SlotContext, signal: AbortSignal): Promise<void> {
   const now = clock.now();
