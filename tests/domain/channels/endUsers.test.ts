@@ -268,6 +268,16 @@ describe('at once', () => {
     expect(all).toHaveLength(50);
   });
 
+  test('the second message of a new person waits for the first, and finds whom it made', async () => {
+    const { trx, commit } = await begunTransaction();
+    const made = await resolveEndUser(trx, connection, [identity('bsuid:N')], { name: null, now: new Date() });
+    const second = person('bsuid:N');
+    await untilOneWaits(database.name);
+    await commit();
+    expect((await second).id).toBe(made.id);
+    expect(await people()).toHaveLength(1);
+  });
+
   test('a message finds the person who is left, while another payload makes two people one', async () => {
     const kept = await person('bsuid:K');
     await person('phone:900', 'lid:9@lid');
