@@ -214,6 +214,8 @@ async function answer(registry: ToolkitRegistry, request: IncomingMessage, respo
   refuse(404, 'Not found');
 }
 
+let startedTriggers = 0;
+
 /** docs.composio.dev/reference/v3: trigger_instances/{slug}/upsert and trigger_instances/manage/{triggerId} */
 function answerTrigger(
   { accounts, triggers, instances }: ToolkitRegistry,
@@ -240,7 +242,7 @@ function answerTrigger(
     let instance = instances.find(same);
     if (!instance) {
       instance = {
-        id: `ti_${instances.length}_${first}`,
+        id: `ti_${++startedTriggers}_${first}`,
         slug: first,
         accountId: String(accountId),
         config,
