@@ -12,7 +12,7 @@ const MAX_USER_ID = 255;
 const PURPOSE = 'visitor of a chat page';
 
 /** Who uses a chat page. */
-export interface Visitor {
+export interface ChatVisitor {
   /** The value of the identity of kind visitor, and the external user id of the conversations. */
   id: string;
   /** Whether the site that embeds the page says who it is: then `id` is the site's own. */
@@ -21,7 +21,7 @@ export interface Visitor {
 
 /** A visitor, with the token by which the browser is known again. */
 export interface VisitorSession {
-  visitor: Visitor;
+  visitor: ChatVisitor;
   token: string;
 }
 
@@ -37,7 +37,7 @@ interface Claims {
   t: number;
 }
 
-function tokenOf(secrets: SecretBox, connectionId: string, visitor: Visitor, now: Date): string {
+function tokenOf(secrets: SecretBox, connectionId: string, visitor: ChatVisitor, now: Date): string {
   const claims: Claims = {
     c: connectionId,
     v: visitor.id,
@@ -59,13 +59,18 @@ function claimsOf(secrets: SecretBox, connectionId: string, token: string, now: 
 }
 
 /** The visitor whom a token names; undefined for one that is forged, of another connection, or 30 days old. */
-export function readVisitor(secrets: SecretBox, connectionId: string, token: string, now: Date): Visitor | undefined {
+export function readVisitor(
+  secrets: SecretBox,
+  connectionId: string,
+  token: string,
+  now: Date,
+): ChatVisitor | undefined {
   const claims = claimsOf(secrets, connectionId, token, now);
   return claims && { id: claims.v, isIdentified: claims.i === 1 };
 }
 
 /** The session of a browser: that of its token, which is made anew after a day, or that of a new visitor. */
-export function openSession(
+export function openVisit(
   secrets: SecretBox,
   connectionId: string,
   token: string | undefined,
@@ -79,11 +84,16 @@ export function openSession(
 }
 
 /** The session of a person whom the site has named. */
-export function startSession(secrets: SecretBox, connectionId: string, visitor: Visitor, now: Date): VisitorSession {
+export function startSession(
+  secrets: SecretBox,
+  connectionId: string,
+  visitor: ChatVisitor,
+  now: Date,
+): VisitorSession {
   return { visitor, token: tokenOf(secrets, connectionId, visitor, now) };
 }
 
-function newVisitor(): Visitor {
+function newVisitor(): ChatVisitor {
   return { id: `visitor-${randomUUID()}`, isIdentified: false };
 }
 
@@ -91,7 +101,7 @@ function newVisitor(): Visitor {
  * The person whom a site names by its own id, when `hmac` proves that the site did: HMAC-SHA256 of the id with one of the secrets of the
  * connection, in hexadecimal digits. Undefined when it does not.
  */
-export function identifiedVisitor(secrets: readonly string[], userId: string, hmac: string): Visitor | undefined {
+export function identifiedVisitor(secrets: readonly string[], userId: string, hmac: string): ChatVisitor | undefined {
   if (userId.trim() !== userId || userId === '' || [...userId].length > MAX_USER_ID || !isStorable(userId))
     return undefined;
   const given = Buffer.from(hmac, 'hex');

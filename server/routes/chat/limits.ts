@@ -9,7 +9,7 @@ export interface Counted {
   connectionId: string;
   /** Null before there is one. */
   visitor: string | null;
-  /** What `addressOf` returns. */
+  /** What `countedAddress` returns. */
   address: string;
 }
 
@@ -79,7 +79,7 @@ export function dailySubjects({ connectionId, visitor, address }: Counted): { su
 }
 
 /** The address of a client as it is counted. Of IPv6 the first 64 bits: a household or a machine has all that follow (RFC 6177). */
-export function addressOf(ip: string | undefined): string {
+export function countedAddress(ip: string | undefined): string {
   if (ip === undefined || !ipaddr.isValid(ip)) return 'unknown';
   const parsed = ipaddr.process(ip);
   return parsed.kind() === 'ipv4' ? parsed.toString() : parsed.toByteArray().slice(0, 8).join('.');

@@ -6,7 +6,7 @@ import express, { type Response, type Router } from 'express';
 import { escapeXml } from '../../../core/text.ts';
 import type { ChatPageRow } from '../../../db/queries/channels/chatPages.ts';
 import { chooseEncoding } from '../encoding.ts';
-import { allowedOriginsOf, configOf } from './visit.ts';
+import { allowedOriginsOf, chatConfigOf } from './visit.ts';
 
 const FOLDER = new URL('../../pages/chat/bundle/', import.meta.url);
 const PAGE = new URL('../../pages/chat/page.html', import.meta.url);
@@ -85,14 +85,14 @@ export function chatAssets(): Router {
 
 /** What a chat looks like: its title and its colour. */
 export function settingsOf(page: ChatPageRow): { title: string; primaryColor: string } {
-  const { title = page.agent_name, primaryColor = DEFAULT_COLOR } = configOf(page);
+  const { title = page.agent_name, primaryColor = DEFAULT_COLOR } = chatConfigOf(page);
   return { title, primaryColor };
 }
 
 /** Sends the page of a connection. What the operator wrote stands in attributes, where it is text and nothing else. */
 export function sendPage(page: ChatPageRow, response: Response): void {
   const { title, primaryColor } = settingsOf(page);
-  const { welcomeMessage = '' } = configOf(page);
+  const { welcomeMessage = '' } = chatConfigOf(page);
   const origins = allowedOriginsOf(page);
   const values: Readonly<Record<string, string>> = {
     title,

@@ -14,10 +14,10 @@ import { openChannelCredentials } from '../../../domain/channels/credentials.ts'
 import { receiveEvents } from '../../../domain/channels/receive.ts';
 import { identitySecretsOf } from '../../../domain/channels/webChat/identitySecret.ts';
 import {
+  type ChatVisitor,
   identifiedVisitor,
-  openSession,
+  openVisit,
   startSession,
-  type Visitor,
   type VisitorSession,
 } from '../../../domain/channels/webChat/visitors.ts';
 import type { DB } from '../../../generated/db.ts';
@@ -32,10 +32,10 @@ import type { UnreadAnswers } from '../../api/unread.ts';
 import type { AddressBook } from '../hooks/addressBook.ts';
 import { fileBody, PAGE_OF_MESSAGES, providerIdOf, readMessages, readState } from './conversation.ts';
 import { filesOf, receiveFile, sendFile } from './files.ts';
-import { addressOf, type ChatLimits, type CountedKind, dailySubjects, tooMany } from './limits.ts';
+import { type ChatLimits, type CountedKind, countedAddress, dailySubjects, tooMany } from './limits.ts';
 import { chatAssets, sendPage, settingsOf } from './page.ts';
 import type { ChatStreams } from './streams.ts';
-import { allowedOriginsOf, keyOf, openPage, readObject, textIn, visitorOf } from './visit.ts';
+import { allowedOriginsOf, openPage, readObject, textIn, visitorKeyOf, visitorOf } from './visit.ts';
 
 /** Everything that the chat page needs; AppParts has it. */
 export interface ChatParts {
@@ -70,7 +70,7 @@ interface Visit {
 
 /** A request of a visitor who is known. */
 interface VisitorVisit extends Visit {
-  visitor: Visitor;
+  visitor: ChatVisitor;
   key: VisitorKey;
 }
 
@@ -90,7 +90,7 @@ export function chatRoutes(parts: ChatParts): Router {
         await parts.requestTurns.take(page.workspace_id);
         const { id: connectionId } = page;
         const visitor = visitorOf(parts, page, request)?.id ?? null;
-        parts.chatLimits.take(kind, { connectionId, visitor, address: addressOf(request.ip) });
+        parts.chatLimits.take(kind, { connectionId, visitor, address: countedAddress(request.ip) });
         await handle({ page, request, response, params });
         parts.unread.watch(response, page.workspace_id);
       } catch (error) {
@@ -107,7 +107,7 @@ export function chatRoutes(parts: ChatParts): Router {
     return serve(kind, async (visit) => {
       const { page, request, response } = visit;
       const visitor = visitorOf(parts, page, request);
-      if (visitor) return handle({ ...visit, visitor, key: keyOf(page, visitor) });
+      if (visitor) return handle({ ...visit, visitor, key: visitorKeyOf(page, visitor) });
       const requestId = String(response.getHeader('X-Request-Id'));
       const message = 'The visitor is not known any more. Open a new session.';
       sendJson(response, 401, { code: 'VISITOR_UNKNOWN', message, status: 401, requestId });
@@ -135,7 +135,7 @@ export function chatRoutes(parts: ChatParts): Router {
     serve('visit', async ({ page, request, response }) => {
       const body = await readObject(request);
       const session = sessionOf(parts, page, body);
-      const key = keyOf(page, session.visitor);
+      const key = visitorKeyOf(page, session.visitor);
       const [messages, state] = await Promise.all([readMessages(parts, key, {}), readState(parts, page, key)]);
       sendJson(response, 200, {
         token: session.token,
@@ -160,7 +160,7 @@ export function chatRoutes(parts: ChatParts): Router {
     '/:connection/messages',
     serveVisitor('message', async ({ page, visitor, key, request, response }) => {
       const body = await readObject(request);
-      await acceptMessage(parts, { page, visitor, key, address: addressOf(request.ip) }, body);
+      await acceptMessage(parts, { page, visitor, key, address: countedAddress(request.ip) }, body);
       sendJson(response, 202, { id: body.id });
     }),
   );
@@ -169,7 +169,7 @@ export function chatRoutes(parts: ChatParts): Router {
     '/:connection/stream',
     serveVisitor('stream', async ({ page, key, request, response }) => {
       const place = placeOf(request.get('last-event-id') ?? '');
-      follow(parts, { page, key, address: addressOf(request.ip), place }, response);
+      follow(parts, { page, key, address: countedAddress(request.ip), place }, response);
     }),
   );
 
@@ -254,7 +254,7 @@ function sessionOf(parts: ChatParts, page: ChatPageRow, body: Record<string, unk
   const { secrets } = parts.runtime;
   const now = parts.clock.now();
   const token = body.token === undefined ? undefined : textIn(body, 'token', MAX_TOKEN);
-  if (body.userId === undefined) return openSession(secrets, page.id, token, now);
+  if (body.userId === undefined) return openVisit(secrets, page.id, token, now);
   const userId = textIn(body, 'userId', 1000);
   const known = identitySecretsOf(openChannelCredentials(secrets, page), now);
   const visitor = identifiedVisitor(known, userId, textIn(body, 'hmac', 200));
@@ -265,7 +265,7 @@ function sessionOf(parts: ChatParts, page: ChatPageRow, body: Record<string, unk
 /** Stores a message of a visitor. When it resolves the message is stored, and is answered whatever happens to this process. */
 async function acceptMessage(
   parts: ChatParts,
-  { page, visitor, key, address }: { page: ChatPageRow; visitor: Visitor; key: VisitorKey; address: string },
+  { page, visitor, key, address }: { page: ChatPageRow; visitor: ChatVisitor; key: VisitorKey; address: string },
   body: Record<string, unknown>,
 ): Promise<void> {
   const { workspaceId, connectionId } = key;

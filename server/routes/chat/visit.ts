@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { fault, invalid } from '../../../core/errors.ts';
 import { isStorable } from '../../../core/text.ts';
 import { type ChatPageRow, findChatPage, type VisitorKey } from '../../../db/queries/channels/chatPages.ts';
-import { readVisitor, type Visitor } from '../../../domain/channels/webChat/visitors.ts';
+import { type ChatVisitor, readVisitor } from '../../../domain/channels/webChat/visitors.ts';
 import { readAll } from '../../api/body.ts';
 import type { ChatParts } from './routes.ts';
 
@@ -29,25 +29,25 @@ export async function openPage(parts: ChatParts, connectionId: string): Promise<
 }
 
 /** The settings of a page. */
-export function configOf({ config }: Pick<ChatPageRow, 'config'>): ChatPageConfig {
+export function chatConfigOf({ config }: Pick<ChatPageRow, 'config'>): ChatPageConfig {
   return config as ChatPageConfig;
 }
 
 /** The origins whose pages may embed the chat. Whatever is stored, nothing else than an origin comes out of here. */
 export function allowedOriginsOf(page: Pick<ChatPageRow, 'config'>): string[] {
-  const given = configOf(page).allowedOrigins ?? [];
+  const given = chatConfigOf(page).allowedOrigins ?? [];
   return given.filter((each) => /^https?:/.test(each) && URL.parse(each)?.origin === each);
 }
 
 /** The visitor whom a request names; undefined for one without a token that counts. */
-export function visitorOf(parts: ChatParts, page: ChatPageRow, request: IncomingMessage): Visitor | undefined {
+export function visitorOf(parts: ChatParts, page: ChatPageRow, request: IncomingMessage): ChatVisitor | undefined {
   const token = /^Bearer ([\w.-]+)$/.exec(request.headers.authorization ?? '')?.[1];
   if (token === undefined) return undefined;
   return readVisitor(parts.runtime.secrets, page.id, token, parts.clock.now());
 }
 
 /** The key by which the database knows a visitor. */
-export function keyOf(page: ChatPageRow, visitor: Visitor): VisitorKey {
+export function visitorKeyOf(page: ChatPageRow, visitor: ChatVisitor): VisitorKey {
   return { workspaceId: page.workspace_id, connectionId: page.id, visitor: visitor.id };
 }
 

@@ -1,12 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { SecretBox } from '../../../core/secrets.ts';
 import { identitySecretsOf, rotateIdentitySecret } from '../../../domain/channels/webChat/identitySecret.ts';
-import {
-  identifiedVisitor,
-  openSession,
-  readVisitor,
-  startSession,
-} from '../../../domain/channels/webChat/visitors.ts';
+import { identifiedVisitor, openVisit, readVisitor, startSession } from '../../../domain/channels/webChat/visitors.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const key = randomBytes(32);
@@ -16,25 +11,25 @@ const later = (days: number) => new Date(now.getTime() + days * DAY_MS);
 
 describe('the token of a visitor', () => {
   test('names the same visitor again, on the same connection only', () => {
-    const { visitor, token } = openSession(secrets, 'a', undefined, now);
+    const { visitor, token } = openVisit(secrets, 'a', undefined, now);
     expect(readVisitor(secrets, 'a', token, later(1))).toEqual(visitor);
     expect(readVisitor(secrets, 'b', token, now)).toBeUndefined();
-    expect(openSession(secrets, 'a', undefined, now).visitor.id).not.toBe(visitor.id);
+    expect(openVisit(secrets, 'a', undefined, now).visitor.id).not.toBe(visitor.id);
   });
 
   test('works for 30 days after the last visit', () => {
-    const { visitor, token } = openSession(secrets, 'a', undefined, now);
+    const { visitor, token } = openVisit(secrets, 'a', undefined, now);
     expect(readVisitor(secrets, 'a', token, later(30))).toBeUndefined();
-    const renewed = openSession(secrets, 'a', token, later(29));
+    const renewed = openVisit(secrets, 'a', token, later(29));
     expect(renewed.visitor).toEqual(visitor);
     expect(renewed.token).not.toBe(token);
     expect(readVisitor(secrets, 'a', renewed.token, later(58))).toEqual(visitor);
-    expect(openSession(secrets, 'a', token, later(30)).visitor.id).not.toBe(visitor.id);
+    expect(openVisit(secrets, 'a', token, later(30)).visitor.id).not.toBe(visitor.id);
   });
 
   test('is the same for a day', () => {
-    const { token } = openSession(secrets, 'a', undefined, now);
-    expect(openSession(secrets, 'a', token, new Date(now.getTime() + 1000)).token).toBe(token);
+    const { token } = openVisit(secrets, 'a', undefined, now);
+    expect(openVisit(secrets, 'a', token, new Date(now.getTime() + 1000)).token).toBe(token);
   });
 
   test('cannot be forged', () => {
@@ -58,7 +53,7 @@ describe('the token of a visitor', () => {
   });
 
   test('survives a change of the keys', () => {
-    const { visitor, token } = openSession(secrets, 'a', undefined, now);
+    const { visitor, token } = openVisit(secrets, 'a', undefined, now);
     const rotated = new SecretBox(() => [randomBytes(32), key]);
     expect(readVisitor(rotated, 'a', token, now)).toEqual(visitor);
   });

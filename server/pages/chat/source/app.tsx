@@ -3,7 +3,7 @@ import type { Chat, View } from './chat.ts';
 import { Composer } from './composer.tsx';
 import { Markdown } from './markdown.tsx';
 import { ApprovalView, LiveMessage, Message, OutgoingMessage } from './messages.tsx';
-import { type TextKey, text } from './texts.ts';
+import { type TextKey, translate } from './texts.ts';
 import type { PageConfig } from './types.ts';
 
 /** So near to the end counts as at the end, in pixels. */
@@ -38,13 +38,13 @@ function useAnnouncement({ messages, live, state }: View, title: string): string
     const seq = last?.seq ?? 0;
     // What was there when the page was opened is no news.
     if (known.current !== undefined && seq > known.current && last?.role === 'assistant') {
-      setSaid(text('says', { name: title, text: last.text }));
+      setSaid(translate('says', { name: title, text: last.text }));
     }
     known.current = seq;
   }, [hasOpened, last, title]);
   const isWriting = live !== null;
   useEffect(() => {
-    if (isWriting) setSaid(text('writing', { name: title }));
+    if (isWriting) setSaid(translate('writing', { name: title }));
   }, [isWriting, title]);
   return said;
 }
@@ -99,11 +99,11 @@ function Header({ config, chat, view, close }: AppProps) {
       <h1 dir="auto">{config.title}</h1>
       {canAsk && (
         <button type="button" class="person" onClick={() => void chat.askForPerson(!state.isPaused).catch(() => {})}>
-          {text(state.isPaused ? 'backToAgent' : 'askPerson')}
+          {translate(state.isPaused ? 'backToAgent' : 'askPerson')}
         </button>
       )}
       {close && (
-        <button type="button" class="icon" aria-label={text('close')} title={text('close')} onClick={close}>
+        <button type="button" class="icon" aria-label={translate('close')} title={translate('close')} onClick={close}>
           <svg viewBox="0 0 24 24" aria-hidden="true">
             <path d="M6 6l12 12M18 6 6 18" />
           </svg>
@@ -148,10 +148,10 @@ export function App(props: AppProps) {
     <>
       <Header {...props} />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: who uses a keyboard scrolls it. */}
-      <main ref={box} onScroll={onScroll} tabIndex={0} aria-label={text('conversation')}>
+      <main ref={box} onScroll={onScroll} tabIndex={0} aria-label={translate('conversation')}>
         {hasMore && (
           <button type="button" class="button earlier" onClick={() => void chat.showEarlier().catch(() => {})}>
-            {text('earlier')}
+            {translate('earlier')}
           </button>
         )}
         <ol>
@@ -188,15 +188,15 @@ export function App(props: AppProps) {
           <button
             type="button"
             class="newest"
-            aria-label={text('newest')}
-            title={text('newest')}
+            aria-label={translate('newest')}
+            title={translate('newest')}
             onClick={() => toEnd('smooth')}
           >
             ↓
           </button>
         )}
         <p class="notice" role="status" hidden={!notice}>
-          {notice && text(notice)}
+          {notice && translate(notice)}
         </p>
         <Composer chat={chat} />
       </footer>

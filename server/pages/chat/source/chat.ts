@@ -1,7 +1,7 @@
 import * as service from './service.ts';
-import { Refused, type Session } from './service.ts';
-import { text, timeText } from './texts.ts';
-import type { ChatFile, ChatMessage, ChatState, Outgoing, PageConfig } from './types.ts';
+import { type PageSession, Refused } from './service.ts';
+import { timeText, translate } from './texts.ts';
+import type { ChatFile, ChatMessage, Outgoing, PageConfig, PageState } from './types.ts';
 
 /** Sent messages that are seen nowhere are forgotten after so long. */
 const FORGET_MS = 10 * 60_000;
@@ -16,7 +16,7 @@ export interface View {
   outgoing: readonly Outgoing[];
   /** The reply that is being written. */
   live: { reply: string; text: string } | null;
-  state: ChatState | null;
+  state: PageState | null;
   /** `lost`: the service cannot be reached. */
   connection: 'opening' | 'open' | 'lost' | 'offline';
   /** A reply ended without a message. */
@@ -180,14 +180,14 @@ export class Chat {
   async #open(): Promise<void> {
     const token = this.#shelf.get('token');
     const identity = this.#identity;
-    const session = await service.openSession(identity ?? (token ? { token } : {}));
+    const session = await service.beginSession(identity ?? (token ? { token } : {}));
     // The site may have said meanwhile who it is: then this is the session of nobody.
     if (this.#identity !== identity) return this.#open();
     this.#identity = undefined;
     this.#begin(session);
   }
 
-  #begin({ token, messages, hasMore, state }: Session): void {
+  #begin({ token, messages, hasMore, state }: PageSession): void {
     this.#token = token;
     this.#shelf.set('token', token);
     this.#lastId = String(messages.at(-1)?.seq ?? 0);
@@ -211,7 +211,7 @@ export class Chat {
     this.#reconnect();
   }
 
-  #take(event: service.StreamEvent, id: string): void {
+  #take(event: service.ChatEvent, id: string): void {
     if (id) this.#lastId = id;
     const { live } = this.view;
     switch (event.event) {
@@ -313,7 +313,7 @@ export class Chat {
   async #send(message: Outgoing): Promise<void> {
     const { id, text: words, files } = message;
     try {
-      await service.sendMessage(this.#token, { id, text: words, files: files.map((file) => file.id) });
+      await service.postMessageOf(this.#token, { id, text: words, files: files.map((file) => file.id) });
     } catch (error) {
       if (!(error instanceof Refused) || error.status === 401 || error.status >= 500) throw error;
       this.#keep({ ...message, problem: problemOf(error) });
@@ -353,6 +353,6 @@ function newId(): string {
 
 /** Why a message was refused, in plain words. */
 export function problemOf(error: unknown): string {
-  if (error instanceof Refused && error.until) return text('tooMany', { time: timeText(error.until) });
-  return text('notSent');
+  if (error instanceof Refused && error.until) return translate('tooMany', { time: timeText(error.until) });
+  return translate('notSent');
 }

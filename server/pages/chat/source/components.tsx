@@ -1,7 +1,7 @@
 import type { ComponentChildren, TargetedSubmitEvent } from 'preact';
 import { useId } from 'preact/hooks';
 import { Markdown, SafeLink, safeAddress } from './markdown.tsx';
-import { text } from './texts.ts';
+import { translate } from './texts.ts';
 import type { UiNode } from './types.ts';
 
 /*
@@ -13,7 +13,11 @@ import type { UiNode } from './types.ts';
 export type Say = ((message: string) => void) | undefined;
 
 const words = (value: unknown): string =>
-  typeof value === 'boolean' ? text(value ? 'yes' : 'no') : value === null || value === undefined ? '–' : String(value);
+  typeof value === 'boolean'
+    ? translate(value ? 'yes' : 'no')
+    : value === null || value === undefined
+      ? '–'
+      : String(value);
 const list = <T,>(value: unknown): T[] => (Array.isArray(value) ? (value as T[]) : []);
 
 function Children({ of, say }: { of: unknown; say: Say }) {
@@ -58,7 +62,7 @@ function Button({ node, say }: { node: UiNode; say: Say }) {
 function DataTable({ node }: { node: UiNode }) {
   return (
     // biome-ignore lint/a11y: who uses a keyboard scrolls it; a landmark for each would be too many, and it is no group of fields.
-    <div class="scroll" role="group" tabIndex={0} aria-label={text('table')}>
+    <div class="scroll" role="group" tabIndex={0} aria-label={translate('table')}>
       <table>
         <thead>
           <tr>
@@ -113,7 +117,7 @@ function Chart({ node }: { node: UiNode }) {
         viewBox={`0 0 ${width} ${height}`}
         preserveAspectRatio="none"
         role="img"
-        aria-label={text('chart', { name })}
+        aria-label={translate('chart', { name })}
       >
         <line x1="0" x2={width} y1={y(0)} y2={y(0)} class="axis" />
         {series.map(({ points }, index) =>
@@ -191,7 +195,7 @@ function Field({ input, id, disabled }: { input: Input; id: string; disabled: bo
   if (kind === 'select') {
     return (
       <select {...common}>
-        <option value="">{text('choose')}</option>
+        <option value="">{translate('choose')}</option>
         {list<string>(options).map((option) => (
           <option key={option} value={option}>
             {option}
@@ -213,7 +217,7 @@ function Form({ node, say }: { node: UiNode; say: Say }) {
     event.preventDefault();
     const data = new FormData(event.currentTarget);
     const lines = inputs.map(({ name, label, kind }) => {
-      const value = kind === 'checkbox' ? text(data.has(name) ? 'yes' : 'no') : String(data.get(name) ?? '');
+      const value = kind === 'checkbox' ? translate(data.has(name) ? 'yes' : 'no') : String(data.get(name) ?? '');
       return `${label}: ${value}`;
     });
     say?.(lines.join('\n'));
@@ -228,7 +232,7 @@ function Form({ node, say }: { node: UiNode; say: Say }) {
         </div>
       ))}
       <button type="submit" class="button first" disabled={!say}>
-        {words(node.submitLabel ?? text('submit'))}
+        {words(node.submitLabel ?? translate('submit'))}
       </button>
     </form>
   );

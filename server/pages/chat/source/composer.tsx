@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Chat } from './chat.ts';
 import { problemOf } from './chat.ts';
 import { Refused } from './service.ts';
-import { direction, text } from './texts.ts';
+import { direction, translate } from './texts.ts';
 import type { ChatFile } from './types.ts';
 
 /** As the server has it: see server/routes/chat/. */
@@ -25,7 +25,7 @@ let keys = 0;
 
 function problemOfFile(error: unknown, name: string): string {
   if (error instanceof Refused && error.until) return problemOf(error);
-  return text(error instanceof Refused && error.status === 413 ? 'tooLarge' : 'badFile', { name });
+  return translate(error instanceof Refused && error.status === 413 ? 'tooLarge' : 'badFile', { name });
 }
 
 /** Where a message is written. Enter sends; with a touch keyboard it begins a line. */
@@ -62,9 +62,9 @@ export function Composer({ chat }: { chat: Chat }) {
       const { name } = file;
       const isTooMany = chosen.length >= MAX_FILES;
       const problem = isTooMany
-        ? text('tooManyFiles')
+        ? translate('tooManyFiles')
         : file.size > MAX_FILE_BYTES
-          ? text('tooLarge', { name })
+          ? translate('tooLarge', { name })
           : undefined;
       setChosen((all) => [...all, { key, name, ...(problem ? { problem } : {}) }]);
       if (problem) continue;
@@ -105,11 +105,11 @@ export function Composer({ chat }: { chat: Chat }) {
           {chosen.map(({ key, name, file, problem }) => (
             <li key={key} class={problem ? 'problem' : ''}>
               <span dir="auto" role={problem ? 'alert' : undefined}>
-                {problem ?? (file ? name : text('uploading', { name }))}
+                {problem ?? (file ? name : translate('uploading', { name }))}
               </span>
               <button
                 type="button"
-                aria-label={text('remove', { name })}
+                aria-label={translate('remove', { name })}
                 onClick={() => setChosen((all) => all.filter((each) => each.key !== key))}
               >
                 ×
@@ -120,15 +120,15 @@ export function Composer({ chat }: { chat: Chat }) {
       )}
       {isTooLong && (
         <p class="problem" role="alert">
-          {text('tooLong', { count: words.length, limit: MAX_CHARACTERS })}
+          {translate('tooLong', { count: words.length, limit: MAX_CHARACTERS })}
         </p>
       )}
       <div class="line">
         <button
           type="button"
           class="icon"
-          aria-label={text('attach')}
-          title={text('attach')}
+          aria-label={translate('attach')}
+          title={translate('attach')}
           onClick={() => picker.current?.click()}
         >
           <svg viewBox="0 0 24 24" aria-hidden="true">
@@ -150,15 +150,21 @@ export function Composer({ chat }: { chat: Chat }) {
           ref={area}
           rows={1}
           value={words}
-          aria-label={text('message')}
-          placeholder={text('writeHere')}
+          aria-label={translate('message')}
+          placeholder={translate('writeHere')}
           dir={words === '' ? direction : 'auto'}
           enterkeyhint="send"
           onInput={(event) => setWords(event.currentTarget.value)}
           onKeyDown={onKeyDown}
           onPaste={onPaste}
         />
-        <button type="submit" class="icon send" aria-label={text('send')} title={text('send')} disabled={!maySend}>
+        <button
+          type="submit"
+          class="icon send"
+          aria-label={translate('send')}
+          title={translate('send')}
+          disabled={!maySend}
+        >
           <svg viewBox="0 0 24 24" aria-hidden="true">
             <path d="M4 12 20 4l-5 16-3.500-6.500z" />
           </svg>

@@ -1,7 +1,7 @@
 import { lexer, type Token, type Tokens } from 'marked';
 import type { ComponentChildren } from 'preact';
 import { memo } from 'preact/compat';
-import { text } from './texts.ts';
+import { translate } from './texts.ts';
 
 /*
  * Markdown as elements. Nothing becomes HTML on the way: the parser's tokens become nodes, HTML in a text is shown as the text that it
@@ -39,7 +39,7 @@ export function SafeLink({ href, children }: { href: string; children: Component
   return (
     <a href={address} target="_blank" rel="noopener noreferrer nofollow">
       {children}
-      <span class="hidden"> ({text('opensElsewhere')})</span>
+      <span class="hidden"> ({translate('opensElsewhere')})</span>
     </a>
   );
 }
@@ -55,7 +55,7 @@ function Table({ header, rows }: Tokens.Table) {
   const align = (cell: Tokens.TableCell) => (cell.align ? { textAlign: cell.align } : {});
   return (
     // biome-ignore lint/a11y: who uses a keyboard scrolls it; a landmark for each would be too many, and it is no group of fields.
-    <div class="scroll" role="group" tabIndex={0} aria-label={text('table')}>
+    <div class="scroll" role="group" tabIndex={0} aria-label={translate('table')}>
       <table>
         <thead>
           <tr>
@@ -115,17 +115,22 @@ function Node({ token }: { token: Token }) {
     case 'link':
       return <SafeLink href={token.href}>{inline(token.tokens)}</SafeLink>;
     case 'image':
-      return <SafeLink href={token.href}>{text('picture', { name: decoded(token.text) || token.href })}</SafeLink>;
+      return <SafeLink href={token.href}>{translate('picture', { name: decoded(token.text) || token.href })}</SafeLink>;
     case 'codespan':
       return <code>{token.text}</code>;
     case 'checkbox':
       return (
-        <input type="checkbox" checked={token.checked} disabled aria-label={token.checked ? text('yes') : text('no')} />
+        <input
+          type="checkbox"
+          checked={token.checked}
+          disabled
+          aria-label={token.checked ? translate('yes') : translate('no')}
+        />
       );
     case 'code':
       return (
         // biome-ignore lint/a11y: who uses a keyboard scrolls it; a landmark for each would be too many, and it is no group of fields.
-        <div class="scroll" role="group" tabIndex={0} aria-label={text('code')} dir="ltr">
+        <div class="scroll" role="group" tabIndex={0} aria-label={translate('code')} dir="ltr">
           <pre>
             <code>{token.text}</code>
           </pre>

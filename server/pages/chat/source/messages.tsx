@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Chat } from './chat.ts';
 import { Component, type Say } from './components.tsx';
 import { Markdown } from './markdown.tsx';
-import { text, timeText } from './texts.ts';
+import { timeText, translate } from './texts.ts';
 import type { Approval, ChatFile, ChatMessage, Outgoing } from './types.ts';
 
 const sizeText = (bytes: number) =>
@@ -73,7 +73,7 @@ export const Message = memo(function Message({
   say: Say;
 }) {
   const { role, text: words, ui, files, isByPerson, audio, sentAt } = message;
-  const who = role === 'user' ? text('you') : isByPerson ? text('person') : title;
+  const who = role === 'user' ? translate('you') : isByPerson ? translate('person') : title;
   const when = new Date(sentAt);
   return (
     <li class={`message ${role}`}>
@@ -96,7 +96,7 @@ export const Message = memo(function Message({
       )}
       {audio && (
         // biome-ignore lint/a11y/useMediaCaption: the text stands above it.
-        <audio controls preload="none" src={audio} aria-label={text('listen')} />
+        <audio controls preload="none" src={audio} aria-label={translate('listen')} />
       )}
       <time dateTime={sentAt}>{timeText(when)}</time>
     </li>
@@ -108,7 +108,7 @@ export function OutgoingMessage({ chat, message }: { chat: Chat; message: Outgoi
   const { text: words, files, isStored, problem } = message;
   return (
     <li class={`message user ${isStored ? '' : 'waiting'}`}>
-      <span class="hidden">{text('you')}</span>
+      <span class="hidden">{translate('you')}</span>
       <Files chat={chat} files={files} />
       {words !== '' && (
         <p class="bubble plain" dir="auto">
@@ -116,12 +116,12 @@ export function OutgoingMessage({ chat, message }: { chat: Chat; message: Outgoi
         </p>
       )}
       {problem === undefined ? (
-        !isStored && <span class="status">{text('sending')}</span>
+        !isStored && <span class="status">{translate('sending')}</span>
       ) : (
         <span class="status problem" role="alert">
           {problem}{' '}
           <button type="button" class="plainly" onClick={() => chat.again(message)}>
-            {text('again')}
+            {translate('again')}
           </button>
         </span>
       )}
@@ -158,7 +158,7 @@ export function ApprovalView({ chat, approval }: { chat: Chat; approval: Approva
   return (
     <li class="message assistant">
       <fieldset class="card approval">
-        <legend class="title">{text('mayI')}</legend>
+        <legend class="title">{translate('mayI')}</legend>
         <p>
           <code>{approval.toolName}</code>
         </p>
@@ -172,10 +172,10 @@ export function ApprovalView({ chat, approval }: { chat: Chat; approval: Approva
         </dl>
         <div class="stack row">
           <button type="button" class="button first" disabled={isBusy} onClick={() => decide('approve')}>
-            {text('approve')}
+            {translate('approve')}
           </button>
           <button type="button" class="button" disabled={isBusy} onClick={() => decide('reject')}>
-            {text('reject')}
+            {translate('reject')}
           </button>
         </div>
       </fieldset>

@@ -1,4 +1,4 @@
-import type { ChatFile, ChatMessage, ChatState } from './types.ts';
+import type { ChatFile, ChatMessage, PageState } from './types.ts';
 
 /** What the page calls: everything is relative to its own address. */
 const BASE = location.pathname.replace(/\/$/, '');
@@ -19,12 +19,12 @@ export class Refused extends Error {
 }
 
 /** A session and what it begins with. */
-export interface Session {
+export interface PageSession {
   token: string;
   isIdentified: boolean;
   messages: ChatMessage[];
   hasMore: boolean;
-  state: ChatState;
+  state: PageState;
 }
 
 async function call(
@@ -62,15 +62,15 @@ interface CallOptions {
 const json = async <T>(response: Promise<Response>): Promise<T> => (await (await response).json()) as T;
 
 /** Opens a session: of the token's visitor, of a person whom the site names, or of somebody new. */
-export const openSession = (body: { token?: string; userId?: string; hmac?: string }) =>
-  json<Session>(call('POST', '/session', { body }));
+export const beginSession = (body: { token?: string; userId?: string; hmac?: string }) =>
+  json<PageSession>(call('POST', '/session', { body }));
 
 /** Messages before the one of this number. */
 export const earlierMessages = (token: string, before: number) =>
-  json<Pick<Session, 'messages' | 'hasMore'>>(call('GET', `/messages?before=${before}`, { token }));
+  json<Pick<PageSession, 'messages' | 'hasMore'>>(call('GET', `/messages?before=${before}`, { token }));
 
 /** Sends a message. It may be sent again: the same id is the same message. */
-export const sendMessage = (token: string, body: { id: string; text: string; files: string[] }) =>
+export const postMessageOf = (token: string, body: { id: string; text: string; files: string[] }) =>
   call('POST', '/messages', { token, body });
 
 /** Uploads a file. */
@@ -85,18 +85,18 @@ export const readFile = async (token: string, id: string) => (await call('GET', 
 
 /** Decides on a call that waits. */
 export const decide = (token: string, id: string, decision: 'approve' | 'reject') =>
-  json<ChatState>(call('POST', `/approvals/${id}`, { token, body: { decision } }));
+  json<PageState>(call('POST', `/approvals/${id}`, { token, body: { decision } }));
 
 /** Asks for a person, or goes on with the agent. */
 export const askForPerson = (token: string, wanted: boolean) =>
-  json<ChatState>(call('POST', '/person', { token, body: { wanted } }));
+  json<PageState>(call('POST', '/person', { token, body: { wanted } }));
 
 /** An event of the stream. */
-export type StreamEvent =
+export type ChatEvent =
   | { event: 'message'; data: ChatMessage }
   | { event: 'reply'; data: { reply: string | null } }
   | { event: 'text'; data: { reply: string; at: number; text: string } }
-  | { event: 'state'; data: ChatState };
+  | { event: 'state'; data: PageState };
 
 /** Without a sign of life for so long, a connection is taken for lost. */
 const SILENCE_MS = 40_000;
@@ -106,7 +106,7 @@ export async function readStream(
   token: string,
   lastId: string,
   signal: AbortSignal,
-  { onOpen, onEvent }: { onOpen(): void; onEvent(event: StreamEvent, id: string): void },
+  { onOpen, onEvent }: { onOpen(): void; onEvent(event: ChatEvent, id: string): void },
 ): Promise<void> {
   const silence = new AbortController();
   let timer = setTimeout(() => silence.abort(), SILENCE_MS);
@@ -131,8 +131,7 @@ export async function readStream(
           block.split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)]),
         );
         const data = fields.get('data');
-        if (data)
-          onEvent({ event: fields.get('event'), data: JSON.parse(data) } as StreamEvent, fields.get('id') ?? '');
+        if (data) onEvent({ event: fields.get('event'), data: JSON.parse(data) } as ChatEvent, fields.get('id') ?? '');
       }
     }
   } finally {

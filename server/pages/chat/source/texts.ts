@@ -345,7 +345,7 @@ export const language: string = languageOf(locale);
 export const direction: 'ltr' | 'rtl' = RIGHT_TO_LEFT.has(language) ? 'rtl' : 'ltr';
 
 /** A text in the reader's language. */
-export function text(key: TextKey, values: Readonly<Record<string, string | number>> = {}): string {
+export function translate(key: TextKey, values: Readonly<Record<string, string | number>> = {}): string {
   const found = (LANGUAGES[language] ?? ENGLISH)[key];
   return found.replaceAll(/\{(\w+)\}/g, (all, name: string) => String(values[name] ?? all));
 }

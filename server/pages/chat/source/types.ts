@@ -38,7 +38,7 @@ export interface Approval {
 }
 
 /** How the conversation stands. */
-export interface ChatState {
+export interface PageState {
   hasBegun: boolean;
   isPaused: boolean;
   isEnded: boolean;
