@@ -255,7 +255,7 @@ export interface AutomationExecutions {
   error_code: string | null;
   error_message: string | null;
   /**
-   * What a sender sent: {contentType, text}
+   * What a sender sent, {contentType, text, digest}; without its text once the execution has ended
    */
   event: Json | null;
   id: string;

@@ -786,6 +786,7 @@ CREATE UNIQUE INDEX inbound_messages_id ON public.inbound_messages USING btree (
 CREATE INDEX inbound_messages_of_message ON public.inbound_messages USING btree (workspace_id, conversation_id, message_id) WHERE (message_id IS NOT NULL);
 CREATE INDEX inbound_messages_of_person ON public.inbound_messages USING btree (workspace_id, connection_id, person_key) WHERE (status = 'received'::text);
 CREATE INDEX inbound_messages_of_user ON public.inbound_messages USING btree (workspace_id, connection_id, end_user_id, sent_at) WHERE (status = ANY (ARRAY['received'::text, 'taken'::text]));
+CREATE INDEX inbound_messages_settled ON public.inbound_messages USING btree (settled_at) WHERE (settled_at IS NOT NULL);
 CREATE INDEX inbound_messages_unanswered ON public.inbound_messages USING btree (workspace_id, conversation_id) WHERE (status = 'taken'::text);
 alter table inbound_messages enable and force row level security;
 create policy every_workspace on inbound_messages as permissive for all to guildhall_system

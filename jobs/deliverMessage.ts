@@ -16,7 +16,7 @@ export const deliverMessage: Job<'deliver-message'> = {
     retryDelay: 5,
     retryBackoff: false,
     expireInSeconds: 900,
-    pool: 'turns',
+    pool: 'channels',
     sweepMs: SWEEP_MS,
     again: true,
   },

@@ -24,6 +24,7 @@ export const everyJob: readonly Job<JobName>[] = [
 /** How many jobs of each pool run at a time in one process. Few of those that compute, so that requests get the cores. */
 export const poolPlaces = (backgroundTurns: number): Record<PoolName, number> => ({
   turns: backgroundTurns,
+  channels: 16,
   reading: 2,
   slowReading: 1,
   embedding: 1,

@@ -19,8 +19,11 @@ export interface JobData {
 /** The name of a kind of job, and of its queue. */
 export type JobName = keyof JobData;
 
-/** A pool of places that kinds of job share. Jobs in `turns` wait for models; jobs in the others compute, those in `slowReading` for long. */
-export type PoolName = 'turns' | 'reading' | 'slowReading' | 'embedding';
+/**
+ * A pool of places that kinds of job share. Jobs in `turns` wait for models, those in `channels` for the database and for messaging
+ * providers; jobs in the others compute, those in `slowReading` for long.
+ */
+export type PoolName = 'turns' | 'channels' | 'reading' | 'slowReading' | 'embedding';
 
 /** Queues work for the background. */
 export interface Jobs {

@@ -23,7 +23,7 @@ export const takeInbound: Job<'take-inbound'> = {
     retryBackoff: true,
     // Files are fetched.
     expireInSeconds: 330,
-    pool: 'turns',
+    pool: 'channels',
     sweepMs: SWEEP_MS,
     again: true,
   },

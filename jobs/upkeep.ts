@@ -2,6 +2,7 @@ import { dropStepPartitions } from '../db/dropPartitions.ts';
 import { removeOldExecutions } from '../db/queries/automations/executions.ts';
 import { removeOldReceipts } from '../db/queries/channels/deliveries.ts';
 import { markSilent } from '../db/queries/channels/health.ts';
+import { removeSettledInbound } from '../db/queries/channels/inboundMessages.ts';
 import { endPassedPauses, findNextPauseEnd } from '../db/queries/conversations/pause.ts';
 import { addStepPartitions, findOldStepPartitions } from '../db/queries/turns/stepPartitions.ts';
 import { removeExcessKeys, removeExpiredKeys } from '../db/queries/workspaces/idempotencyKeys.ts';
@@ -86,6 +87,17 @@ export const forgetReceipts: Upkeep = {
   run: ({ database, clock }) => removeOldReceipts(database.system, new Date(clock.now().getTime() - DAY_MS)),
 };
 
+/** Messages that were received over a channel are known for so many days after they were settled: longer than any provider sends them again. */
+const INBOUND_DAYS = 30;
+
+/** Removes what was received over channels and settled long ago. Failed messages can be replayed until then. */
+export const forgetInbound: Upkeep = {
+  name: 'forget-inbound',
+  intervalMs: 60 * 60_000,
+  run: ({ database, clock }) =>
+    removeSettledInbound(database.system, new Date(clock.now().getTime() - INBOUND_DAYS * DAY_MS)),
+};
+
 /** Removes executions of automations that ended more than `days` ago. */
 export function keepExecutions(days: number): Upkeep {
   return {
@@ -103,6 +115,7 @@ export const everyUpkeep = (steps: StepsKept, executionDays: number, files: File
   endPauses,
   markSilentConnections,
   forgetReceipts,
+  forgetInbound,
   keepSteps(steps),
   keepExecutions(executionDays),
 ];

@@ -67,7 +67,7 @@ create table automation_executions (
 comment on column automation_executions.slot is 'The time of the schedule that it is for; null when something else triggered it';
 comment on column automation_executions.request_key is 'SHA-256 of the key by which its sender repeats a request; null without one';
 comment on column automation_executions.is_skipped is 'The slot was not run: it was too late, or the execution before it had not ended';
-comment on column automation_executions.event is 'What a sender sent: {contentType, text}';
+comment on column automation_executions.event is 'What a sender sent, {contentType, text, digest}; without its text once the execution has ended';
 comment on column automation_executions.conversation_id is 'The conversation that the execution begins; chosen beforehand, so that a second attempt finds the first';
 comment on column automation_executions.started_at is 'When it was dispatched';
 comment on column automation_executions.begun_at is 'When its agent began';

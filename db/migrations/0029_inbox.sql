@@ -15,6 +15,7 @@ drop index inbound_messages_waiting;
 create index inbound_messages_due on inbound_messages (due_at) where status in ('received', 'taken');
 create index inbound_messages_of_person on inbound_messages (workspace_id, connection_id, person_key) where status = 'received';
 create index inbound_messages_unanswered on inbound_messages (workspace_id, conversation_id) where status = 'taken';
+create index inbound_messages_settled on inbound_messages (settled_at) where settled_at is not null;
 create index inbound_messages_of_message on inbound_messages (workspace_id, conversation_id, message_id) where message_id is not null;
 
 alter table deliveries

@@ -11,7 +11,7 @@ import type { WorkspaceRuntime } from '../../runtime/runtime.ts';
 import { planTurn } from '../../runtime/turn/planTurn.ts';
 import { runTurn } from '../../runtime/turn/runTurn.ts';
 import type { WorkspaceContext } from '../context.ts';
-import { type AutomationEvent, executionMessage } from './executionMessage.ts';
+import { type AutomationEvent, eventDigest, executionMessage } from './executionMessage.ts';
 import { settleExecution } from './settleExecution.ts';
 
 /** No caller waits for an execution. */
@@ -45,7 +45,7 @@ export async function dispatchExecution(
     conversation_id: newId(),
     started_at: clock.now(),
     request_key: requestKey ?? null,
-    event: event ?? null,
+    event: event ? { ...event, digest: eventDigest(event) } : null,
   });
 }
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { cutText, shorten } from '../../core/text.ts';
 import { attribute, quoted } from '../../runtime/capabilities/quoting.ts';
 
@@ -5,6 +6,11 @@ import { attribute, quoted } from '../../runtime/capabilities/quoting.ts';
 export interface AutomationEvent {
   contentType: string;
   text: string;
+}
+
+/** What tells the text of an event from another: SHA-256 in hexadecimal digits. */
+export function eventDigest({ text }: AutomationEvent): string {
+  return createHash('sha256').update(text).digest('hex');
 }
 
 /** Characters of an event that the model reads: a larger one would not fit the window of most models. */

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { fault } from '../../core/errors.ts';
 import { type AutomationRow, findAutomation, findExecutionOfKey } from '../../db/queries/automations/automations.ts';
-import type { ExecutionRow } from '../../db/queries/automations/executions.ts';
+import type { ExecutionRow, StoredEvent } from '../../db/queries/automations/executions.ts';
 import { isQuotaUsed } from '../../db/queries/workspaces/quota.ts';
 import type { WorkspaceContext } from '../context.ts';
 import { hasAutomationAddress } from './address.ts';
 import { dispatchExecution } from './execute.ts';
-import type { AutomationEvent } from './executionMessage.ts';
+import { type AutomationEvent, eventDigest } from './executionMessage.ts';
 
 /** The automation that requests to its address start now. Throws AUTOMATION_NOT_FOUND when it is not active, too: who tries addresses learns nothing. */
 export async function findStartable(
@@ -49,8 +49,9 @@ export async function startFromEvent(
   return execution;
 }
 
-function sameEvent(execution: ExecutionRow, { contentType, text }: AutomationEvent): ExecutionRow {
-  const first = execution.event as AutomationEvent | null;
-  if (first?.contentType !== contentType || first.text !== text) throw fault('IDEMPOTENCY_KEY_REUSED');
+function sameEvent(execution: ExecutionRow, event: AutomationEvent): ExecutionRow {
+  const first = execution.event as StoredEvent | null;
+  if (first?.contentType !== event.contentType || first.digest !== eventDigest(event))
+    throw fault('IDEMPOTENCY_KEY_REUSED');
   return execution;
 }

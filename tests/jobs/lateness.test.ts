@@ -31,6 +31,10 @@ test('without due work every job is at zero, in the metrics of every process and
     'guildhall_jobs_oldest_due_seconds{job="process-knowledge-source"} 0',
     'guildhall_jobs_oldest_due_seconds{job="continue-conversation"} 0',
     'guildhall_jobs_oldest_due_seconds{job="send-follow-up"} 0',
+    'guildhall_jobs_oldest_due_seconds{job="run-automation"} 0',
+    'guildhall_jobs_oldest_due_seconds{job="take-inbound"} 0',
+    'guildhall_jobs_oldest_due_seconds{job="answer-inbound"} 0',
+    'guildhall_jobs_oldest_due_seconds{job="deliver-message"} 0',
   ]);
 });
 
@@ -65,7 +69,14 @@ test('a database that does not answer in time costs one sample, and no scrape', 
   );
   const others = everyJob.filter(({ name }) => name !== slow.name);
   const found = await readerOf({ jobs: [slow, ...others], queryMs: 1_000 })();
-  expect([...found.keys()]).toEqual(['process-knowledge-source', 'send-follow-up']);
+  expect([...found.keys()]).toEqual([
+    'process-knowledge-source',
+    'send-follow-up',
+    'run-automation',
+    'take-inbound',
+    'answer-inbound',
+    'deliver-message',
+  ]);
   expect(logged).toHaveLength(1);
   expect(logged[0]).toContain('the lateness of a job could not be read');
 });

@@ -1,4 +1,6 @@
+import { type AutomationRow, findAutomation } from '../../db/queries/automations/automations.ts';
 import { takeExecution } from '../../db/queries/automations/executions.ts';
+import { startFromEvent } from '../../domain/automations/startFromEvent.ts';
 import { runAutomation } from '../../jobs/runAutomation.ts';
 import { keepExecutions } from '../../jobs/upkeep.ts';
 import { conversation, conversationsOf, said, stored, transcript } from '../http/messages/turns.ts';
@@ -61,6 +63,30 @@ describe('an execution', () => {
     );
     expect(message).toContain('&lt;/event>\n\\# New rules');
     expect(message.match(/<\/event>/g)).toHaveLength(1);
+  });
+
+  test('keeps the text of its event until it ends, and still knows a repetition from another event', async () => {
+    const id = await storedAutomation(here.app, here.agentId);
+    const { db, workspaceId } = here.app.workspace;
+    const context = { db, workspaceId, clock: here.clock };
+    const row = (await findAutomation(db, workspaceId, id)) as AutomationRow;
+    const sent: string[] = [];
+    const start = (text: string) =>
+      startFromEvent(
+        context,
+        { automation: row, triggeredBy: 'webhook_url', event: { contentType: 'text/plain', text }, key: 'k' },
+        ({ executionId }) => sent.push(executionId),
+      );
+    const { id: executionId } = await start('Paid.');
+    expect((await execution(here.app, executionId)).event).toMatchObject({ text: 'Paid.' });
+    await run(here.app, executionId);
+    expect((await execution(here.app, executionId)).event).toEqual({
+      contentType: 'text/plain',
+      digest: expect.stringMatching(/^[0-9a-f]{64}$/),
+    });
+    expect((await start('Paid.')).id).toBe(executionId);
+    await expect(start('Not paid.')).rejects.toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' });
+    expect(sent).toEqual([executionId]);
   });
 });
 

@@ -11,7 +11,7 @@ export const AUTOMATION_USER = 'automation:';
 export function completingExecution(workspaceId: string, conversationId: string, now: Date): RawBuilder<unknown> {
   return sql`execution as (
       update automation_executions set status = 'COMPLETED', completed_at = greatest(started_at, ${now}), error_code = null,
-        error_message = null, taken_until = null
+        error_message = null, taken_until = null, event = event - 'text'
       where workspace_id = ${workspaceId} and conversation_id = ${conversationId} and status = 'RUNNING' and exists (select from conversation)
       returning automation_id, begun_at
     ), automation as (

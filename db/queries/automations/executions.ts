@@ -13,11 +13,19 @@ const MAX_REMOVED = 5_000;
 /** A sender's key is honoured for this time. */
 const KEY_HOURS = 24;
 
+/** What a sender sent, as it is stored. Its text is removed when the execution ends; the digest still tells a repetition from another event. */
+export interface StoredEvent {
+  contentType: string;
+  text?: string;
+  /** SHA-256 of the text in hexadecimal digits. */
+  digest: string;
+}
+
 /** An execution as it is dispatched. */
 export type NewExecution = Pick<
   ExecutionRow,
   'workspace_id' | 'id' | 'automation_id' | 'triggered_by' | 'conversation_id' | 'started_at' | 'request_key'
-> & { event: { contentType: string; text: string } | null };
+> & { event: StoredEvent | null };
 
 /**
  * Stores an execution. When the automation has one with the same request key from the last 24 hours, nothing is stored and that one
@@ -127,7 +135,7 @@ export async function failExecution(
     update automation_executions e set status = 'FAILED', completed_at = greatest(e.started_at, ${now}), error_code = ${code},
       error_message = case when automation.ended
         then ${`${message} The automation is inactive now: it failed ${MAX_FAILURES_IN_ROW} times in a row.`} else ${message} end,
-      retry_at = null, taken_until = null
+      retry_at = null, taken_until = null, event = e.event - 'text'
     from automation
     where e.workspace_id = ${workspaceId} and e.id = ${id}`.execute(db);
 }

@@ -36,3 +36,19 @@ export async function insertReceived(
     returning person_key`.execute(db);
   return ignoredFor === null ? inserted.map(({ person_key }) => person_key) : [];
 }
+
+/** Rows that one statement removes. */
+const MAX_REMOVED_INBOUND = 1_000;
+
+/** Removes the messages of all workspaces that were settled before this time. What became part of a conversation stays in it. */
+export async function removeSettledInbound(system: Kysely<DB>, before: Date): Promise<void> {
+  for (;;) {
+    const { numAffectedRows = 0n } = await sql`
+      delete from inbound_messages i using (
+        select workspace_id, id from inbound_messages
+        where settled_at < ${before} order by settled_at limit ${sql.lit(MAX_REMOVED_INBOUND)} for update skip locked
+      ) as old
+      where i.workspace_id = old.workspace_id and i.id = old.id`.execute(system);
+    if (numAffectedRows < BigInt(MAX_REMOVED_INBOUND)) return;
+  }
+}

@@ -109,7 +109,7 @@ export async function finishTurn(
         follow_ups_sent = follow_ups_sent + ${end.isFollowUp ? 1 : 0}::int ${alsoPausing(end.pause)}
       where workspace_id = ${workspaceId} and id = ${conversationId} and turn_id = ${turnId} and ${notDeletedByKey()}
         ${end.channel && end.channel.messageCount !== null ? sql`and message_count = ${end.channel.messageCount}` : sql``}
-        and not (${pausedAt(now)} and paused_by = 'person')
+        and not (${pausedAt(now)} and paused_by is not distinct from 'person')
       returning *
     ), turn as (
       update turns set status = ${paused ? 'waiting' : 'done'}, ended_at = greatest(started_at, ${now}),

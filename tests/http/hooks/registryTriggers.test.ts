@@ -107,7 +107,11 @@ test('an event of the registry starts each automation that waits for its trigger
   const { status } = await deliver(message(triggerId), { id: 'msg_same' });
   expect(status).toBe(202);
   await deliver(message(triggerId), { id: 'msg_same' }).expect(202);
-  const event = { contentType: `application/json; event=${GMAIL.triggerSlug}`, text: '{"subject":"Hello"}' };
+  const event = {
+    contentType: `application/json; event=${GMAIL.triggerSlug}`,
+    text: '{"subject":"Hello"}',
+    digest: expect.any(String),
+  };
   const started = { automation_id: automation.publicId, triggered_by: `webhook:${GMAIL.triggerSlug}`, event };
   expect(await executions()).toEqual([started]);
   // Version 2 of its payloads.

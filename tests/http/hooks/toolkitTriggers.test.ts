@@ -105,7 +105,11 @@ describe('an event that the automation waits for', () => {
     expect([status, body]).toEqual([202, { executionPublicId: expect.any(String), status: 'DISPATCHED' }]);
     const contentType = `application/json; event=${event}`;
     expect(await executions()).toEqual([
-      { id: body.executionPublicId, triggered_by: `webhook:${slug}`, event: { contentType, text: request.body } },
+      {
+        id: body.executionPublicId,
+        triggered_by: `webhook:${slug}`,
+        event: { contentType, text: request.body, digest: expect.any(String) },
+      },
     ]);
     // Sent again, as all of them do when an answer was late.
     expect((await send(request)).body.executionPublicId).toBe(body.executionPublicId);

@@ -61,6 +61,11 @@ export const CREATES: Partial<Record<OperationId, (app: TestApp) => Promise<Keye
     const path = `/agents/${publicId}/channels`;
     return { path, body: { channelType: 'web_chat' }, otherBody: { channelType: 'z_api' } };
   },
+  createAutomation: async (app) => {
+    const { publicId } = await makeAgent(app);
+    const body = { name: 'Orders', prompt: 'Count the orders.', triggerMode: 'webhook_url' };
+    return { path: `/agents/${publicId}/automations`, body, otherBody: { ...body, prompt: 'Count the returns.' } };
+  },
   createCommand: async (app) => {
     const { publicId } = await makeAgent(app);
     const body = { name: 'Greet', command: 'greet', prompt: 'Say hello.' };

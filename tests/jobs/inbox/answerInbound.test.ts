@@ -1,6 +1,7 @@
+import { forgetInbound } from '../../../jobs/upkeep.ts';
 import { said, transcript } from '../../http/messages/turns.ts';
 import { messageEvent } from '../../support/channels/events.ts';
-import { useInbox, workInbox } from '../../support/channels/inbox.ts';
+import { jobContextOf, useInbox, workInbox } from '../../support/channels/inbox.ts';
 
 const here = useInbox();
 
@@ -28,6 +29,26 @@ describe('a message of a person', () => {
       { status: 'sent', provider_message_id: here.zApi.messages[0]?.messageId },
     ]);
     expect(here.server.requests).toHaveLength(1);
+  });
+
+  test('is forgotten 30 days after it was answered; the conversation stays', async () => {
+    const connection = await here.connect();
+    await here.receive(connection, messageEvent('4915112346', { text: 'Hello?' }));
+    await workInbox(here.app);
+    await forgetInbound.run(jobContextOf(here.app));
+    expect(await here.inbound(connection)).toHaveLength(1);
+    here.clock.advance(31 * 86_400_000);
+    await here.receive(connection, messageEvent('4915112346', { text: 'Still there?', sentAt: here.clock.now().toISOString() }));
+    await forgetInbound.run(jobContextOf(here.app));
+    expect(await here.inbound(connection)).toMatchObject([{ status: 'received' }]);
+    await workInbox(here.app);
+    const [conversation] = await here.conversations(connection);
+    expect(await transcript(here.app, conversation?.id ?? '')).toEqual([
+      'user: Hello?',
+      'assistant: Hello from the model.',
+      'user: Still there?',
+      'assistant: Hello from the model.',
+    ]);
   });
 
   test('several that wait are answered by one turn, in the order in which they were sent', async () => {

@@ -29,6 +29,7 @@ export const ACROSS_WORKSPACES: Readonly<Record<string, string>> = {
   removeOldExecutions: 'upkeep',
   countFailedInbound: 'admin command',
   findInboundAnywhere: 'admin command: a message is named by its id alone',
+  removeSettledInbound: 'upkeep',
   removeExpiredKeys: 'upkeep',
   removeExcessKeys: 'upkeep',
   renewClaims: 'renews the claims of all running requests of the process at once; joined by their workspaces',
