@@ -18,7 +18,7 @@ jest.setTimeout(180_000); // three processes answer 1,000 messages, and one of t
 const PEOPLE = 50;
 const MESSAGES_OF_EACH = 20;
 const BATCH = 40;
-const PARTS = 3;
+const PARTS = 2;
 
 afterEach(cleanUp);
 

@@ -285,24 +285,30 @@ test('a continuation costs no operation: the message that led to it was counted'
 });
 
 test('a conversation that is paused, ended or deleted stays as it is; a paused one continues when it is resumed', async () => {
+  // No process runs jobs but this test: else the one that the decision queues may come only after the pause.
+  const database = await createTestDatabase();
+  const lone = await startTestApp(settings({ database, jobs: false }));
+  const loneAgentId = await payer(lone);
   for (const change of [{ is_paused: true }, { is_ended: true }, { deleted_at: new Date() }]) {
-    const { conversationId, approvals } = await waits('Oslo');
-    await app.workspace.db.updateTable('conversations').set(change).where('id', '=', conversationId).execute();
-    const { code } = await approve(approvals[0]);
+    const { conversationId, approvals } = await conversationThatWaits(lone, server, loneAgentId, 'Oslo');
+    await lone.workspace.db.updateTable('conversations').set(change).where('id', '=', conversationId).execute();
+    const { code } = await admin(database, 'approval', 'approve', approvals[0] ?? '');
     expect([change, code]).toEqual([change, 'deleted_at' in change ? 1 : 0]);
-    const job = { workspaceId: app.workspace.workspaceId, conversationId };
-    expect(await continueConversation.sweep(jobContext())).not.toContainEqual(job);
-    await continueConversation.run(job, jobContext());
-    expect(await turnsOf(app, conversationId)).toMatchObject([{ status: 'waiting' }]);
+    const job = { workspaceId: lone.workspace.workspaceId, conversationId };
+    expect(await continueConversation.sweep(jobContext(lone))).not.toContainEqual(job);
+    await continueConversation.run(job, jobContext(lone));
+    expect(await turnsOf(lone, conversationId)).toMatchObject([{ status: 'waiting' }]);
     if (!('is_paused' in change)) continue;
-    await app.workspace.db
+    await lone.workspace.db
       .updateTable('conversations')
       .set({ is_paused: false })
       .where('id', '=', conversationId)
       .execute();
-    expect(await continueConversation.sweep(jobContext())).toContainEqual(job);
-    await continueConversation.run(job, jobContext());
-    await lastReply(app, conversationId);
+    expect(await continueConversation.sweep(jobContext(lone))).toContainEqual(job);
+    await continueConversation.run(job, jobContext(lone));
+    await lastReply(lone, conversationId);
   }
   expect(paid()).toEqual(['Oslo']);
+  await lone.close();
+  await database.drop();
 });

@@ -43,7 +43,10 @@ describe('202', () => {
     expect(listed.body.items).toEqual([
       expect.objectContaining({ publicId: body.executionPublicId, status: 'DISPATCHED', triggeredBy: 'webhook_url' }),
     ]);
-    expect((await executions(id))[0]?.event).toMatchObject({ contentType: 'application/json', text: JSON.stringify(EVENT) });
+    expect((await executions(id))[0]?.event).toMatchObject({
+      contentType: 'application/json',
+      text: JSON.stringify(EVENT),
+    });
   });
 
   test.each([

@@ -38,7 +38,10 @@ describe('a message of a person', () => {
     await forgetInbound.run(jobContextOf(here.app));
     expect(await here.inbound(connection)).toHaveLength(1);
     here.clock.advance(31 * 86_400_000);
-    await here.receive(connection, messageEvent('4915112346', { text: 'Still there?', sentAt: here.clock.now().toISOString() }));
+    await here.receive(
+      connection,
+      messageEvent('4915112346', { text: 'Still there?', sentAt: here.clock.now().toISOString() }),
+    );
     await forgetInbound.run(jobContextOf(here.app));
     expect(await here.inbound(connection)).toMatchObject([{ status: 'received' }]);
     await workInbox(here.app);
