@@ -2,7 +2,7 @@ import { dropStepPartitions } from '../db/dropPartitions.ts';
 import { removeOldExecutions } from '../db/queries/automations/executions.ts';
 import { removeOldReceipts } from '../db/queries/channels/deliveries.ts';
 import { markSilent } from '../db/queries/channels/health.ts';
-import { removeSettledInbound } from '../db/queries/channels/inboundMessages.ts';
+import { findSettledInbound, removeSettledInbound } from '../db/queries/channels/inboundMessages.ts';
 import { endPassedPauses, findNextPauseEnd } from '../db/queries/conversations/pause.ts';
 import { addStepPartitions, findOldStepPartitions } from '../db/queries/turns/stepPartitions.ts';
 import { removeExcessKeys, removeExpiredKeys } from '../db/queries/workspaces/idempotencyKeys.ts';
@@ -90,13 +90,26 @@ export const forgetReceipts: Upkeep = {
 /** Messages that were received over a channel are known for so many days after they were settled: longer than any provider sends them again. */
 const INBOUND_DAYS = 30;
 
-/** Removes what was received over channels and settled long ago. Failed messages can be replayed until then. */
-export const forgetInbound: Upkeep = {
-  name: 'forget-inbound',
-  intervalMs: 60 * 60_000,
-  run: ({ database, clock }) =>
-    removeSettledInbound(database.system, new Date(clock.now().getTime() - INBOUND_DAYS * DAY_MS)),
-};
+/** Messages that one round removes. */
+const INBOUND_AT_ONCE = 500;
+
+/** Removes what was received over channels and settled long ago, with its files. Failed messages can be replayed until then. */
+export function forgetInbound(files: Pick<FileStore, 'delete'>): Upkeep {
+  return {
+    name: 'forget-inbound',
+    intervalMs: 60 * 60_000,
+    async run({ database: { system }, clock }) {
+      const before = new Date(clock.now().getTime() - INBOUND_DAYS * DAY_MS);
+      for (;;) {
+        const old = await findSettledInbound(system, before, INBOUND_AT_ONCE);
+        // The files first: a row that is left when the process dies is found again, and a file without a row never is.
+        for (const key of old.flatMap(({ keys }) => keys)) await files.delete(key);
+        if (old.length > 0) await removeSettledInbound(system, old, before);
+        if (old.length < INBOUND_AT_ONCE) return;
+      }
+    },
+  };
+}
 
 /** Removes executions of automations that ended more than `days` ago. */
 export function keepExecutions(days: number): Upkeep {
@@ -115,7 +128,7 @@ export const everyUpkeep = (steps: StepsKept, executionDays: number, files: File
   endPauses,
   markSilentConnections,
   forgetReceipts,
-  forgetInbound,
+  forgetInbound(files),
   keepSteps(steps),
   keepExecutions(executionDays),
 ];

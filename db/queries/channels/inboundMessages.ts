@@ -37,18 +37,26 @@ export async function insertReceived(
   return ignoredFor === null ? inserted.map(({ person_key }) => person_key) : [];
 }
 
-/** Rows that one statement removes. */
-const MAX_REMOVED_INBOUND = 1_000;
+/** Settled messages of all workspaces from before this time, oldest first, with the keys of their files: a message that failed still has some. */
+export async function findSettledInbound(
+  system: Kysely<DB>,
+  before: Date,
+  limit: number,
+): Promise<{ workspace_id: string; id: string; keys: string[] }[]> {
+  const { rows } = await sql<{ workspace_id: string; id: string; keys: string[] }>`
+    select workspace_id, id, array(select file ->> 'key' from jsonb_array_elements(coalesce(files, '[]')) file) as keys
+    from inbound_messages where settled_at < ${before} order by settled_at limit ${limit}`.execute(system);
+  return rows;
+}
 
-/** Removes the messages of all workspaces that were settled before this time. What became part of a conversation stays in it. */
-export async function removeSettledInbound(system: Kysely<DB>, before: Date): Promise<void> {
-  for (;;) {
-    const { numAffectedRows = 0n } = await sql`
-      delete from inbound_messages i using (
-        select workspace_id, id from inbound_messages
-        where settled_at < ${before} order by settled_at limit ${sql.lit(MAX_REMOVED_INBOUND)} for update skip locked
-      ) as old
-      where i.workspace_id = old.workspace_id and i.id = old.id`.execute(system);
-    if (numAffectedRows < BigInt(MAX_REMOVED_INBOUND)) return;
-  }
+/** Removes these messages, of all workspaces, if they are still settled. What became part of a conversation stays in it. */
+export async function removeSettledInbound(
+  system: Kysely<DB>,
+  messages: readonly { workspace_id: string; id: string }[],
+  before: Date,
+): Promise<void> {
+  await sql`
+    delete from inbound_messages i
+    using unnest(${messages.map((message) => message.workspace_id)}::uuid[], ${messages.map(({ id }) => id)}::uuid[]) as old (workspace_id, id)
+    where i.workspace_id = old.workspace_id and i.id = old.id and i.settled_at < ${before}`.execute(system);
 }

@@ -1,3 +1,8 @@
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { newId } from '../../../core/ids.ts';
+import { FileMissing } from '../../../integrations/storage/storage.ts';
 import { forgetInbound } from '../../../jobs/upkeep.ts';
 import { said, transcript } from '../../http/messages/turns.ts';
 import { messageEvent } from '../../support/channels/events.ts';
@@ -31,18 +36,42 @@ describe('a message of a person', () => {
     expect(here.server.requests).toHaveLength(1);
   });
 
+  const forget = () => forgetInbound(here.app.service.runtime.files).run(jobContextOf(here.app));
+
+  test('that failed is forgotten with its files', async () => {
+    const connection = await here.connect();
+    const { files } = here.app.service.runtime;
+    const key = `${connection.workspace_id}/inbound/one`;
+    const copy = join(tmpdir(), newId());
+    await files.put(key, Buffer.from('A picture.'));
+    await here.receive(connection, messageEvent('4915112347', { text: 'See.' }));
+    await here.app.workspace.db
+      .updateTable('inbound_messages')
+      .set({ status: 'failed', settled_at: here.clock.now(), files: JSON.stringify([{ key }]) })
+      .where('connection_id', '=', connection.id)
+      .execute();
+    await forget();
+    expect(await here.inbound(connection)).toHaveLength(1);
+    await expect(files.fetch(key, copy)).resolves.toBeUndefined();
+    here.clock.advance(31 * 86_400_000);
+    await forget();
+    expect(await here.inbound(connection)).toEqual([]);
+    await expect(files.fetch(key, copy)).rejects.toThrow(FileMissing);
+    await rm(copy, { force: true });
+  });
+
   test('is forgotten 30 days after it was answered; the conversation stays', async () => {
     const connection = await here.connect();
     await here.receive(connection, messageEvent('4915112346', { text: 'Hello?' }));
     await workInbox(here.app);
-    await forgetInbound.run(jobContextOf(here.app));
+    await forget();
     expect(await here.inbound(connection)).toHaveLength(1);
     here.clock.advance(31 * 86_400_000);
     await here.receive(
       connection,
       messageEvent('4915112346', { text: 'Still there?', sentAt: here.clock.now().toISOString() }),
     );
-    await forgetInbound.run(jobContextOf(here.app));
+    await forget();
     expect(await here.inbound(connection)).toMatchObject([{ status: 'received' }]);
     await workInbox(here.app);
     const [conversation] = await here.conversations(connection);
