@@ -24,7 +24,8 @@ export const everyJob: readonly Job<JobName>[] = [
 /** How many jobs of each pool run at a time in one process. Few of those that compute, so that requests get the cores. */
 export const poolPlaces = (backgroundTurns: number): Record<PoolName, number> => ({
   turns: backgroundTurns,
-  channels: 16,
+  // They wait, too: a tenant whose files are slow must leave places to others.
+  channels: backgroundTurns,
   reading: 2,
   slowReading: 1,
   embedding: 1,

@@ -1,3 +1,4 @@
+// Long because all that the page calls stands here, a few lines each.
 import express, { type Request, type Response, type Router } from 'express';
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
