@@ -13,6 +13,7 @@ create extension if not exists citus;
 select create_reference_table('workspaces');
 select create_reference_table('api_keys');
 select create_reference_table('public_addresses');
+select create_reference_table('hub_names');
 
 -- One after the other, since foreign keys need their target distributed first. All rows of a workspace are on one node.
 select create_distributed_table('agents', 'workspace_id', shard_count => 32);
@@ -25,6 +26,19 @@ select create_distributed_table('memories', 'workspace_id', colocate_with => 'ag
 select create_distributed_table('channel_connections', 'workspace_id', colocate_with => 'agents');
 select create_distributed_table('end_users', 'workspace_id', colocate_with => 'agents');
 select create_distributed_table('channel_identities', 'workspace_id', colocate_with => 'agents');
+select create_distributed_table('hub_packages', 'workspace_id', colocate_with => 'agents');
+select create_distributed_table('external_links', 'workspace_id', colocate_with => 'agents');
+select create_distributed_table('credit_packages', 'workspace_id', colocate_with => 'agents');
+select create_distributed_table('hub_package_agents', 'workspace_id', colocate_with => 'agents');
+select create_distributed_table('hub_package_links', 'workspace_id', colocate_with => 'agents');
+select create_distributed_table('plans', 'workspace_id', colocate_with => 'agents');
+select create_distributed_table('hubs', 'workspace_id', colocate_with => 'agents');
+select create_distributed_table('coupons', 'workspace_id', colocate_with => 'agents');
+select create_distributed_table('coupon_plans', 'workspace_id', colocate_with => 'agents');
+select create_distributed_table('clients', 'workspace_id', colocate_with => 'agents');
+select create_distributed_table('client_users', 'workspace_id', colocate_with => 'agents');
+select create_distributed_table('client_invitations', 'workspace_id', colocate_with => 'agents');
+select create_distributed_table('client_tokens', 'workspace_id', colocate_with => 'agents');
 select create_distributed_table('conversations', 'workspace_id', colocate_with => 'agents');
 select create_distributed_table('messages', 'workspace_id', colocate_with => 'agents');
 select create_distributed_table('turns', 'workspace_id', colocate_with => 'agents');
@@ -49,6 +63,15 @@ select create_distributed_table('knowledge_passages', 'workspace_id', colocate_w
 select create_distributed_table('knowledge_words', 'workspace_id', colocate_with => 'agents');
 select create_distributed_table('knowledge_embeddings', 'workspace_id', colocate_with => 'agents');
 select create_distributed_table('knowledge_vectors', 'workspace_id', colocate_with => 'agents');
+select create_distributed_table('credit_accounts', 'workspace_id', colocate_with => 'agents');
+select create_distributed_table('credit_lots', 'workspace_id', colocate_with => 'agents');
+select create_distributed_table('credit_entries', 'workspace_id', colocate_with => 'agents');
+select create_distributed_table('budgets', 'workspace_id', colocate_with => 'agents');
+select create_distributed_table('credit_reservations', 'workspace_id', colocate_with => 'agents');
+select create_distributed_table('checkouts', 'workspace_id', colocate_with => 'agents');
+select create_distributed_table('payment_events', 'workspace_id', colocate_with => 'agents');
+select create_distributed_table('payment_intents', 'workspace_id', colocate_with => 'agents');
+select create_distributed_table('mails', 'workspace_id', colocate_with => 'agents');
 select create_distributed_table('idempotency_keys', 'workspace_id', colocate_with => 'agents');
 select create_distributed_table('operation_usage', 'workspace_id', colocate_with => 'agents');
 select create_distributed_table('workspace_revisions', 'workspace_id', colocate_with => 'agents');

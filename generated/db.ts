@@ -331,6 +331,19 @@ export interface Automations {
   workspace_id: string;
 }
 
+export interface Budgets {
+  amount: Numeric;
+  created_at: Generated<Timestamp>;
+  id: string;
+  period_start: Timestamp;
+  reserved: Generated<Numeric>;
+  scope: string;
+  target: string;
+  unit: string;
+  used: Generated<Numeric>;
+  workspace_id: string;
+}
+
 export interface ChannelConnections {
   agent_id: string;
   channel_type: "whatsapp" | "z_api" | "web_chat";
@@ -402,9 +415,94 @@ export interface ChatUsage {
   workspace_id: string;
 }
 
+export interface Checkouts {
+  client_id: string | null;
+  completed_at: Timestamp | null;
+  coupon_id: string | null;
+  created_at: Generated<Timestamp>;
+  email: string;
+  expires_at: Timestamp;
+  id: string;
+  kind: string;
+  name: string;
+  plan_id: string;
+  provider_session_id: string | null;
+  status: Generated<string>;
+  workspace_id: string;
+  workspace_name: string;
+}
+
+export interface ClientInvitations {
+  accepted_at: Timestamp | null;
+  client_id: string;
+  created_at: Generated<Timestamp>;
+  expires_at: Timestamp;
+  id: string;
+  user_id: string;
+  workspace_id: string;
+}
+
+export interface Clients {
+  /**
+   * From when whole months are counted: 31 January gives 28 February, and 31 March after it
+   */
+  billing_anchor: Timestamp | null;
+  coupon_ends_at: Timestamp | null;
+  coupon_id: string | null;
+  created_at: Generated<Timestamp>;
+  deleted_at: Timestamp | null;
+  id: string;
+  name: string;
+  /**
+   * When included credits are granted again; null = they are not
+   */
+  next_credit_renewal_at: Timestamp | null;
+  pending_plan_at: Timestamp | null;
+  pending_plan_id: string | null;
+  period_end: Timestamp | null;
+  period_start: Timestamp | null;
+  plan_id: string | null;
+  provider_customer_id: string | null;
+  provider_subscription_id: string | null;
+  status: string;
+  suspended_at: Timestamp | null;
+  suspension_code: string | null;
+  suspension_reason: string | null;
+  updated_at: Generated<Timestamp>;
+  workspace_id: string;
+}
+
+export interface ClientTokens {
+  created_at: Generated<Timestamp>;
+  expires_at: Timestamp;
+  kind: string;
+  token_hash: Buffer;
+  user_id: string;
+  workspace_id: string;
+}
+
+export interface ClientUsers {
+  client_id: string;
+  created_at: Generated<Timestamp>;
+  deleted_at: Timestamp | null;
+  email: string;
+  id: string;
+  last_seen_at: Timestamp | null;
+  name: string;
+  onboarded_at: Timestamp | null;
+  role: string;
+  updated_at: Generated<Timestamp>;
+  workspace_id: string;
+}
+
 export interface Conversations {
   agent_id: string;
   channel: Generated<"api" | "web_chat" | "whatsapp" | "z_api">;
+  /**
+   * The client that pays for its messages; null = nobody does
+   */
+  client_id: string | null;
+  client_user_id: string | null;
   /**
    * The channel connection over which it is held; null for the API
    */
@@ -449,6 +547,118 @@ export interface Conversations {
    * Lease: the turn that answers now, in whichever replica; null = free. Turns of one conversation run one after the other
    */
   turn_id: string | null;
+  workspace_id: string;
+}
+
+export interface CouponPlans {
+  coupon_id: string;
+  place: number;
+  plan_id: string;
+  workspace_id: string;
+}
+
+export interface Coupons {
+  active: Generated<boolean>;
+  code: string;
+  created_at: Generated<Timestamp>;
+  currency: string | null;
+  deleted_at: Timestamp | null;
+  discount_type: string;
+  discount_value: number;
+  duration: string;
+  duration_months: number | null;
+  id: string;
+  max_uses: number | null;
+  name: string | null;
+  provider_coupon_id: string | null;
+  provider_promotion_code_id: string | null;
+  scope: string;
+  /**
+   * Redemptions that hold: those of checkouts under way and of completed ones
+   */
+  times_used: Generated<number>;
+  updated_at: Generated<Timestamp>;
+  valid_from: Timestamp;
+  valid_until: Timestamp | null;
+  workspace_id: string;
+}
+
+export interface CreditAccounts {
+  client_id: string;
+  /**
+   * What is left of the lots that were bought; negative after a refund of used ones
+   */
+  extra: Generated<number>;
+  /**
+   * What is left of the lots of a plan, a package and a grant
+   */
+  included: Generated<number>;
+  is_unlimited: Generated<boolean>;
+  may_use_extra: Generated<boolean>;
+  reserved: Generated<number>;
+  used_this_period: Generated<number>;
+  workspace_id: string;
+}
+
+export interface CreditEntries {
+  amount: number;
+  client_id: string;
+  created_at: Generated<Timestamp>;
+  id: string;
+  /**
+   * What caused it (a turn, an event of the payment provider, a renewal period): the same cause adds nothing twice
+   */
+  key: string;
+  kind: string;
+  lot_id: string;
+  message_id: string | null;
+  note: string | null;
+  turn_id: string | null;
+  workspace_id: string;
+}
+
+export interface CreditLots {
+  amount: number;
+  client_id: string;
+  closed_at: Timestamp | null;
+  expires_at: Timestamp | null;
+  granted_at: Timestamp;
+  id: string;
+  /**
+   * Of lots that expire at the same time, the one with the lowest is used first: granted before paid
+   */
+  priority: number;
+  remaining: number;
+  source: string;
+  workspace_id: string;
+}
+
+export interface CreditPackages {
+  created_at: Generated<Timestamp>;
+  credit_value_cents: number;
+  credits_amount: number;
+  deleted_at: Timestamp | null;
+  /**
+   * Bonus on top of credits_amount
+   */
+  extra_credits_amount: number | null;
+  id: string;
+  name: string;
+  /**
+   * Months after which the credits are granted again; null = they are granted once
+   */
+  renewal_interval_months: number | null;
+  updated_at: Generated<Timestamp>;
+  workspace_id: string;
+}
+
+export interface CreditReservations {
+  budgets: Generated<Json>;
+  client_id: string | null;
+  conversation_id: string;
+  created_at: Generated<Timestamp>;
+  credits: Generated<number>;
+  turn_id: string;
   workspace_id: string;
 }
 
@@ -503,6 +713,17 @@ export interface EndUsers {
   external_user_id: string;
   id: string;
   name: string | null;
+  workspace_id: string;
+}
+
+export interface ExternalLinks {
+  created_at: Generated<Timestamp>;
+  deleted_at: Timestamp | null;
+  display_order: number;
+  id: string;
+  title: string;
+  updated_at: Generated<Timestamp>;
+  url: string;
   workspace_id: string;
 }
 
@@ -572,6 +793,95 @@ export interface HttpTools {
    */
   secrets: Buffer | null;
   tool_type: "HTTP_REQUEST" | "DATABASE_QUERY" | "INTERNAL_VARIABLE" | "CUSTOM_INTEGRATION";
+  updated_at: Generated<Timestamp>;
+  workspace_id: string;
+}
+
+export interface HubNames {
+  created_at: Generated<Timestamp>;
+  kind: string;
+  name: string;
+  /**
+   * When its hub gave it up: it leads nowhere, and no other hub gets it for 30 days
+   */
+  released_at: Timestamp | null;
+  /**
+   * What the TXT record of a custom domain must say
+   */
+  token: string | null;
+  /**
+   * Since when requests for a custom domain are answered; null until its TXT record was seen, and for subdomains
+   */
+  verified_at: Timestamp | null;
+  workspace_id: string;
+}
+
+export interface HubPackageAgents {
+  agent_id: string;
+  package_id: string;
+  place: number;
+  workspace_id: string;
+}
+
+export interface HubPackageLinks {
+  link_id: string;
+  package_id: string;
+  place: number;
+  workspace_id: string;
+}
+
+export interface HubPackages {
+  created_at: Generated<Timestamp>;
+  id: string;
+  name: string;
+  pages: string[];
+  section_ordering: Json;
+  workspace_id: string;
+}
+
+export interface Hubs {
+  access_type: Generated<string>;
+  application_fee_percent: Numeric | null;
+  branding_synced_at: Timestamp | null;
+  created_at: Generated<Timestamp>;
+  default_plan_id: string | null;
+  description: string | null;
+  id: string;
+  /**
+   * BCP 47 tag: how prices and dates are written for its visitors
+   */
+  locale: Generated<string>;
+  logo_banner_key: string | null;
+  logo_email_key: string | null;
+  /**
+   * Key in the file store; null = no such logo
+   */
+  logo_horizontal_key: string | null;
+  logo_icon_key: string | null;
+  name: string;
+  payment_account: string | null;
+  /**
+   * invoice: no payment provider. account: the connected account of the hub. own: the account of the installation
+   */
+  payment_mode: Generated<string>;
+  pricing_widget_color: string | null;
+  primary_color: string | null;
+  secondary_color: string | null;
+  self_service_enabled: Generated<boolean>;
+  /**
+   * As in hub_names, which says whose it is
+   */
+  subdomain: string | null;
+  support_channel_type: string | null;
+  support_channel_value: string | null;
+  support_email: string | null;
+  support_whatsapp_message: string | null;
+  theme: Generated<string>;
+  /**
+   * Days of a trial; null = the hub offers none
+   */
+  trial_days: number | null;
+  trial_plan_id: string | null;
   updated_at: Generated<Timestamp>;
   workspace_id: string;
 }
@@ -746,6 +1056,28 @@ export interface LiveReplies {
   written_at: Generated<Timestamp>;
 }
 
+export interface Mails {
+  attempts: Generated<number>;
+  /**
+   * Sealed JSON object of its data, since links are secrets; null once it was sent or has failed for good
+   */
+  content: Buffer | null;
+  created_at: Generated<Timestamp>;
+  due_at: Generated<Timestamp>;
+  error_message: string | null;
+  id: string;
+  /**
+   * What it tells of: the same is never sent twice
+   */
+  key: string;
+  kind: string;
+  recipient: string;
+  recipient_name: string | null;
+  settled_at: Timestamp | null;
+  status: Generated<string>;
+  workspace_id: string;
+}
+
 export interface Memories {
   agent_id: string;
   created_at: Generated<Timestamp>;
@@ -824,6 +1156,67 @@ export interface NativeConnections {
 export interface OperationUsage {
   month: string;
   operations: Generated<number>;
+  workspace_id: string;
+}
+
+export interface PaymentEvents {
+  attempts: Generated<number>;
+  created_at: Timestamp;
+  due_at: Generated<Timestamp>;
+  error_message: string | null;
+  id: string;
+  payload: Json;
+  received_at: Generated<Timestamp>;
+  settled_at: Timestamp | null;
+  status: Generated<string>;
+  type: string;
+  workspace_id: string;
+}
+
+export interface PaymentIntents {
+  created_at: Generated<Timestamp>;
+  id: string;
+  kind: string;
+  provider_ids: Generated<Json>;
+  status: Generated<string>;
+  subject_id: string;
+  workspace_id: string;
+}
+
+export interface Plans {
+  billing_interval_months: number;
+  billing_type: string;
+  created_at: Generated<Timestamp>;
+  credit_package_id: string | null;
+  currency: string;
+  deleted_at: Timestamp | null;
+  description: string | null;
+  extra_credits_enabled: Generated<boolean>;
+  extra_credits_price_cents: number | null;
+  hub_package_id: string;
+  id: string;
+  name: string;
+  /**
+   * In the smallest unit of the currency
+   */
+  price_cents: number;
+  provider_payment_link_id: string | null;
+  provider_payment_link_url: string | null;
+  provider_price_id: string | null;
+  /**
+   * Its counterpart at the payment provider; null = it has none
+   */
+  provider_product_id: string | null;
+  seats_included: number;
+  status: Generated<string>;
+  unlimited_credits: Generated<boolean>;
+  updated_at: Generated<Timestamp>;
+  visible: Generated<boolean>;
+  widget_cta_text: string | null;
+  widget_description: string | null;
+  widget_features: Generated<Json>;
+  widget_highlighted: Generated<boolean>;
+  widget_title: string | null;
   workspace_id: string;
 }
 
@@ -1029,16 +1422,35 @@ export interface DB {
   approvals: Approvals;
   automation_executions: AutomationExecutions;
   automations: Automations;
+  budgets: Budgets;
   channel_connections: ChannelConnections;
   channel_identities: ChannelIdentities;
   chat_files: ChatFiles;
   chat_usage: ChatUsage;
+  checkouts: Checkouts;
+  client_invitations: ClientInvitations;
+  client_tokens: ClientTokens;
+  client_users: ClientUsers;
+  clients: Clients;
   conversations: Conversations;
+  coupon_plans: CouponPlans;
+  coupons: Coupons;
+  credit_accounts: CreditAccounts;
+  credit_entries: CreditEntries;
+  credit_lots: CreditLots;
+  credit_packages: CreditPackages;
+  credit_reservations: CreditReservations;
   deliveries: Deliveries;
   early_receipts: EarlyReceipts;
   end_users: EndUsers;
+  external_links: ExternalLinks;
   external_mcps: ExternalMcps;
   http_tools: HttpTools;
+  hub_names: HubNames;
+  hub_package_agents: HubPackageAgents;
+  hub_package_links: HubPackageLinks;
+  hub_packages: HubPackages;
+  hubs: Hubs;
   idempotency_keys: IdempotencyKeys;
   inbound_messages: InboundMessages;
   knowledge_embeddings: KnowledgeEmbeddings;
@@ -1047,10 +1459,14 @@ export interface DB {
   knowledge_vectors: KnowledgeVectors;
   knowledge_words: KnowledgeWords;
   live_replies: LiveReplies;
+  mails: Mails;
   memories: Memories;
   messages: Messages;
   native_connections: NativeConnections;
   operation_usage: OperationUsage;
+  payment_events: PaymentEvents;
+  payment_intents: PaymentIntents;
+  plans: Plans;
   public_addresses: PublicAddresses;
   skill_files: SkillFiles;
   skills: Skills;

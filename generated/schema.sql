@@ -397,6 +397,33 @@ create policy own_workspace on automations as permissive for all to guildhall_ap
   using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
   with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
 
+create table budgets (
+  workspace_id uuid not null,
+  id uuid not null,
+  scope text not null,
+  target text not null,
+  unit text not null,
+  amount numeric(20,10) not null,
+  period_start timestamp(3) with time zone not null,
+  used numeric(20,10) not null default 0,
+  reserved numeric(20,10) not null default 0,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint budgets_pkey PRIMARY KEY (workspace_id, id),
+  constraint budgets_amount_check CHECK (amount >= 0::numeric),
+  constraint budgets_reserved_check CHECK (reserved >= 0::numeric),
+  constraint budgets_scope_check CHECK (scope = ANY (ARRAY['workspace'::text, 'agent'::text, 'client'::text, 'end_user'::text])),
+  constraint budgets_target_check CHECK (char_length(target) >= 1 AND char_length(target) <= 300),
+  constraint budgets_unit_check CHECK (unit = ANY (ARRAY['operations'::text, 'usd'::text]))
+);
+CREATE UNIQUE INDEX budgets_scope_key ON public.budgets USING btree (workspace_id, scope, target, unit);
+alter table budgets enable and force row level security;
+create policy every_workspace on budgets as permissive for all to guildhall_system
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
+create policy own_workspace on budgets as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+
 create table channel_connections (
   workspace_id uuid not null,
   id uuid not null,
@@ -505,6 +532,164 @@ create policy own_workspace on chat_usage as permissive for all to guildhall_app
   using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
   with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
 
+create table checkouts (
+  workspace_id uuid not null,
+  id uuid not null,
+  plan_id uuid not null,
+  client_id uuid,
+  coupon_id uuid,
+  kind text not null,
+  email text not null,
+  name text not null,
+  workspace_name text not null,
+  status text not null default 'open'::text,
+  provider_session_id text,
+  created_at timestamp(3) with time zone not null default now(),
+  expires_at timestamp(3) with time zone not null,
+  completed_at timestamp(3) with time zone,
+  constraint checkouts_pkey PRIMARY KEY (workspace_id, id),
+  constraint checkouts_client_fkey FOREIGN KEY (workspace_id, client_id) REFERENCES clients(workspace_id, id),
+  constraint checkouts_coupon_fkey FOREIGN KEY (workspace_id, coupon_id) REFERENCES coupons(workspace_id, id),
+  constraint checkouts_plan_fkey FOREIGN KEY (workspace_id, plan_id) REFERENCES plans(workspace_id, id),
+  constraint checkouts_email_check CHECK (char_length(email) >= 3 AND char_length(email) <= 320),
+  constraint checkouts_kind_check CHECK (kind = ANY (ARRAY['plan'::text, 'extra_credits'::text])),
+  constraint checkouts_name_check CHECK (char_length(name) >= 1 AND char_length(name) <= 255),
+  constraint checkouts_status_check CHECK (status = ANY (ARRAY['open'::text, 'completed'::text, 'expired'::text, 'invoice'::text])),
+  constraint checkouts_workspace_name_check CHECK (char_length(workspace_name) >= 1 AND char_length(workspace_name) <= 150)
+);
+CREATE INDEX checkouts_client ON public.checkouts USING btree (workspace_id, client_id) WHERE (client_id IS NOT NULL);
+CREATE INDEX checkouts_coupon ON public.checkouts USING btree (workspace_id, coupon_id) WHERE (coupon_id IS NOT NULL);
+CREATE INDEX checkouts_open ON public.checkouts USING btree (expires_at) WHERE (status = 'open'::text);
+CREATE INDEX checkouts_plan ON public.checkouts USING btree (workspace_id, plan_id);
+CREATE UNIQUE INDEX checkouts_session_key ON public.checkouts USING btree (workspace_id, provider_session_id) WHERE (provider_session_id IS NOT NULL);
+alter table checkouts enable and force row level security;
+create policy every_workspace on checkouts as permissive for all to guildhall_system
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
+create policy own_workspace on checkouts as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+
+create table client_invitations (
+  workspace_id uuid not null,
+  id uuid not null,
+  client_id uuid not null,
+  user_id uuid not null,
+  created_at timestamp(3) with time zone not null default now(),
+  expires_at timestamp(3) with time zone not null,
+  accepted_at timestamp(3) with time zone,
+  constraint client_invitations_pkey PRIMARY KEY (workspace_id, id),
+  constraint client_invitations_client_fkey FOREIGN KEY (workspace_id, client_id) REFERENCES clients(workspace_id, id) ON DELETE CASCADE,
+  constraint client_invitations_user_fkey FOREIGN KEY (workspace_id, user_id) REFERENCES client_users(workspace_id, id) ON DELETE CASCADE
+);
+CREATE INDEX client_invitations_client ON public.client_invitations USING btree (workspace_id, client_id);
+CREATE UNIQUE INDEX client_invitations_user_key ON public.client_invitations USING btree (workspace_id, user_id);
+alter table client_invitations enable and force row level security;
+create policy every_workspace on client_invitations as permissive for all to guildhall_system
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
+create policy own_workspace on client_invitations as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+
+create table client_tokens (
+  workspace_id uuid not null,
+  token_hash bytea not null,
+  user_id uuid not null,
+  kind text not null,
+  created_at timestamp(3) with time zone not null default now(),
+  expires_at timestamp(3) with time zone not null,
+  constraint client_tokens_pkey PRIMARY KEY (workspace_id, token_hash),
+  constraint client_tokens_user_fkey FOREIGN KEY (workspace_id, user_id) REFERENCES client_users(workspace_id, id) ON DELETE CASCADE,
+  constraint client_tokens_kind_check CHECK (kind = ANY (ARRAY['invitation'::text, 'sign_in'::text, 'session'::text])),
+  constraint client_tokens_token_hash_check CHECK (octet_length(token_hash) = 32)
+);
+CREATE INDEX client_tokens_expired ON public.client_tokens USING btree (expires_at);
+CREATE INDEX client_tokens_user ON public.client_tokens USING btree (workspace_id, user_id, kind);
+alter table client_tokens enable and force row level security;
+create policy every_workspace on client_tokens as permissive for all to guildhall_system
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
+create policy own_workspace on client_tokens as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+
+create table client_users (
+  workspace_id uuid not null,
+  id uuid not null,
+  client_id uuid not null,
+  email text not null,
+  name text not null,
+  role text not null,
+  onboarded_at timestamp(3) with time zone,
+  last_seen_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  deleted_at timestamp(3) with time zone,
+  constraint client_users_pkey PRIMARY KEY (workspace_id, id),
+  constraint client_users_client_fkey FOREIGN KEY (workspace_id, client_id) REFERENCES clients(workspace_id, id) ON DELETE CASCADE,
+  constraint client_users_email_check CHECK (char_length(email) >= 3 AND char_length(email) <= 320),
+  constraint client_users_name_check CHECK (char_length(name) >= 1 AND char_length(name) <= 255),
+  constraint client_users_role_check CHECK (role = ANY (ARRAY['admin'::text, 'member'::text, 'editor'::text, 'viewer'::text]))
+);
+CREATE UNIQUE INDEX client_users_email_key ON public.client_users USING btree (workspace_id, client_id, lower(email)) WHERE (deleted_at IS NULL);
+CREATE INDEX client_users_sign_in ON public.client_users USING btree (workspace_id, lower(email)) WHERE (deleted_at IS NULL);
+alter table client_users enable and force row level security;
+create policy every_workspace on client_users as permissive for all to guildhall_system
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
+create policy own_workspace on client_users as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+
+create table clients (
+  workspace_id uuid not null,
+  id uuid not null,
+  name text not null,
+  status text not null,
+  plan_id uuid,
+  period_start timestamp(3) with time zone,
+  period_end timestamp(3) with time zone,
+  billing_anchor timestamp(3) with time zone,
+  next_credit_renewal_at timestamp(3) with time zone,
+  pending_plan_id uuid,
+  pending_plan_at timestamp(3) with time zone,
+  coupon_id uuid,
+  coupon_ends_at timestamp(3) with time zone,
+  suspension_code text,
+  suspension_reason text,
+  suspended_at timestamp(3) with time zone,
+  provider_customer_id text,
+  provider_subscription_id text,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  deleted_at timestamp(3) with time zone,
+  constraint clients_pkey PRIMARY KEY (workspace_id, id),
+  constraint clients_coupon_fkey FOREIGN KEY (workspace_id, coupon_id) REFERENCES coupons(workspace_id, id),
+  constraint clients_pending_plan_fkey FOREIGN KEY (workspace_id, pending_plan_id) REFERENCES plans(workspace_id, id),
+  constraint clients_plan_fkey FOREIGN KEY (workspace_id, plan_id) REFERENCES plans(workspace_id, id),
+  constraint clients_name_check CHECK (char_length(name) >= 1 AND char_length(name) <= 150),
+  constraint clients_pending_plan CHECK ((pending_plan_id IS NULL) = (pending_plan_at IS NULL)),
+  constraint clients_period CHECK (period_end > period_start),
+  constraint clients_status_check CHECK (status = ANY (ARRAY['active'::text, 'past_due'::text, 'canceled'::text, 'trialing'::text, 'pending_onboarding'::text, 'suspended'::text])),
+  constraint clients_suspension_code_check CHECK (suspension_code = ANY (ARRAY['customer_request'::text, 'payment_failed'::text, 'switching_provider'::text, 'not_needed'::text, 'price'::text, 'feature_missing'::text, 'other'::text])),
+  constraint clients_suspension_reason_check CHECK (char_length(suspension_reason) <= 500)
+);
+CREATE INDEX clients_coupon ON public.clients USING btree (workspace_id, coupon_id) WHERE (coupon_id IS NOT NULL);
+CREATE INDEX clients_list ON public.clients USING btree (workspace_id, created_at DESC, id DESC) WHERE (deleted_at IS NULL);
+CREATE UNIQUE INDEX clients_name_key ON public.clients USING btree (workspace_id, lower(name)) WHERE (deleted_at IS NULL);
+CREATE INDEX clients_pending_plan ON public.clients USING btree (workspace_id, pending_plan_id) WHERE (pending_plan_id IS NOT NULL);
+CREATE INDEX clients_plan ON public.clients USING btree (workspace_id, plan_id) WHERE (plan_id IS NOT NULL);
+CREATE INDEX clients_renewal_due ON public.clients USING btree (LEAST(period_end, next_credit_renewal_at, pending_plan_at)) WHERE ((deleted_at IS NULL) AND (status = ANY (ARRAY['active'::text, 'trialing'::text, 'past_due'::text, 'suspended'::text])));
+CREATE UNIQUE INDEX clients_subscription_key ON public.clients USING btree (workspace_id, provider_subscription_id) WHERE (provider_subscription_id IS NOT NULL);
+alter table clients enable and force row level security;
+create policy every_workspace on clients as permissive for all to guildhall_system
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
+create policy own_workspace on clients as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+
 create table conversations (
   workspace_id uuid not null,
   id uuid not null,
@@ -532,8 +717,12 @@ create table conversations (
   paused_by text,
   paused_until timestamp(3) with time zone,
   last_inbound_at timestamp(3) with time zone,
+  client_id uuid,
+  client_user_id uuid,
   constraint conversations_pkey PRIMARY KEY (workspace_id, id),
   constraint conversations_agent_fkey FOREIGN KEY (workspace_id, agent_id) REFERENCES agents(workspace_id, id) ON DELETE CASCADE,
+  constraint conversations_client_fkey FOREIGN KEY (workspace_id, client_id) REFERENCES clients(workspace_id, id),
+  constraint conversations_client_user_fkey FOREIGN KEY (workspace_id, client_user_id) REFERENCES client_users(workspace_id, id),
   constraint conversations_connection_fkey FOREIGN KEY (workspace_id, connection_id) REFERENCES channel_connections(workspace_id, id),
   constraint conversations_end_user_fkey FOREIGN KEY (workspace_id, end_user_id) REFERENCES end_users(workspace_id, id),
   constraint conversations_channel_check CHECK (channel = ANY (ARRAY['api'::text, 'web_chat'::text, 'whatsapp'::text, 'z_api'::text])),
@@ -550,6 +739,8 @@ CREATE INDEX conversations_held ON public.conversations USING btree (workspace_i
 CREATE INDEX conversations_last_message ON public.conversations USING btree (workspace_id, last_message_at DESC) WHERE (deleted_at IS NULL);
 CREATE INDEX conversations_list ON public.conversations USING btree (workspace_id, started_at DESC, id DESC) WHERE (deleted_at IS NULL);
 CREATE INDEX conversations_of_agent ON public.conversations USING btree (workspace_id, agent_id, started_at DESC, id DESC) WHERE (deleted_at IS NULL);
+CREATE INDEX conversations_of_client ON public.conversations USING btree (workspace_id, client_id) INCLUDE (cost_usd) WHERE (client_id IS NOT NULL);
+CREATE INDEX conversations_of_client_user ON public.conversations USING btree (workspace_id, client_user_id) WHERE (client_user_id IS NOT NULL);
 CREATE INDEX conversations_of_end_user ON public.conversations USING btree (workspace_id, end_user_id) WHERE (end_user_id IS NOT NULL);
 CREATE INDEX conversations_of_user ON public.conversations USING btree (workspace_id, external_user_id, started_at DESC, id DESC) WHERE (deleted_at IS NULL);
 CREATE INDEX conversations_open_of_connection ON public.conversations USING btree (workspace_id, connection_id) WHERE ((connection_id IS NOT NULL) AND (NOT is_ended));
@@ -559,6 +750,198 @@ create policy every_workspace on conversations as permissive for all to guildhal
   using (sees_every_workspace())
   with check (sees_every_workspace());
 create policy own_workspace on conversations as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+
+create table coupon_plans (
+  workspace_id uuid not null,
+  coupon_id uuid not null,
+  plan_id uuid not null,
+  place integer not null,
+  constraint coupon_plans_pkey PRIMARY KEY (workspace_id, coupon_id, plan_id),
+  constraint coupon_plans_coupon_fkey FOREIGN KEY (workspace_id, coupon_id) REFERENCES coupons(workspace_id, id) ON DELETE CASCADE,
+  constraint coupon_plans_plan_fkey FOREIGN KEY (workspace_id, plan_id) REFERENCES plans(workspace_id, id) ON DELETE CASCADE
+);
+CREATE INDEX coupon_plans_plan ON public.coupon_plans USING btree (workspace_id, plan_id);
+alter table coupon_plans enable and force row level security;
+create policy every_workspace on coupon_plans as permissive for all to guildhall_system
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
+create policy own_workspace on coupon_plans as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+
+create table coupons (
+  workspace_id uuid not null,
+  id uuid not null,
+  code text not null,
+  name text,
+  active boolean not null default true,
+  discount_type text not null,
+  discount_value integer not null,
+  currency text,
+  duration text not null,
+  duration_months integer,
+  scope text not null,
+  max_uses integer,
+  times_used integer not null default 0,
+  valid_from timestamp(3) with time zone not null,
+  valid_until timestamp(3) with time zone,
+  provider_coupon_id text,
+  provider_promotion_code_id text,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  deleted_at timestamp(3) with time zone,
+  constraint coupons_pkey PRIMARY KEY (workspace_id, id),
+  constraint coupons_code_check CHECK (code ~ '^[A-Za-z0-9_]{3,50}$'::text),
+  constraint coupons_currency CHECK ((discount_type = 'fixed_amount'::text) = (currency IS NOT NULL)),
+  constraint coupons_currency_check CHECK (currency ~ '^[A-Z]{3}$'::text),
+  constraint coupons_discount_type_check CHECK (discount_type = ANY (ARRAY['percentage'::text, 'fixed_amount'::text])),
+  constraint coupons_discount_value_check CHECK (discount_value >= 1),
+  constraint coupons_duration CHECK ((duration = 'repeating'::text) = (duration_months IS NOT NULL)),
+  constraint coupons_duration_check CHECK (duration = ANY (ARRAY['once'::text, 'repeating'::text, 'forever'::text])),
+  constraint coupons_duration_months_check CHECK (duration_months >= 1 AND duration_months <= 36),
+  constraint coupons_max_uses_check CHECK (max_uses >= 1),
+  constraint coupons_name_check CHECK (char_length(name) <= 100),
+  constraint coupons_percentage CHECK (discount_type <> 'percentage'::text OR discount_value <= 100),
+  constraint coupons_scope_check CHECK (scope = ANY (ARRAY['hub'::text, 'plans'::text])),
+  constraint coupons_times_used_check CHECK (times_used >= 0),
+  constraint coupons_uses CHECK (times_used <= max_uses)
+);
+CREATE UNIQUE INDEX coupons_code_key ON public.coupons USING btree (workspace_id, lower(code)) WHERE (deleted_at IS NULL);
+CREATE INDEX coupons_list ON public.coupons USING btree (workspace_id, created_at DESC, id DESC) WHERE (deleted_at IS NULL);
+alter table coupons enable and force row level security;
+create policy every_workspace on coupons as permissive for all to guildhall_system
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
+create policy own_workspace on coupons as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+
+create table credit_accounts (
+  workspace_id uuid not null,
+  client_id uuid not null,
+  included bigint not null default 0,
+  extra bigint not null default 0,
+  reserved bigint not null default 0,
+  is_unlimited boolean not null default false,
+  may_use_extra boolean not null default false,
+  used_this_period bigint not null default 0,
+  constraint credit_accounts_pkey PRIMARY KEY (workspace_id, client_id),
+  constraint credit_accounts_client_fkey FOREIGN KEY (workspace_id, client_id) REFERENCES clients(workspace_id, id) ON DELETE CASCADE,
+  constraint credit_accounts_reserved_check CHECK (reserved >= 0)
+);
+alter table credit_accounts enable and force row level security;
+create policy every_workspace on credit_accounts as permissive for all to guildhall_system
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
+create policy own_workspace on credit_accounts as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+
+create table credit_entries (
+  workspace_id uuid not null,
+  id uuid not null,
+  client_id uuid not null,
+  lot_id uuid not null,
+  key text not null,
+  kind text not null,
+  amount bigint not null,
+  turn_id uuid,
+  message_id uuid,
+  note text,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint credit_entries_pkey PRIMARY KEY (workspace_id, id),
+  constraint credit_entries_client_fkey FOREIGN KEY (workspace_id, client_id) REFERENCES clients(workspace_id, id) ON DELETE CASCADE,
+  constraint credit_entries_lot_fkey FOREIGN KEY (workspace_id, lot_id) REFERENCES credit_lots(workspace_id, id) ON DELETE CASCADE,
+  constraint credit_entries_key_check CHECK (char_length(key) >= 1 AND char_length(key) <= 300),
+  constraint credit_entries_kind_check CHECK (kind = ANY (ARRAY['grant'::text, 'use'::text, 'expiry'::text, 'reversal'::text, 'correction'::text])),
+  constraint credit_entries_note_check CHECK (char_length(note) <= 500)
+);
+CREATE UNIQUE INDEX credit_entries_key ON public.credit_entries USING btree (workspace_id, client_id, key, lot_id);
+CREATE INDEX credit_entries_list ON public.credit_entries USING btree (workspace_id, client_id, created_at, id);
+CREATE INDEX credit_entries_lot ON public.credit_entries USING btree (workspace_id, lot_id);
+alter table credit_entries enable and force row level security;
+create policy every_workspace on credit_entries as permissive for all to guildhall_system
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
+create policy own_workspace on credit_entries as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+
+create table credit_lots (
+  workspace_id uuid not null,
+  id uuid not null,
+  client_id uuid not null,
+  source text not null,
+  amount bigint not null,
+  remaining bigint not null,
+  priority smallint not null,
+  granted_at timestamp(3) with time zone not null,
+  expires_at timestamp(3) with time zone,
+  closed_at timestamp(3) with time zone,
+  constraint credit_lots_pkey PRIMARY KEY (workspace_id, id),
+  constraint credit_lots_client_fkey FOREIGN KEY (workspace_id, client_id) REFERENCES clients(workspace_id, id) ON DELETE CASCADE,
+  constraint credit_lots_amount_check CHECK (amount >= 0),
+  constraint credit_lots_remaining CHECK (remaining <= amount),
+  constraint credit_lots_source_check CHECK (source = ANY (ARRAY['plan'::text, 'package'::text, 'extra'::text, 'grant'::text]))
+);
+CREATE INDEX credit_lots_expiring ON public.credit_lots USING btree (expires_at) WHERE ((closed_at IS NULL) AND (expires_at IS NOT NULL));
+CREATE INDEX credit_lots_open ON public.credit_lots USING btree (workspace_id, client_id, expires_at, priority) WHERE (closed_at IS NULL);
+alter table credit_lots enable and force row level security;
+create policy every_workspace on credit_lots as permissive for all to guildhall_system
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
+create policy own_workspace on credit_lots as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+
+create table credit_packages (
+  workspace_id uuid not null,
+  id uuid not null,
+  name text not null,
+  credit_value_cents integer not null,
+  credits_amount integer not null,
+  extra_credits_amount integer,
+  renewal_interval_months integer,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  deleted_at timestamp(3) with time zone,
+  constraint credit_packages_pkey PRIMARY KEY (workspace_id, id),
+  constraint credit_packages_credit_value_cents_check CHECK (credit_value_cents >= 1),
+  constraint credit_packages_credits_amount_check CHECK (credits_amount >= 1),
+  constraint credit_packages_extra_credits_amount_check CHECK (extra_credits_amount >= 1),
+  constraint credit_packages_name_check CHECK (char_length(name) >= 1 AND char_length(name) <= 100),
+  constraint credit_packages_renewal_interval_months_check CHECK (renewal_interval_months >= 1)
+);
+CREATE INDEX credit_packages_list ON public.credit_packages USING btree (workspace_id, created_at DESC, id DESC) WHERE (deleted_at IS NULL);
+CREATE UNIQUE INDEX credit_packages_name_key ON public.credit_packages USING btree (workspace_id, lower(name)) WHERE (deleted_at IS NULL);
+alter table credit_packages enable and force row level security;
+create policy every_workspace on credit_packages as permissive for all to guildhall_system
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
+create policy own_workspace on credit_packages as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+
+create table credit_reservations (
+  workspace_id uuid not null,
+  turn_id uuid not null,
+  conversation_id uuid not null,
+  client_id uuid,
+  credits bigint not null default 0,
+  budgets jsonb not null default '[]'::jsonb,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint credit_reservations_pkey PRIMARY KEY (workspace_id, turn_id),
+  constraint credit_reservations_budgets_check CHECK (jsonb_typeof(budgets) = 'array'::text),
+  constraint credit_reservations_credits_check CHECK (credits >= 0)
+);
+CREATE INDEX credit_reservations_old ON public.credit_reservations USING btree (created_at);
+alter table credit_reservations enable and force row level security;
+create policy every_workspace on credit_reservations as permissive for all to guildhall_system
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
+create policy own_workspace on credit_reservations as permissive for all to guildhall_app
   using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
   with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
 
@@ -647,6 +1030,29 @@ create policy own_workspace on end_users as permissive for all to guildhall_app
   using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
   with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
 
+create table external_links (
+  workspace_id uuid not null,
+  id uuid not null,
+  title text not null,
+  url text not null,
+  display_order integer not null,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  deleted_at timestamp(3) with time zone,
+  constraint external_links_pkey PRIMARY KEY (workspace_id, id),
+  constraint external_links_display_order_check CHECK (display_order >= 1),
+  constraint external_links_title_check CHECK (char_length(title) >= 1 AND char_length(title) <= 100),
+  constraint external_links_url_check CHECK (char_length(url) <= 2048)
+);
+CREATE UNIQUE INDEX external_links_title_key ON public.external_links USING btree (workspace_id, lower(title)) WHERE (deleted_at IS NULL);
+alter table external_links enable and force row level security;
+create policy every_workspace on external_links as permissive for all to guildhall_system
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
+create policy own_workspace on external_links as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+
 create table external_mcps (
   workspace_id uuid not null,
   id uuid not null,
@@ -721,6 +1127,148 @@ create policy every_workspace on http_tools as permissive for all to guildhall_s
   using (sees_every_workspace())
   with check (sees_every_workspace());
 create policy own_workspace on http_tools as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+
+create table hub_names (
+  name text not null,
+  workspace_id uuid not null,
+  kind text not null,
+  token text,
+  created_at timestamp(3) with time zone not null default now(),
+  verified_at timestamp(3) with time zone,
+  released_at timestamp(3) with time zone,
+  constraint hub_names_pkey PRIMARY KEY (name),
+  constraint hub_names_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint hub_names_kind_check CHECK (kind = ANY (ARRAY['subdomain'::text, 'domain'::text])),
+  constraint hub_names_name_check CHECK (char_length(name) >= 1 AND char_length(name) <= 253 AND name = lower(name)),
+  constraint hub_names_token CHECK ((kind = 'domain'::text) = (token IS NOT NULL)),
+  constraint hub_names_token_check CHECK (char_length(token) >= 1 AND char_length(token) <= 100)
+);
+CREATE INDEX hub_names_workspace ON public.hub_names USING btree (workspace_id);
+alter table hub_names enable and force row level security;
+create policy every_workspace on hub_names as permissive for all to guildhall_system
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
+create policy own_workspace on hub_names as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+
+create table hub_package_agents (
+  workspace_id uuid not null,
+  package_id uuid not null,
+  agent_id uuid not null,
+  place integer not null,
+  constraint hub_package_agents_pkey PRIMARY KEY (workspace_id, package_id, agent_id),
+  constraint hub_package_agents_agent_fkey FOREIGN KEY (workspace_id, agent_id) REFERENCES agents(workspace_id, id) ON DELETE CASCADE,
+  constraint hub_package_agents_package_fkey FOREIGN KEY (workspace_id, package_id) REFERENCES hub_packages(workspace_id, id) ON DELETE CASCADE
+);
+CREATE INDEX hub_package_agents_agent ON public.hub_package_agents USING btree (workspace_id, agent_id);
+alter table hub_package_agents enable and force row level security;
+create policy every_workspace on hub_package_agents as permissive for all to guildhall_system
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
+create policy own_workspace on hub_package_agents as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+
+create table hub_package_links (
+  workspace_id uuid not null,
+  package_id uuid not null,
+  link_id uuid not null,
+  place integer not null,
+  constraint hub_package_links_pkey PRIMARY KEY (workspace_id, package_id, link_id),
+  constraint hub_package_links_link_fkey FOREIGN KEY (workspace_id, link_id) REFERENCES external_links(workspace_id, id) ON DELETE CASCADE,
+  constraint hub_package_links_package_fkey FOREIGN KEY (workspace_id, package_id) REFERENCES hub_packages(workspace_id, id) ON DELETE CASCADE
+);
+CREATE INDEX hub_package_links_link ON public.hub_package_links USING btree (workspace_id, link_id);
+alter table hub_package_links enable and force row level security;
+create policy every_workspace on hub_package_links as permissive for all to guildhall_system
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
+create policy own_workspace on hub_package_links as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+
+create table hub_packages (
+  workspace_id uuid not null,
+  id uuid not null,
+  name text not null,
+  pages text[] not null,
+  section_ordering jsonb not null,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint hub_packages_pkey PRIMARY KEY (workspace_id, id),
+  constraint hub_packages_pages_check CHECK (cardinality(pages) >= 1),
+  constraint hub_packages_section_ordering_check CHECK (jsonb_typeof(section_ordering) = 'array'::text)
+);
+alter table hub_packages enable and force row level security;
+create policy every_workspace on hub_packages as permissive for all to guildhall_system
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
+create policy own_workspace on hub_packages as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+
+create table hubs (
+  workspace_id uuid not null,
+  id uuid not null,
+  name text not null,
+  description text,
+  access_type text not null default 'private'::text,
+  self_service_enabled boolean not null default false,
+  default_plan_id uuid,
+  trial_plan_id uuid,
+  trial_days integer,
+  subdomain text,
+  locale text not null default 'en-US'::text,
+  theme text not null default 'light'::text,
+  primary_color text,
+  secondary_color text,
+  pricing_widget_color text,
+  logo_horizontal_key text,
+  logo_icon_key text,
+  logo_email_key text,
+  logo_banner_key text,
+  support_channel_type text,
+  support_channel_value text,
+  support_email text,
+  support_whatsapp_message text,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  payment_mode text not null default 'invoice'::text,
+  payment_account text,
+  application_fee_percent numeric(5,2),
+  branding_synced_at timestamp(3) with time zone,
+  constraint hubs_pkey PRIMARY KEY (workspace_id),
+  constraint hubs_default_plan_fkey FOREIGN KEY (workspace_id, default_plan_id) REFERENCES plans(workspace_id, id),
+  constraint hubs_trial_plan_fkey FOREIGN KEY (workspace_id, trial_plan_id) REFERENCES plans(workspace_id, id),
+  constraint hubs_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint hubs_access_type_check CHECK (access_type = ANY (ARRAY['public'::text, 'private'::text])),
+  constraint hubs_application_fee_percent_check CHECK (application_fee_percent >= 0::numeric AND application_fee_percent <= 100::numeric),
+  constraint hubs_description_check CHECK (char_length(description) <= 500),
+  constraint hubs_locale_check CHECK (char_length(locale) >= 2 AND char_length(locale) <= 35),
+  constraint hubs_name_check CHECK (char_length(name) >= 1 AND char_length(name) <= 200),
+  constraint hubs_payment_account CHECK ((payment_mode = 'account'::text) = (payment_account IS NOT NULL)),
+  constraint hubs_payment_account_check CHECK (char_length(payment_account) >= 1 AND char_length(payment_account) <= 100),
+  constraint hubs_payment_mode_check CHECK (payment_mode = ANY (ARRAY['invoice'::text, 'account'::text, 'own'::text])),
+  constraint hubs_pricing_widget_color_check CHECK (pricing_widget_color ~ '^#[0-9A-Fa-f]{6}$'::text),
+  constraint hubs_primary_color_check CHECK (primary_color ~ '^#[0-9A-Fa-f]{6}$'::text),
+  constraint hubs_secondary_color_check CHECK (secondary_color ~ '^#[0-9A-Fa-f]{6}$'::text),
+  constraint hubs_support_channel_type_check CHECK (support_channel_type = ANY (ARRAY['email'::text, 'whatsapp'::text, 'url'::text])),
+  constraint hubs_support_channel_value_check CHECK (char_length(support_channel_value) <= 500),
+  constraint hubs_support_email_check CHECK (char_length(support_email) <= 255),
+  constraint hubs_support_whatsapp_message_check CHECK (char_length(support_whatsapp_message) <= 500),
+  constraint hubs_theme_check CHECK (theme = ANY (ARRAY['light'::text, 'dark'::text])),
+  constraint hubs_trial CHECK ((trial_plan_id IS NULL) = (trial_days IS NULL)),
+  constraint hubs_trial_days_check CHECK (trial_days >= 1 AND trial_days <= 365)
+);
+CREATE INDEX hubs_default_plan ON public.hubs USING btree (workspace_id, default_plan_id) WHERE (default_plan_id IS NOT NULL);
+CREATE INDEX hubs_trial_plan ON public.hubs USING btree (workspace_id, trial_plan_id) WHERE (trial_plan_id IS NOT NULL);
+alter table hubs enable and force row level security;
+create policy every_workspace on hubs as permissive for all to guildhall_system
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
+create policy own_workspace on hubs as permissive for all to guildhall_app
   using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
   with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
 
@@ -933,6 +1481,37 @@ create policy own_workspace on live_replies as permissive for all to guildhall_a
   using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
   with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
 
+create table mails (
+  workspace_id uuid not null,
+  id uuid not null,
+  key text not null,
+  kind text not null,
+  recipient text not null,
+  recipient_name text,
+  content bytea,
+  status text not null default 'queued'::text,
+  attempts integer not null default 0,
+  due_at timestamp(3) with time zone not null default now(),
+  error_message text,
+  created_at timestamp(3) with time zone not null default now(),
+  settled_at timestamp(3) with time zone,
+  constraint mails_pkey PRIMARY KEY (workspace_id, id),
+  constraint mails_attempts_check CHECK (attempts >= 0),
+  constraint mails_key_check CHECK (char_length(key) >= 1 AND char_length(key) <= 300),
+  constraint mails_kind_check CHECK (kind = ANY (ARRAY['invitation'::text, 'sign_in'::text, 'invoice_request'::text])),
+  constraint mails_recipient_check CHECK (char_length(recipient) >= 3 AND char_length(recipient) <= 320),
+  constraint mails_status_check CHECK (status = ANY (ARRAY['queued'::text, 'sending'::text, 'sent'::text, 'failed'::text]))
+);
+CREATE INDEX mails_due ON public.mails USING btree (due_at) WHERE (status = ANY (ARRAY['queued'::text, 'sending'::text]));
+CREATE UNIQUE INDEX mails_key ON public.mails USING btree (workspace_id, key);
+alter table mails enable and force row level security;
+create policy every_workspace on mails as permissive for all to guildhall_system
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
+create policy own_workspace on mails as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+
 create table memories (
   workspace_id uuid not null,
   id uuid not null,
@@ -1045,6 +1624,113 @@ create policy own_workspace on operation_usage as permissive for all to guildhal
   using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
   with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
 
+create table payment_events (
+  workspace_id uuid not null,
+  id text not null,
+  type text not null,
+  payload jsonb not null,
+  status text not null default 'received'::text,
+  attempts integer not null default 0,
+  due_at timestamp(3) with time zone not null default now(),
+  error_message text,
+  created_at timestamp(3) with time zone not null,
+  received_at timestamp(3) with time zone not null default now(),
+  settled_at timestamp(3) with time zone,
+  constraint payment_events_pkey PRIMARY KEY (workspace_id, id),
+  constraint payment_events_attempts_check CHECK (attempts >= 0),
+  constraint payment_events_id_check CHECK (char_length(id) >= 1 AND char_length(id) <= 255),
+  constraint payment_events_payload_check CHECK (jsonb_typeof(payload) = 'object'::text),
+  constraint payment_events_status_check CHECK (status = ANY (ARRAY['received'::text, 'applied'::text, 'ignored'::text, 'failed'::text]))
+);
+CREATE INDEX payment_events_waiting ON public.payment_events USING btree (due_at) WHERE (status = 'received'::text);
+alter table payment_events enable and force row level security;
+create policy every_workspace on payment_events as permissive for all to guildhall_system
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
+create policy own_workspace on payment_events as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+
+create table payment_intents (
+  workspace_id uuid not null,
+  id uuid not null,
+  kind text not null,
+  subject_id uuid not null,
+  provider_ids jsonb not null default '{}'::jsonb,
+  status text not null default 'open'::text,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint payment_intents_pkey PRIMARY KEY (workspace_id, id),
+  constraint payment_intents_provider_ids_check CHECK (jsonb_typeof(provider_ids) = 'object'::text),
+  constraint payment_intents_status_check CHECK (status = ANY (ARRAY['open'::text, 'done'::text, 'undone'::text]))
+);
+CREATE INDEX payment_intents_open ON public.payment_intents USING btree (created_at) WHERE (status = 'open'::text);
+alter table payment_intents enable and force row level security;
+create policy every_workspace on payment_intents as permissive for all to guildhall_system
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
+create policy own_workspace on payment_intents as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+
+create table plans (
+  workspace_id uuid not null,
+  id uuid not null,
+  name text not null,
+  description text,
+  status text not null default 'active'::text,
+  billing_type text not null,
+  billing_interval_months integer not null,
+  price_cents integer not null,
+  currency text not null,
+  unlimited_credits boolean not null default false,
+  extra_credits_enabled boolean not null default false,
+  extra_credits_price_cents integer,
+  seats_included integer not null,
+  visible boolean not null default true,
+  credit_package_id uuid,
+  hub_package_id uuid not null,
+  widget_title text,
+  widget_description text,
+  widget_cta_text text,
+  widget_highlighted boolean not null default false,
+  widget_features jsonb not null default '[]'::jsonb,
+  provider_product_id text,
+  provider_price_id text,
+  provider_payment_link_id text,
+  provider_payment_link_url text,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  deleted_at timestamp(3) with time zone,
+  constraint plans_pkey PRIMARY KEY (workspace_id, id),
+  constraint plans_credit_package_fkey FOREIGN KEY (workspace_id, credit_package_id) REFERENCES credit_packages(workspace_id, id),
+  constraint plans_hub_package_fkey FOREIGN KEY (workspace_id, hub_package_id) REFERENCES hub_packages(workspace_id, id),
+  constraint plans_billing_interval_months_check CHECK (billing_interval_months >= 0),
+  constraint plans_billing_type_check CHECK (billing_type = ANY (ARRAY['one_time'::text, 'recurring'::text])),
+  constraint plans_currency_check CHECK (currency ~ '^[A-Z]{3}$'::text),
+  constraint plans_description_check CHECK (char_length(description) <= 500),
+  constraint plans_extra_credits_price_cents_check CHECK (extra_credits_price_cents >= 1),
+  constraint plans_interval CHECK (billing_type = 'one_time'::text OR billing_interval_months >= 1),
+  constraint plans_name_check CHECK (char_length(name) >= 3 AND char_length(name) <= 100),
+  constraint plans_price_cents_check CHECK (price_cents >= 0),
+  constraint plans_seats_included_check CHECK (seats_included >= 1),
+  constraint plans_status_check CHECK (status = ANY (ARRAY['active'::text, 'inactive'::text])),
+  constraint plans_widget_cta_text_check CHECK (char_length(widget_cta_text) <= 30),
+  constraint plans_widget_description_check CHECK (char_length(widget_description) <= 100),
+  constraint plans_widget_features_check CHECK (jsonb_typeof(widget_features) = 'array'::text),
+  constraint plans_widget_title_check CHECK (char_length(widget_title) <= 50)
+);
+CREATE INDEX plans_credit_package ON public.plans USING btree (workspace_id, credit_package_id) WHERE (credit_package_id IS NOT NULL);
+CREATE INDEX plans_hub_package ON public.plans USING btree (workspace_id, hub_package_id);
+CREATE INDEX plans_list ON public.plans USING btree (workspace_id, created_at DESC, id DESC) WHERE (deleted_at IS NULL);
+CREATE UNIQUE INDEX plans_name_key ON public.plans USING btree (workspace_id, lower(name)) WHERE (deleted_at IS NULL);
+alter table plans enable and force row level security;
+create policy every_workspace on plans as permissive for all to guildhall_system
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
+create policy own_workspace on plans as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+
 create table public_addresses (
   address_hash bytea not null,
   workspace_id uuid not null,
@@ -1055,7 +1741,7 @@ create table public_addresses (
   constraint public_addresses_pkey PRIMARY KEY (address_hash),
   constraint public_addresses_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   constraint public_addresses_address_hash_check CHECK (octet_length(address_hash) = 32),
-  constraint public_addresses_kind_check CHECK (kind = ANY (ARRAY['automation'::text, 'channel'::text]))
+  constraint public_addresses_kind_check CHECK (kind = ANY (ARRAY['automation'::text, 'channel'::text, 'payments'::text]))
 );
 CREATE INDEX public_addresses_target ON public.public_addresses USING btree (workspace_id, target_id);
 alter table public_addresses enable and force row level security;
@@ -1454,6 +2140,8 @@ grant delete, insert, select, update on table automation_executions to guildhall
 grant delete, insert, select, update on table automation_executions to guildhall_system;
 grant delete, insert, select, update on table automations to guildhall_app;
 grant delete, insert, select, update on table automations to guildhall_system;
+grant delete, insert, select, update on table budgets to guildhall_app;
+grant delete, insert, select, update on table budgets to guildhall_system;
 grant delete, insert, select, update on table channel_connections to guildhall_app;
 grant delete, insert, select, update on table channel_connections to guildhall_system;
 grant delete, insert, select, update on table channel_identities to guildhall_app;
@@ -1462,18 +2150,54 @@ grant delete, insert, select, update on table chat_files to guildhall_app;
 grant delete, insert, select, update on table chat_files to guildhall_system;
 grant delete, insert, select, update on table chat_usage to guildhall_app;
 grant delete, insert, select, update on table chat_usage to guildhall_system;
+grant delete, insert, select, update on table checkouts to guildhall_app;
+grant delete, insert, select, update on table checkouts to guildhall_system;
+grant delete, insert, select, update on table client_invitations to guildhall_app;
+grant delete, insert, select, update on table client_invitations to guildhall_system;
+grant delete, insert, select, update on table client_tokens to guildhall_app;
+grant delete, insert, select, update on table client_tokens to guildhall_system;
+grant delete, insert, select, update on table client_users to guildhall_app;
+grant delete, insert, select, update on table client_users to guildhall_system;
+grant delete, insert, select, update on table clients to guildhall_app;
+grant delete, insert, select, update on table clients to guildhall_system;
 grant delete, insert, select, update on table conversations to guildhall_app;
 grant delete, insert, select, update on table conversations to guildhall_system;
+grant delete, insert, select, update on table coupon_plans to guildhall_app;
+grant delete, insert, select, update on table coupon_plans to guildhall_system;
+grant delete, insert, select, update on table coupons to guildhall_app;
+grant delete, insert, select, update on table coupons to guildhall_system;
+grant delete, insert, select, update on table credit_accounts to guildhall_app;
+grant delete, insert, select, update on table credit_accounts to guildhall_system;
+grant delete, insert, select, update on table credit_entries to guildhall_app;
+grant delete, insert, select, update on table credit_entries to guildhall_system;
+grant delete, insert, select, update on table credit_lots to guildhall_app;
+grant delete, insert, select, update on table credit_lots to guildhall_system;
+grant delete, insert, select, update on table credit_packages to guildhall_app;
+grant delete, insert, select, update on table credit_packages to guildhall_system;
+grant delete, insert, select, update on table credit_reservations to guildhall_app;
+grant delete, insert, select, update on table credit_reservations to guildhall_system;
 grant delete, insert, select, update on table deliveries to guildhall_app;
 grant delete, insert, select, update on table deliveries to guildhall_system;
 grant delete, insert, select, update on table early_receipts to guildhall_app;
 grant delete, insert, select, update on table early_receipts to guildhall_system;
 grant delete, insert, select, update on table end_users to guildhall_app;
 grant delete, insert, select, update on table end_users to guildhall_system;
+grant delete, insert, select, update on table external_links to guildhall_app;
+grant delete, insert, select, update on table external_links to guildhall_system;
 grant delete, insert, select, update on table external_mcps to guildhall_app;
 grant delete, insert, select, update on table external_mcps to guildhall_system;
 grant delete, insert, select, update on table http_tools to guildhall_app;
 grant delete, insert, select, update on table http_tools to guildhall_system;
+grant delete, insert, select, update on table hub_names to guildhall_app;
+grant delete, insert, select, update on table hub_names to guildhall_system;
+grant delete, insert, select, update on table hub_package_agents to guildhall_app;
+grant delete, insert, select, update on table hub_package_agents to guildhall_system;
+grant delete, insert, select, update on table hub_package_links to guildhall_app;
+grant delete, insert, select, update on table hub_package_links to guildhall_system;
+grant delete, insert, select, update on table hub_packages to guildhall_app;
+grant delete, insert, select, update on table hub_packages to guildhall_system;
+grant delete, insert, select, update on table hubs to guildhall_app;
+grant delete, insert, select, update on table hubs to guildhall_system;
 grant delete, insert, select, update on table idempotency_keys to guildhall_app;
 grant delete, insert, select, update on table idempotency_keys to guildhall_system;
 grant delete, insert, select, update on table inbound_messages to guildhall_app;
@@ -1490,6 +2214,8 @@ grant delete, insert, select, update on table knowledge_words to guildhall_app;
 grant delete, insert, select, update on table knowledge_words to guildhall_system;
 grant delete, insert, select, update on table live_replies to guildhall_app;
 grant delete, insert, select, update on table live_replies to guildhall_system;
+grant delete, insert, select, update on table mails to guildhall_app;
+grant delete, insert, select, update on table mails to guildhall_system;
 grant delete, insert, select, update on table memories to guildhall_app;
 grant delete, insert, select, update on table memories to guildhall_system;
 grant delete, insert, select, update on table messages to guildhall_app;
@@ -1498,6 +2224,12 @@ grant delete, insert, select, update on table native_connections to guildhall_ap
 grant delete, insert, select, update on table native_connections to guildhall_system;
 grant delete, insert, select, update on table operation_usage to guildhall_app;
 grant delete, insert, select, update on table operation_usage to guildhall_system;
+grant delete, insert, select, update on table payment_events to guildhall_app;
+grant delete, insert, select, update on table payment_events to guildhall_system;
+grant delete, insert, select, update on table payment_intents to guildhall_app;
+grant delete, insert, select, update on table payment_intents to guildhall_system;
+grant delete, insert, select, update on table plans to guildhall_app;
+grant delete, insert, select, update on table plans to guildhall_system;
 grant delete, insert, select, update on table public_addresses to guildhall_app;
 grant delete, insert, select, update on table public_addresses to guildhall_system;
 grant delete, insert, select, update on table skill_files to guildhall_app;

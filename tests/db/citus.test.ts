@@ -34,7 +34,7 @@ test('every table is placed, but the ledger of migrations, which only the coordi
     from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') order by 1`);
   const names = tables.map(({ name }) => name).filter((name) => name !== 'schema_migrations');
   expect(placed.map(({ name }) => name).toSorted()).toEqual(names.toSorted());
-  expect(namesOf('reference')).toEqual(['workspaces', 'api_keys', 'public_addresses']);
+  expect(namesOf('reference')).toEqual(['workspaces', 'api_keys', 'public_addresses', 'hub_names']);
   const tenants = tables.filter(({ tenant }) => tenant).map(({ name }) => name);
   expect(namesOf('distributed').filter((name) => !tenants.includes(name))).toEqual([]);
 });

@@ -94,8 +94,8 @@ describe('migrate', () => {
     expect(tables.length).toBeGreaterThan(5);
     for (const table of tables) {
       expect(table).toMatchObject({ forced: true, policies: ['every_workspace', 'own_workspace'] });
-      // By an address it is found out which workspace a request is for.
-      const first = table.name === 'public_addresses' ? 'address_hash' : 'workspace_id';
+      // By an address or a host it is found out which workspace a request is for.
+      const first = { public_addresses: 'address_hash', hub_names: 'name' }[table.name] ?? 'workspace_id';
       expect({ table: table.name, first: table.key[0] }).toEqual({ table: table.name, first });
     }
   });
