@@ -134,6 +134,21 @@ export const executionDispatched = defineEvent<DispatchedExecution>('guildhall_e
   },
 });
 
+/** A mail that is to be sent. */
+export interface QueuedMail {
+  workspaceId: string;
+  mailId: string;
+}
+
+/** A mail was stored: a service queues its job at once. */
+export const mailQueued = defineEvent<QueuedMail>('guildhall_mail_queued', {
+  write: ({ workspaceId, mailId }) => `${workspaceId}/${mailId}`,
+  read(text) {
+    const [workspaceId, mailId] = text.split('/');
+    return { workspaceId: uuid(workspaceId, 'workspaceId'), mailId: uuid(mailId, 'mailId') };
+  },
+});
+
 /** A queue of background jobs in which one may be due. */
 export interface QueuedJob {
   queue: string;

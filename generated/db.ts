@@ -1067,6 +1067,10 @@ export interface Mails {
   error_message: string | null;
   id: string;
   /**
+   * Whether an attempt ended without an answer: the recipient may have it already
+   */
+  is_unconfirmed: Generated<boolean>;
+  /**
    * What it tells of: the same is never sent twice
    */
   key: string;

@@ -1491,6 +1491,7 @@ create table mails (
   content bytea,
   status text not null default 'queued'::text,
   attempts integer not null default 0,
+  is_unconfirmed boolean not null default false,
   due_at timestamp(3) with time zone not null default now(),
   error_message text,
   created_at timestamp(3) with time zone not null default now(),
@@ -1504,6 +1505,8 @@ create table mails (
 );
 CREATE INDEX mails_due ON public.mails USING btree (due_at) WHERE (status = ANY (ARRAY['queued'::text, 'sending'::text]));
 CREATE UNIQUE INDEX mails_key ON public.mails USING btree (workspace_id, key);
+CREATE INDEX mails_list ON public.mails USING btree (workspace_id, created_at DESC, id DESC);
+CREATE INDEX mails_settled ON public.mails USING btree (settled_at) WHERE (settled_at IS NOT NULL);
 alter table mails enable and force row level security;
 create policy every_workspace on mails as permissive for all to guildhall_system
   using (sees_every_workspace())

@@ -10,6 +10,7 @@ create table mails (
   content bytea,
   status text not null default 'queued' check (status in ('queued', 'sending', 'sent', 'failed')),
   attempts int not null default 0 check (attempts >= 0),
+  is_unconfirmed boolean not null default false,
   due_at timestamptz(3) not null default now(),
   error_message text,
   created_at timestamptz(3) not null default now(),
@@ -18,6 +19,9 @@ create table mails (
 ) with (fillfactor = 70);
 comment on column mails.key is 'What it tells of: the same is never sent twice';
 comment on column mails.content is 'Sealed JSON object of its data, since links are secrets; null once it was sent or has failed for good';
+comment on column mails.is_unconfirmed is 'Whether an attempt ended without an answer: the recipient may have it already';
 create unique index mails_key on mails (workspace_id, key);
 create index mails_due on mails (due_at) where status in ('queued', 'sending');
+create index mails_list on mails (workspace_id, created_at desc, id desc);
+create index mails_settled on mails (settled_at) where settled_at is not null;
 select protect_tenant_table('mails');
