@@ -106,10 +106,10 @@ describe('an execution whose process is killed', () => {
 
 describe('three processes of which one after the other is killed', () => {
   const SPEED = 25;
-  const MINUTES = 10;
+  const MINUTES = 5;
   /** Automations with one slot in these minutes, and some with a slot in each of them: 200 slots. */
   const SINGLE = 150;
-  const MINUTELY = 5;
+  const MINUTELY = 10;
   const KILL_MS = 3_000;
   /** So long a model takes, so that a process which is killed has turns that run. */
   const MODEL_MS = 400;
