@@ -36,6 +36,7 @@ select create_distributed_table('hubs', 'workspace_id', colocate_with => 'agents
 select create_distributed_table('coupons', 'workspace_id', colocate_with => 'agents');
 select create_distributed_table('coupon_plans', 'workspace_id', colocate_with => 'agents');
 select create_distributed_table('clients', 'workspace_id', colocate_with => 'agents');
+select create_distributed_table('client_changes', 'workspace_id', colocate_with => 'agents');
 select create_distributed_table('client_users', 'workspace_id', colocate_with => 'agents');
 select create_distributed_table('client_invitations', 'workspace_id', colocate_with => 'agents');
 select create_distributed_table('client_tokens', 'workspace_id', colocate_with => 'agents');

@@ -432,6 +432,20 @@ export interface Checkouts {
   workspace_name: string;
 }
 
+export interface ClientChanges {
+  client_id: string;
+  created_at: Generated<Timestamp>;
+  /**
+   * What caused it: an event of the payment provider, the begin of a period, a request
+   */
+  key: string;
+  kind: string;
+  plan_id: string | null;
+  status_after: string;
+  status_before: string;
+  workspace_id: string;
+}
+
 export interface ClientInvitations {
   accepted_at: Timestamp | null;
   client_id: string;
@@ -451,6 +465,10 @@ export interface Clients {
   coupon_id: string | null;
   created_at: Generated<Timestamp>;
   deleted_at: Timestamp | null;
+  /**
+   * When the service has something to do by itself. The period of a client with a provider subscription is renewed by its payments only
+   */
+  due_at: ColumnType<Date | null, never, never>;
   id: string;
   name: string;
   /**
@@ -464,9 +482,9 @@ export interface Clients {
   plan_id: string | null;
   provider_customer_id: string | null;
   provider_subscription_id: string | null;
-  status: string;
+  status: "active" | "past_due" | "canceled" | "trialing" | "pending_onboarding" | "suspended";
   suspended_at: Timestamp | null;
-  suspension_code: string | null;
+  suspension_code: "customer_request" | "payment_failed" | "switching_provider" | "not_needed" | "price" | "feature_missing" | "other" | null;
   suspension_reason: string | null;
   updated_at: Generated<Timestamp>;
   workspace_id: string;
@@ -475,7 +493,7 @@ export interface Clients {
 export interface ClientTokens {
   created_at: Generated<Timestamp>;
   expires_at: Timestamp;
-  kind: string;
+  kind: "invitation" | "sign_in" | "session";
   token_hash: Buffer;
   user_id: string;
   workspace_id: string;
@@ -490,7 +508,7 @@ export interface ClientUsers {
   last_seen_at: Timestamp | null;
   name: string;
   onboarded_at: Timestamp | null;
-  role: string;
+  role: "admin" | "member" | "editor" | "viewer";
   updated_at: Generated<Timestamp>;
   workspace_id: string;
 }
@@ -1432,6 +1450,7 @@ export interface DB {
   chat_files: ChatFiles;
   chat_usage: ChatUsage;
   checkouts: Checkouts;
+  client_changes: ClientChanges;
   client_invitations: ClientInvitations;
   client_tokens: ClientTokens;
   client_users: ClientUsers;

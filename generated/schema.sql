@@ -570,6 +570,28 @@ create policy own_workspace on checkouts as permissive for all to guildhall_app
   using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
   with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
 
+create table client_changes (
+  workspace_id uuid not null,
+  client_id uuid not null,
+  key text not null,
+  kind text not null,
+  status_before text not null,
+  status_after text not null,
+  plan_id uuid,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint client_changes_pkey PRIMARY KEY (workspace_id, client_id, key),
+  constraint client_changes_client_fkey FOREIGN KEY (workspace_id, client_id) REFERENCES clients(workspace_id, id) ON DELETE CASCADE,
+  constraint client_changes_key_check CHECK (char_length(key) >= 1 AND char_length(key) <= 300)
+);
+CREATE INDEX client_changes_list ON public.client_changes USING btree (workspace_id, client_id, created_at);
+alter table client_changes enable and force row level security;
+create policy every_workspace on client_changes as permissive for all to guildhall_system
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
+create policy own_workspace on client_changes as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+
 create table client_invitations (
   workspace_id uuid not null,
   id uuid not null,
@@ -664,6 +686,19 @@ create table clients (
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
   deleted_at timestamp(3) with time zone,
+  due_at timestamp(3) with time zone generated always as (
+CASE
+    WHEN ((deleted_at IS NULL) AND (status = ANY (ARRAY['active'::text, 'trialing'::text]))) THEN LEAST(
+    CASE
+        WHEN (provider_subscription_id IS NULL) THEN period_end
+        ELSE NULL::timestamp with time zone
+    END,
+    CASE
+        WHEN (next_credit_renewal_at < COALESCE(period_end, 'infinity'::timestamp with time zone)) THEN next_credit_renewal_at
+        ELSE NULL::timestamp with time zone
+    END)
+    ELSE NULL::timestamp with time zone
+END) stored,
   constraint clients_pkey PRIMARY KEY (workspace_id, id),
   constraint clients_coupon_fkey FOREIGN KEY (workspace_id, coupon_id) REFERENCES coupons(workspace_id, id),
   constraint clients_pending_plan_fkey FOREIGN KEY (workspace_id, pending_plan_id) REFERENCES plans(workspace_id, id),
@@ -676,11 +711,11 @@ create table clients (
   constraint clients_suspension_reason_check CHECK (char_length(suspension_reason) <= 500)
 );
 CREATE INDEX clients_coupon ON public.clients USING btree (workspace_id, coupon_id) WHERE (coupon_id IS NOT NULL);
+CREATE INDEX clients_due ON public.clients USING btree (due_at) WHERE (due_at IS NOT NULL);
 CREATE INDEX clients_list ON public.clients USING btree (workspace_id, created_at DESC, id DESC) WHERE (deleted_at IS NULL);
 CREATE UNIQUE INDEX clients_name_key ON public.clients USING btree (workspace_id, lower(name)) WHERE (deleted_at IS NULL);
 CREATE INDEX clients_pending_plan ON public.clients USING btree (workspace_id, pending_plan_id) WHERE (pending_plan_id IS NOT NULL);
 CREATE INDEX clients_plan ON public.clients USING btree (workspace_id, plan_id) WHERE (plan_id IS NOT NULL);
-CREATE INDEX clients_renewal_due ON public.clients USING btree (LEAST(period_end, next_credit_renewal_at, pending_plan_at)) WHERE ((deleted_at IS NULL) AND (status = ANY (ARRAY['active'::text, 'trialing'::text, 'past_due'::text, 'suspended'::text])));
 CREATE UNIQUE INDEX clients_subscription_key ON public.clients USING btree (workspace_id, provider_subscription_id) WHERE (provider_subscription_id IS NOT NULL);
 alter table clients enable and force row level security;
 create policy every_workspace on clients as permissive for all to guildhall_system
@@ -2155,6 +2190,8 @@ grant delete, insert, select, update on table chat_usage to guildhall_app;
 grant delete, insert, select, update on table chat_usage to guildhall_system;
 grant delete, insert, select, update on table checkouts to guildhall_app;
 grant delete, insert, select, update on table checkouts to guildhall_system;
+grant delete, insert, select, update on table client_changes to guildhall_app;
+grant delete, insert, select, update on table client_changes to guildhall_system;
 grant delete, insert, select, update on table client_invitations to guildhall_app;
 grant delete, insert, select, update on table client_invitations to guildhall_system;
 grant delete, insert, select, update on table client_tokens to guildhall_app;

@@ -24,6 +24,10 @@ create table clients (
   created_at timestamptz(3) not null default now(),
   updated_at timestamptz(3) not null default now(),
   deleted_at timestamptz(3),
+  due_at timestamptz(3) generated always as (case when deleted_at is null and status in ('active', 'trialing') then least(
+    case when provider_subscription_id is null then period_end end,
+    case when next_credit_renewal_at < coalesce(period_end, 'infinity'::timestamptz) then next_credit_renewal_at end
+  ) end) stored,
   primary key (workspace_id, id),
   constraint clients_plan_fkey foreign key (workspace_id, plan_id) references plans (workspace_id, id),
   constraint clients_pending_plan_fkey foreign key (workspace_id, pending_plan_id) references plans (workspace_id, id),
@@ -32,6 +36,7 @@ create table clients (
   constraint clients_period check (period_end > period_start)
 ) with (fillfactor = 80);
 comment on column clients.billing_anchor is 'From when whole months are counted: 31 January gives 28 February, and 31 March after it';
+comment on column clients.due_at is 'When the service has something to do by itself. The period of a client with a provider subscription is renewed by its payments only';
 comment on column clients.next_credit_renewal_at is 'When included credits are granted again; null = they are not';
 create unique index clients_name_key on clients (workspace_id, lower(name)) where deleted_at is null;
 create index clients_list on clients (workspace_id, created_at desc, id desc) where deleted_at is null;
@@ -39,9 +44,25 @@ create index clients_plan on clients (workspace_id, plan_id) where plan_id is no
 create index clients_pending_plan on clients (workspace_id, pending_plan_id) where pending_plan_id is not null;
 create index clients_coupon on clients (workspace_id, coupon_id) where coupon_id is not null;
 create unique index clients_subscription_key on clients (workspace_id, provider_subscription_id) where provider_subscription_id is not null;
-create index clients_renewal_due on clients (least(period_end, next_credit_renewal_at, pending_plan_at))
-  where deleted_at is null and status in ('active', 'trialing', 'past_due', 'suspended');
+create index clients_due on clients (due_at) where due_at is not null;
 select protect_tenant_table('clients');
+
+create table client_changes (
+  workspace_id uuid not null,
+  client_id uuid not null,
+  key text not null check (char_length(key) between 1 and 300),
+  kind text not null,
+  status_before text not null,
+  status_after text not null,
+  plan_id uuid,
+  created_at timestamptz(3) not null default now(),
+  primary key (workspace_id, client_id, key),
+  constraint client_changes_client_fkey foreign key (workspace_id, client_id) references clients (workspace_id, id) on delete cascade
+);
+comment on table client_changes is 'What has happened to the subscription of a client. Rows are only ever added: what is here was done, and is not done again';
+comment on column client_changes.key is 'What caused it: an event of the payment provider, the begin of a period, a request';
+create index client_changes_list on client_changes (workspace_id, client_id, created_at);
+select protect_tenant_table('client_changes');
 
 create table client_users (
   workspace_id uuid not null,

@@ -1,0 +1,299 @@
+import type { Transaction } from 'kysely';
+import type { ClientChange, ClientRow, PlanTerms } from '../../db/queries/clients/clients.ts';
+import type { DB } from '../../generated/db.ts';
+import {
+  changeSubscription,
+  type HeldClient,
+  heldPlan,
+  presentPlan,
+  type SubscriptionChange,
+} from './changeSubscription.ts';
+import { type PeriodState, PROVIDER_SLACK_MS } from './creditSchedule.ts';
+import { beginCredits, renewCredits } from './credits.ts';
+import { addMonths, nextOccurrence } from './period.ts';
+
+/** What a payment provider says of a subscription that it holds. */
+export interface ProviderSubscription {
+  customerId: string;
+  subscriptionId: string;
+  periodStart: Date;
+  periodEnd: Date;
+}
+
+/** What a client begins on. */
+export interface PlanStart extends SubscriptionChange {
+  plan: { id: string };
+  status: 'active' | 'trialing';
+  /** The end of the first period, from which later ones are counted; absent = as the plan says, and null for a plan that is paid once. A trial needs it. */
+  periodEnd?: Date;
+  /** Included credits to begin with in place of the plan's. Without effect when they are unlimited. */
+  credits?: number;
+  /** The coupon that lowers its price, and when that ends; null = not before the subscription does. */
+  coupon?: { id: string; endsAt: Date | null };
+  provider?: ProviderSubscription;
+}
+
+/**
+ * Begins a plan, with a period and credits of its own; what the client had is over. Without `provider` the service renews it by itself. A suspended
+ * client gets the plan and stays suspended. Tells the same subscription of a provider twice: nothing happens the second time. Throws CLIENT_NOT_FOUND,
+ * and PLAN_NOT_FOUND also for a deleted plan. Seats are the caller's to check (`requireSeats`).
+ */
+export function startPlan(trx: Transaction<DB>, start: PlanStart): Promise<ClientRow> {
+  const {
+    plan: { id },
+    status: wanted,
+    periodEnd: givenEnd,
+    credits,
+    coupon,
+    provider,
+  } = start;
+  return changeSubscription(trx, wanted === 'trialing' ? 'start_trial' : 'start', start, async (held, status) => {
+    const { row, now, timeZone } = held;
+    if (provider && row.provider_subscription_id === provider.subscriptionId) return undefined;
+    const plan = await heldPlan(held, id);
+    const periodStart = provider?.periodStart ?? now;
+    const period = {
+      status: wanted,
+      periodStart,
+      periodEnd: provider?.periodEnd ?? givenEnd ?? endOfFirst(plan, periodStart, timeZone),
+      anchor: provider ? periodStart : (givenEnd ?? periodStart),
+      isProviders: provider !== undefined,
+    };
+    return {
+      ...(await beginPeriodOn(held, plan, period, credits)),
+      status,
+      coupon_id: coupon?.id ?? null,
+      coupon_ends_at: coupon?.endsAt ?? null,
+      provider_subscription_id: provider?.subscriptionId ?? null,
+      ...(provider ? { provider_customer_id: provider.customerId } : {}),
+    };
+  });
+}
+
+/**
+ * Begins the next period. Included credits are granted anew if they are due with it, and a plan that the client was to change to begins. A past due client
+ * is active again. A period that began before the present one changes nothing; the present one may only get a later end.
+ */
+export function renewPeriod(
+  trx: Transaction<DB>,
+  { periodStart, periodEnd, ...change }: SubscriptionChange & { periodStart: Date; periodEnd: Date },
+): Promise<ClientRow> {
+  return changeSubscription(trx, 'renew', change, async (held, status) => {
+    const { row } = held;
+    const slackMs = slackOf(row);
+    const aheadMs = periodStart.getTime() - (row.period_start?.getTime() ?? 0);
+    if (aheadMs < -slackMs) return undefined;
+    if (aheadMs <= slackMs) return row.period_end && periodEnd > row.period_end ? { period_end: periodEnd } : {};
+    if (isDue(row.pending_plan_at, periodStart, slackMs)) return beginPendingPlan(held, status, periodStart, periodEnd);
+    const plan = await presentPlan(held);
+    if (!plan) return undefined;
+    const anchor = anchorOf(row, plan, periodStart, held.timeZone);
+    const period = { status, periodStart, periodEnd, anchor, isProviders: isProviders(row) };
+    const shifted = { period_start: periodStart, period_end: periodEnd, billing_anchor: anchor };
+    const isGranted = isDue(row.next_credit_renewal_at, periodStart, slackMs);
+    // What was due a moment after the start by our count is granted now, and not once more.
+    const from = new Date(periodStart.getTime() + slackMs);
+    return { ...shifted, ...(await renewCredits(held, plan, period, { from, isGranted, isPeriod: true })) };
+  });
+}
+
+/** Grants included credits anew that are due within the period. */
+export function renewCreditsWithin(trx: Transaction<DB>, change: SubscriptionChange): Promise<ClientRow> {
+  return changeSubscription(trx, 'renew_credits', change, async (held) => {
+    const plan = await presentPlan(held);
+    const period = periodOf(held.row);
+    const from = held.row.next_credit_renewal_at;
+    if (!plan || !period || !from) return undefined;
+    return renewCredits(held, plan, period, { from, isGranted: true, isPeriod: false });
+  });
+}
+
+/**
+ * The client changes to the plan when its period ends: its payments or the service's renewal begin it then. A period without an end ends now. The plan
+ * that it has already takes a change back that was to come.
+ */
+export function changePlanAtPeriodEnd(
+  trx: Transaction<DB>,
+  { plan: { id }, ...change }: SubscriptionChange & { plan: { id: string } },
+): Promise<ClientRow> {
+  return changeSubscription(trx, 'change_plan', change, async (held) => {
+    const { row } = held;
+    const plan = await heldPlan(held, id);
+    if (plan.id === row.plan_id) return { pending_plan_id: null, pending_plan_at: null };
+    if (row.period_end === null) return changeNow(held, plan);
+    return { pending_plan_id: plan.id, pending_plan_at: row.period_end };
+  });
+}
+
+/**
+ * The client changes to the plan now, and gets its credits in full; what is left of the old plan's is over. The period goes on if both plans
+ * have the same interval, or is that of `provider`. Else one begins.
+ */
+export function changePlanNow(
+  trx: Transaction<DB>,
+  {
+    plan: { id },
+    provider,
+    ...change
+  }: SubscriptionChange & { plan: { id: string }; provider?: Pick<ProviderSubscription, 'periodStart' | 'periodEnd'> },
+): Promise<ClientRow> {
+  return changeSubscription(trx, 'change_plan', change, async (held) => {
+    const plan = await heldPlan(held, id);
+    if (plan.id === held.row.plan_id) return { pending_plan_id: null, pending_plan_at: null };
+    return changeNow(held, plan, provider);
+  });
+}
+
+/** The payment of the current period failed: an active client is past due. */
+export function markPastDue(trx: Transaction<DB>, change: SubscriptionChange): Promise<ClientRow> {
+  return changeSubscription(trx, 'mark_past_due', change, () => ({}));
+}
+
+/** What was past due is paid. A payment that also begins a period is told to `renewPeriod`, which does this, too. */
+export function markPaid(trx: Transaction<DB>, change: SubscriptionChange): Promise<ClientRow> {
+  return changeSubscription(trx, 'mark_paid', change, () => ({}));
+}
+
+/**
+ * The subscription has ended. The client is canceled; one that is suspended stays so, without a subscription at the payment provider, and can
+ * be reactivated. Its plan is still shown. A plan that it was to change to is forgotten.
+ */
+export function cancelSubscription(trx: Transaction<DB>, change: SubscriptionChange): Promise<ClientRow> {
+  return changeSubscription(trx, 'cancel', change, (_held, status) => ({
+    pending_plan_id: null,
+    pending_plan_at: null,
+    // That of a canceled client is kept: a late event that tells of its begin must not begin it again.
+    ...(status === 'suspended' ? { provider_subscription_id: null } : {}),
+  }));
+}
+
+/** Suspends an active client. `code` and `reason` are kept for the record. */
+export function suspendSubscription(
+  trx: Transaction<DB>,
+  { code, reason, ...change }: SubscriptionChange & { code: ClientRow['suspension_code']; reason: string | null },
+): Promise<ClientRow> {
+  return changeSubscription(trx, 'suspend', change, ({ now }) => ({
+    suspension_code: code,
+    suspension_reason: reason,
+    suspended_at: now,
+  }));
+}
+
+/**
+ * A suspended client is active again. Its period goes on if it has not ended, or if the payment provider holds its subscription, whose payments renew it.
+ * Else a period begins now, on the plan that the client was to change to if there is one.
+ */
+export function resumeSubscription(trx: Transaction<DB>, change: SubscriptionChange): Promise<ClientRow> {
+  return changeSubscription(trx, 'resume', change, async (held, status) => {
+    const { row, now, timeZone } = held;
+    const opened = { suspension_code: null, suspension_reason: null, suspended_at: null };
+    if (isProviders(row) || row.period_end === null || row.period_end > now) return opened;
+    const pending = row.pending_plan_id === null ? undefined : await heldPlan(held, row.pending_plan_id);
+    const plan = pending ?? (await presentPlan(held));
+    if (!plan) return opened;
+    const periodEnd = endOfFirst(plan, now, timeZone);
+    const period = { status, periodStart: now, periodEnd, anchor: now, isProviders: false };
+    return { ...opened, ...(await beginPeriodOn(held, plan, period)) };
+  });
+}
+
+async function beginPendingPlan(
+  held: HeldClient,
+  status: ClientRow['status'],
+  periodStart: Date,
+  periodEnd: Date | null,
+): Promise<ClientChange> {
+  const plan = await heldPlan(held, held.row.pending_plan_id ?? '');
+  const isFromProvider = isProviders(held.row);
+  const end = isFromProvider ? periodEnd : endOfFirst(plan, periodStart, held.timeZone);
+  return beginPeriodOn(held, plan, {
+    status,
+    periodStart,
+    periodEnd: end,
+    anchor: periodStart,
+    isProviders: isFromProvider,
+  });
+}
+
+async function changeNow(
+  held: HeldClient,
+  plan: PlanTerms,
+  provider?: Pick<ProviderSubscription, 'periodStart' | 'periodEnd'>,
+): Promise<ClientChange> {
+  const { row, now, timeZone } = held;
+  const before = await presentPlan(held);
+  const present = periodOf(row);
+  const goesOn =
+    present && before?.billingType === plan.billingType && before.intervalMonths === plan.intervalMonths
+      ? present
+      : undefined;
+  if (goesOn && !provider) return beginCredits(held, plan, goesOn, { from: now, isPeriod: false });
+  if (
+    goesOn &&
+    provider &&
+    Math.abs(provider.periodStart.getTime() - goesOn.periodStart.getTime()) <= PROVIDER_SLACK_MS
+  ) {
+    const period = { ...goesOn, periodEnd: provider.periodEnd };
+    return {
+      period_end: provider.periodEnd,
+      ...(await beginCredits(held, plan, period, { from: now, isPeriod: false })),
+    };
+  }
+  const periodStart = provider?.periodStart ?? now;
+  const periodEnd = provider?.periodEnd ?? endOfFirst(plan, periodStart, timeZone);
+  const { status } = row;
+  return beginPeriodOn(held, plan, {
+    status,
+    periodStart,
+    periodEnd,
+    anchor: periodStart,
+    isProviders: isProviders(row),
+  });
+}
+
+/** Begins a period on a plan that the client did not have, or not without a break. */
+async function beginPeriodOn(
+  held: HeldClient,
+  plan: PlanTerms,
+  period: PeriodState,
+  credits?: number,
+): Promise<ClientChange> {
+  const { periodStart, periodEnd, anchor } = period;
+  return {
+    period_start: periodStart,
+    period_end: periodEnd,
+    billing_anchor: anchor,
+    ...(await beginCredits(held, plan, period, { from: periodStart, isPeriod: true, credits })),
+  };
+}
+
+/** The end of a period that begins a plan; null = it has none. */
+function endOfFirst(plan: PlanTerms, start: Date, timeZone: string): Date | null {
+  return plan.billingType === 'one_time' ? null : addMonths(start, plan.intervalMonths, timeZone);
+}
+
+/** From when the months of a renewed period are counted: as before, unless the payment provider counts otherwise. */
+function anchorOf(row: ClientRow, plan: PlanTerms, periodStart: Date, timeZone: string): Date {
+  const anchor = row.billing_anchor;
+  if (!anchor || !isProviders(row) || plan.intervalMonths === 0) return anchor ?? periodStart;
+  const early = new Date(periodStart.getTime() - PROVIDER_SLACK_MS);
+  const counted = nextOccurrence(anchor, plan.intervalMonths, early, timeZone);
+  return Math.abs(counted.getTime() - periodStart.getTime()) <= PROVIDER_SLACK_MS ? anchor : periodStart;
+}
+
+function periodOf(row: ClientRow): PeriodState | undefined {
+  const { status, period_start: periodStart, period_end: periodEnd, billing_anchor: anchor } = row;
+  return periodStart && anchor ? { status, periodStart, periodEnd, anchor, isProviders: isProviders(row) } : undefined;
+}
+
+function isProviders(row: ClientRow): boolean {
+  return row.provider_subscription_id !== null;
+}
+
+function slackOf(row: ClientRow): number {
+  return isProviders(row) ? PROVIDER_SLACK_MS : 0;
+}
+
+function isDue(at: Date | null, now: Date, slackMs: number): boolean {
+  return at !== null && at.getTime() <= now.getTime() + slackMs;
+}
