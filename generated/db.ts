@@ -333,9 +333,16 @@ export interface Automations {
 
 export interface Budgets {
   amount: Numeric;
-  created_at: Generated<Timestamp>;
+  created_at: Timestamp;
+  /**
+   * What the next turn reserves: 1 operation, or what turns cost of late in USD
+   */
+  estimate: Numeric;
   id: string;
-  period_start: Timestamp;
+  /**
+   * The month that used is of: its first day
+   */
+  month: string;
   reserved: Generated<Numeric>;
   scope: string;
   target: string;
@@ -614,6 +621,10 @@ export interface CreditAccounts {
   is_unlimited: Generated<boolean>;
   may_use_extra: Generated<boolean>;
   reserved: Generated<number>;
+  /**
+   * Number of the period that used_this_period counts; entries of a use carry it
+   */
+  usage_period: Generated<number>;
   used_this_period: Generated<number>;
   workspace_id: string;
 }
@@ -621,17 +632,24 @@ export interface CreditAccounts {
 export interface CreditEntries {
   amount: number;
   client_id: string;
-  created_at: Generated<Timestamp>;
+  created_at: Timestamp;
   id: string;
   /**
    * What caused it (a turn, an event of the payment provider, a renewal period): the same cause adds nothing twice
    */
   key: string;
   kind: string;
-  lot_id: string;
+  /**
+   * Null: no lot was changed, as for a message of a client without a limit
+   */
+  lot_id: string | null;
+  /**
+   * The reply that used it, which carries its price in cost_ops
+   */
   message_id: string | null;
   note: string | null;
   turn_id: string | null;
+  usage_period: number | null;
   workspace_id: string;
 }
 
@@ -640,12 +658,19 @@ export interface CreditLots {
   client_id: string;
   closed_at: Timestamp | null;
   expires_at: Timestamp | null;
+  /**
+   * What granted it: the same cause grants nothing twice
+   */
+  grant_key: string;
   granted_at: Timestamp;
   id: string;
   /**
    * Of lots that expire at the same time, the one with the lowest is used first: granted before paid
    */
   priority: number;
+  /**
+   * Negative: used credits whose payment was given back
+   */
   remaining: number;
   source: string;
   workspace_id: string;

@@ -404,18 +404,21 @@ create table budgets (
   target text not null,
   unit text not null,
   amount numeric(20,10) not null,
-  period_start timestamp(3) with time zone not null,
+  month date not null,
   used numeric(20,10) not null default 0,
   reserved numeric(20,10) not null default 0,
-  created_at timestamp(3) with time zone not null default now(),
+  estimate numeric(20,10) not null,
+  created_at timestamp(3) with time zone not null,
   constraint budgets_pkey PRIMARY KEY (workspace_id, id),
   constraint budgets_amount_check CHECK (amount >= 0::numeric),
+  constraint budgets_estimate_check CHECK (estimate > 0::numeric),
+  constraint budgets_quota CHECK (scope <> 'workspace'::text OR unit = 'usd'::text),
   constraint budgets_reserved_check CHECK (reserved >= 0::numeric),
   constraint budgets_scope_check CHECK (scope = ANY (ARRAY['workspace'::text, 'agent'::text, 'client'::text, 'end_user'::text])),
   constraint budgets_target_check CHECK (char_length(target) >= 1 AND char_length(target) <= 300),
   constraint budgets_unit_check CHECK (unit = ANY (ARRAY['operations'::text, 'usd'::text]))
 );
-CREATE UNIQUE INDEX budgets_scope_key ON public.budgets USING btree (workspace_id, scope, target, unit);
+CREATE UNIQUE INDEX budgets_target_key ON public.budgets USING btree (workspace_id, scope, target, unit);
 alter table budgets enable and force row level security;
 create policy every_workspace on budgets as permissive for all to guildhall_system
   using (sees_every_workspace())
@@ -862,8 +865,9 @@ create table credit_accounts (
   is_unlimited boolean not null default false,
   may_use_extra boolean not null default false,
   used_this_period bigint not null default 0,
+  usage_period integer not null default 0,
   constraint credit_accounts_pkey PRIMARY KEY (workspace_id, client_id),
-  constraint credit_accounts_client_fkey FOREIGN KEY (workspace_id, client_id) REFERENCES clients(workspace_id, id) ON DELETE CASCADE,
+  constraint credit_accounts_client_fkey FOREIGN KEY (workspace_id, client_id) REFERENCES clients(workspace_id, id),
   constraint credit_accounts_reserved_check CHECK (reserved >= 0)
 );
 alter table credit_accounts enable and force row level security;
@@ -878,22 +882,24 @@ create table credit_entries (
   workspace_id uuid not null,
   id uuid not null,
   client_id uuid not null,
-  lot_id uuid not null,
+  lot_id uuid,
   key text not null,
   kind text not null,
   amount bigint not null,
+  usage_period integer,
   turn_id uuid,
   message_id uuid,
   note text,
-  created_at timestamp(3) with time zone not null default now(),
+  created_at timestamp(3) with time zone not null,
   constraint credit_entries_pkey PRIMARY KEY (workspace_id, id),
-  constraint credit_entries_client_fkey FOREIGN KEY (workspace_id, client_id) REFERENCES clients(workspace_id, id) ON DELETE CASCADE,
-  constraint credit_entries_lot_fkey FOREIGN KEY (workspace_id, lot_id) REFERENCES credit_lots(workspace_id, id) ON DELETE CASCADE,
+  constraint credit_entries_account_fkey FOREIGN KEY (workspace_id, client_id) REFERENCES credit_accounts(workspace_id, client_id),
+  constraint credit_entries_lot_fkey FOREIGN KEY (workspace_id, lot_id) REFERENCES credit_lots(workspace_id, id),
   constraint credit_entries_key_check CHECK (char_length(key) >= 1 AND char_length(key) <= 300),
   constraint credit_entries_kind_check CHECK (kind = ANY (ARRAY['grant'::text, 'use'::text, 'expiry'::text, 'reversal'::text, 'correction'::text])),
-  constraint credit_entries_note_check CHECK (char_length(note) <= 500)
+  constraint credit_entries_note_check CHECK (char_length(note) <= 500),
+  constraint credit_entries_use CHECK ((kind = 'use'::text) = (usage_period IS NOT NULL))
 );
-CREATE UNIQUE INDEX credit_entries_key ON public.credit_entries USING btree (workspace_id, client_id, key, lot_id);
+CREATE UNIQUE INDEX credit_entries_key ON public.credit_entries USING btree (workspace_id, client_id, key, kind, lot_id) NULLS NOT DISTINCT;
 CREATE INDEX credit_entries_list ON public.credit_entries USING btree (workspace_id, client_id, created_at, id);
 CREATE INDEX credit_entries_lot ON public.credit_entries USING btree (workspace_id, lot_id);
 alter table credit_entries enable and force row level security;
@@ -909,6 +915,7 @@ create table credit_lots (
   id uuid not null,
   client_id uuid not null,
   source text not null,
+  grant_key text not null,
   amount bigint not null,
   remaining bigint not null,
   priority smallint not null,
@@ -916,13 +923,16 @@ create table credit_lots (
   expires_at timestamp(3) with time zone,
   closed_at timestamp(3) with time zone,
   constraint credit_lots_pkey PRIMARY KEY (workspace_id, id),
-  constraint credit_lots_client_fkey FOREIGN KEY (workspace_id, client_id) REFERENCES clients(workspace_id, id) ON DELETE CASCADE,
-  constraint credit_lots_amount_check CHECK (amount >= 0),
+  constraint credit_lots_account_fkey FOREIGN KEY (workspace_id, client_id) REFERENCES credit_accounts(workspace_id, client_id),
+  constraint credit_lots_amount_check CHECK (amount >= 1),
+  constraint credit_lots_closed CHECK (closed_at IS NULL OR remaining = 0),
+  constraint credit_lots_grant_key_check CHECK (char_length(grant_key) >= 1 AND char_length(grant_key) <= 300),
   constraint credit_lots_remaining CHECK (remaining <= amount),
   constraint credit_lots_source_check CHECK (source = ANY (ARRAY['plan'::text, 'package'::text, 'extra'::text, 'grant'::text]))
 );
-CREATE INDEX credit_lots_expiring ON public.credit_lots USING btree (expires_at) WHERE ((closed_at IS NULL) AND (expires_at IS NOT NULL));
-CREATE INDEX credit_lots_open ON public.credit_lots USING btree (workspace_id, client_id, expires_at, priority) WHERE (closed_at IS NULL);
+CREATE INDEX credit_lots_expiring ON public.credit_lots USING btree (expires_at) WHERE ((closed_at IS NULL) AND (expires_at IS NOT NULL) AND (source = ANY (ARRAY['grant'::text, 'extra'::text])));
+CREATE UNIQUE INDEX credit_lots_grant_key ON public.credit_lots USING btree (workspace_id, client_id, grant_key, source);
+CREATE INDEX credit_lots_open ON public.credit_lots USING btree (workspace_id, client_id) WHERE (closed_at IS NULL);
 alter table credit_lots enable and force row level security;
 create policy every_workspace on credit_lots as permissive for all to guildhall_system
   using (sees_every_workspace())
@@ -2208,8 +2218,6 @@ grant delete, insert, select, update on table coupons to guildhall_app;
 grant delete, insert, select, update on table coupons to guildhall_system;
 grant delete, insert, select, update on table credit_accounts to guildhall_app;
 grant delete, insert, select, update on table credit_accounts to guildhall_system;
-grant delete, insert, select, update on table credit_entries to guildhall_app;
-grant delete, insert, select, update on table credit_entries to guildhall_system;
 grant delete, insert, select, update on table credit_lots to guildhall_app;
 grant delete, insert, select, update on table credit_lots to guildhall_system;
 grant delete, insert, select, update on table credit_packages to guildhall_app;
@@ -2287,6 +2295,8 @@ grant delete, insert, select, update on table workspace_revisions to guildhall_s
 grant delete, insert, select, update on table workspaces to guildhall_system;
 grant insert, select on table agent_versions to guildhall_app;
 grant insert, select on table agent_versions to guildhall_system;
+grant insert, select on table credit_entries to guildhall_app;
+grant insert, select on table credit_entries to guildhall_system;
 grant select on table workspaces to guildhall_app;
 grant execute on function add_steps_partition(id uuid) to guildhall_app;
 grant execute on function add_steps_partition(id uuid) to guildhall_system;

@@ -31,6 +31,8 @@ export const ACROSS_WORKSPACES: Readonly<Record<string, string>> = {
   findInboundAnywhere: 'admin command: a message is named by its id alone',
   findSettledInbound: 'upkeep',
   removeSettledInbound: 'upkeep; each message by its workspace',
+  findExpiredLots: 'upkeep; each lot is then closed by statements that name its workspace',
+  findNextLotExpiry: 'sweep',
   removeExpiredKeys: 'upkeep',
   removeExcessKeys: 'upkeep',
   renewClaims: 'renews the claims of all running requests of the process at once; joined by their workspaces',
