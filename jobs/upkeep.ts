@@ -3,6 +3,7 @@ import { removeOldExecutions } from '../db/queries/automations/executions.ts';
 import { removeOldReceipts } from '../db/queries/channels/deliveries.ts';
 import { markSilent } from '../db/queries/channels/health.ts';
 import { findSettledInbound, removeSettledInbound } from '../db/queries/channels/inboundMessages.ts';
+import { removeExpiredClientTokens } from '../db/queries/clients/clientTokens.ts';
 import { endPassedPauses, findNextPauseEnd } from '../db/queries/conversations/pause.ts';
 import { addStepPartitions, findOldStepPartitions } from '../db/queries/turns/stepPartitions.ts';
 import { removeExcessKeys, removeExpiredKeys } from '../db/queries/workspaces/idempotencyKeys.ts';
@@ -120,6 +121,13 @@ export function keepExecutions(days: number): Upkeep {
   };
 }
 
+/** Removes links and sessions of the users of clients that have expired. */
+export const forgetClientTokens: Upkeep = {
+  name: 'forget-client-tokens',
+  intervalMs: 60 * 60_000,
+  run: ({ database, clock }) => removeExpiredClientTokens(database.system, clock.now()),
+};
+
 /** Every upkeep, with the days for which executions of automations are kept. */
 export const everyUpkeep = (steps: StepsKept, executionDays: number, files: FileStore): readonly Upkeep[] => [
   forgetAnswers,
@@ -128,6 +136,7 @@ export const everyUpkeep = (steps: StepsKept, executionDays: number, files: File
   endPauses,
   markSilentConnections,
   forgetReceipts,
+  forgetClientTokens,
   forgetInbound(files),
   keepSteps(steps),
   keepExecutions(executionDays),

@@ -49,6 +49,7 @@ export const ACROSS_WORKSPACES: Readonly<Record<string, string>> = {
   findChatStates: 'reads the conversations of all open chat streams of the process at once; joined by their workspaces',
   removeOldLiveReplies: 'upkeep',
   removeOldChatUsage: 'upkeep',
+  removeExpiredClientTokens: 'upkeep',
   findUnsentChatFiles: 'upkeep; each file is then removed by a statement that names its workspace',
   selectAutomationsAnywhere: 'admin command',
   findAutomationAnywhere: 'admin command: an automation is named by its id alone',
