@@ -33,6 +33,7 @@ select create_distributed_table('hub_package_agents', 'workspace_id', colocate_w
 select create_distributed_table('hub_package_links', 'workspace_id', colocate_with => 'agents');
 select create_distributed_table('plans', 'workspace_id', colocate_with => 'agents');
 select create_distributed_table('hubs', 'workspace_id', colocate_with => 'agents');
+select create_distributed_table('hub_logos', 'workspace_id', colocate_with => 'agents');
 select create_distributed_table('coupons', 'workspace_id', colocate_with => 'agents');
 select create_distributed_table('coupon_plans', 'workspace_id', colocate_with => 'agents');
 select create_distributed_table('clients', 'workspace_id', colocate_with => 'agents');

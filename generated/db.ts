@@ -840,6 +840,17 @@ export interface HttpTools {
   workspace_id: string;
 }
 
+export interface HubLogos {
+  created_at: Generated<Timestamp>;
+  key: string;
+  /**
+   * When the file is removed; null while a hub shows it
+   */
+  purge_at: Timestamp | null;
+  size_bytes: number;
+  workspace_id: string;
+}
+
 export interface HubNames {
   created_at: Generated<Timestamp>;
   kind: string;
@@ -1494,6 +1505,7 @@ export interface DB {
   external_links: ExternalLinks;
   external_mcps: ExternalMcps;
   http_tools: HttpTools;
+  hub_logos: HubLogos;
   hub_names: HubNames;
   hub_package_agents: HubPackageAgents;
   hub_package_links: HubPackageLinks;

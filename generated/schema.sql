@@ -1175,6 +1175,25 @@ create policy own_workspace on http_tools as permissive for all to guildhall_app
   using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
   with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
 
+create table hub_logos (
+  workspace_id uuid not null,
+  key text not null,
+  size_bytes bigint not null,
+  created_at timestamp(3) with time zone not null default now(),
+  purge_at timestamp(3) with time zone,
+  constraint hub_logos_pkey PRIMARY KEY (workspace_id, key),
+  constraint hub_logos_key_check CHECK (char_length(key) >= 1 AND char_length(key) <= 200),
+  constraint hub_logos_size_bytes_check CHECK (size_bytes >= 0)
+);
+CREATE INDEX hub_logos_purge ON public.hub_logos USING btree (purge_at) WHERE (purge_at IS NOT NULL);
+alter table hub_logos enable and force row level security;
+create policy every_workspace on hub_logos as permissive for all to guildhall_system
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
+create policy own_workspace on hub_logos as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+
 create table hub_names (
   name text not null,
   workspace_id uuid not null,
@@ -2236,6 +2255,8 @@ grant delete, insert, select, update on table external_mcps to guildhall_app;
 grant delete, insert, select, update on table external_mcps to guildhall_system;
 grant delete, insert, select, update on table http_tools to guildhall_app;
 grant delete, insert, select, update on table http_tools to guildhall_system;
+grant delete, insert, select, update on table hub_logos to guildhall_app;
+grant delete, insert, select, update on table hub_logos to guildhall_system;
 grant delete, insert, select, update on table hub_names to guildhall_app;
 grant delete, insert, select, update on table hub_names to guildhall_system;
 grant delete, insert, select, update on table hub_package_agents to guildhall_app;

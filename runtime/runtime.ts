@@ -10,6 +10,7 @@ import type { ChannelOptions } from '../integrations/channels/providers.ts';
 import type { FileStore } from '../integrations/storage/storage.ts';
 import type { Toolkits } from '../integrations/toolkits/toolkits.ts';
 import type { WebSearchSettings } from '../integrations/webSearch/settings.ts';
+import type { HubNames } from './hubs/hubNames.ts';
 import { McpPool } from './mcp/pool.ts';
 import { type CatalogueModel, findGlobalModel, listGlobalModels, type ModelDescriptor } from './models/catalogue.ts';
 import { customModel } from './models/customModel.ts';
@@ -33,6 +34,10 @@ export interface RuntimeOptions {
   channels: ChannelOptions;
   /** Logs failures that a turn survives. */
   logger?: Pick<Logger, 'warn'>;
+  /** The domain below which each hub has its subdomain. Absent: hubs are at `/hub/<subdomain>` of the service. */
+  hubDomain?: string | undefined;
+  /** Sees the names of all hubs. */
+  hubNames: HubNames;
   /** The database handle for all workspaces: renews the leases of running turns. */
   system: Kysely<DB>;
 }
@@ -72,6 +77,9 @@ export class Runtime {
   readonly turns: TurnRegistry;
   /** Public base address of the service, without a slash at the end. Empty until the service listens. */
   publicUrl = '';
+  readonly hubDomain: string | undefined;
+  /** The names of the hubs of all workspaces. */
+  readonly hubNames: HubNames;
   /** Called when a reply was stored that goes out over a channel. */
   onDeliveries: ((workspaceId: string, conversationId: string) => void) | undefined;
   readonly logger: Pick<Logger, 'warn'> | undefined;
@@ -91,6 +99,8 @@ export class Runtime {
     this.toolkits = options.toolkits;
     this.webSearch = options.webSearch;
     this.channels = options.channels;
+    this.hubDomain = options.hubDomain;
+    this.hubNames = options.hubNames;
     this.mcp = new McpPool({ allowPrivateNetwork: options.allowPrivateNetwork });
     this.turns = new TurnRegistry(options.system);
     this.logger = options.logger;

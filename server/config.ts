@@ -1,3 +1,4 @@
+import { domainNameOf } from '../core/domainName.ts';
 import { isNameServer } from '../core/outgoing/names.ts';
 import { parseSecretKeys } from '../core/secrets.ts';
 import { type ChannelSettings, channelSettingsFromEnv } from '../integrations/channels/settings.ts';
@@ -14,6 +15,8 @@ export interface Config {
   metricsPort?: number | undefined;
   /** Where others reach the service, without a slash at its end; absent: at the address that it listens on. */
   publicUrl?: string | undefined;
+  /** The domain below which each hub has its subdomain, in lower case; absent: hubs are at `/hub/<subdomain>` of the service. */
+  hubDomain?: string | undefined;
   /** Absent: the embedded PostgreSQL in `dataDir`. */
   databaseUrl: string | undefined;
   /** Past the pooler that `databaseUrl` leads to; absent: `databaseUrl` leads to the database itself. */
@@ -95,6 +98,15 @@ export function publicUrlOf(env: NodeJS.ProcessEnv): string | undefined {
   return url.href.replace(/\/+$/, '');
 }
 
+/** `GUILDHALL_HUB_DOMAIN` in lower case, undefined when it is not set. Throws when it is no domain. */
+export function hubDomainOf(env: NodeJS.ProcessEnv): string | undefined {
+  const text = env.GUILDHALL_HUB_DOMAIN?.trim() ?? '';
+  if (text === '') return undefined;
+  const domain = domainNameOf(text);
+  if (domain) return domain;
+  throw new Error('GUILDHALL_HUB_DOMAIN must be a domain such as hubs.example.com, without scheme, port or path.');
+}
+
 /**
  * The address of a service that listens on `host` and `port`, as a client on the same machine can call it: a service that listens on
  * every address (`0.0.0.0` or `::`, as in a container) is reached on that of the machine itself.
@@ -152,6 +164,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     port: integer(env, 'PORT', 3000, 0, 65535),
     metricsPort: env.GUILDHALL_METRICS_PORT ? integer(env, 'GUILDHALL_METRICS_PORT', 0, 1, 65535) : undefined,
     publicUrl: publicUrlOf(env),
+    hubDomain: hubDomainOf(env),
     databaseUrl: databaseUrlOf(env),
     databaseDirectUrl: directUrlOf(env),
     databasePrepare: flag(env, 'GUILDHALL_DATABASE_PREPARE', true),

@@ -30,6 +30,7 @@ import { createLatenessReader } from '../jobs/lateness.ts';
 import { type Queue, startQueue } from '../jobs/queue.ts';
 import { startSlotBeat } from '../jobs/slotBeat.ts';
 import { everyUpkeep } from '../jobs/upkeep.ts';
+import { HubNames } from '../runtime/hubs/hubNames.ts';
 import { Runtime } from '../runtime/runtime.ts';
 import { Authenticator } from './api/auth.ts';
 import type { Contract } from './api/contract/contract.ts';
@@ -112,6 +113,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     toolkits: new Toolkits({ ...config.toolkits, allowPrivateNetwork }),
     webSearch: config.webSearch,
     channels: { ...config.channels, allowPrivateNetwork, clock },
+    hubDomain: config.hubDomain,
+    hubNames: new HubNames(database.keys, clock),
     system: database.system,
     logger,
   });

@@ -34,6 +34,20 @@ comment on column hubs.subdomain is 'As in hub_names, which says whose it is';
 comment on column hubs.locale is 'BCP 47 tag: how prices and dates are written for its visitors';
 comment on column hubs.trial_days is 'Days of a trial; null = the hub offers none';
 comment on column hubs.logo_horizontal_key is 'Key in the file store; null = no such logo';
+-- Before a file is stored there is a row that says so: whatever ends the process, a file that no hub shows is found and removed.
+create table hub_logos (
+  workspace_id uuid not null,
+  key text not null check (char_length(key) between 1 and 200),
+  size_bytes bigint not null check (size_bytes >= 0),
+  created_at timestamptz(3) not null default now(),
+  purge_at timestamptz(3),
+  primary key (workspace_id, key)
+);
+comment on table hub_logos is 'Files of logos that are stored, being stored, or not removed yet';
+comment on column hub_logos.purge_at is 'When the file is removed; null while a hub shows it';
+create index hub_logos_purge on hub_logos (purge_at) where purge_at is not null;
+select protect_tenant_table('hub_logos');
+
 create index hubs_default_plan on hubs (workspace_id, default_plan_id) where default_plan_id is not null;
 create index hubs_trial_plan on hubs (workspace_id, trial_plan_id) where trial_plan_id is not null;
 select protect_tenant_table('hubs');

@@ -6,6 +6,7 @@ import { channelCommands } from './channel.ts';
 import { type Command, CommandError, UsageError } from './command.ts';
 import { connectionCommands } from './connection.ts';
 import { conversationCommands } from './conversation.ts';
+import { hubCommands } from './hub.ts';
 import { keyCommands } from './key.ts';
 import { memoryCommands } from './memory.ts';
 import { modelCommands } from './model.ts';
@@ -27,6 +28,7 @@ const nouns: Record<string, Record<string, Command>> = {
   conversation: conversationCommands,
   turn: turnCommands,
   usage: usageCommands,
+  hub: hubCommands,
 };
 
 const HELP = new Set(['help', '--help', '-h']);
@@ -56,11 +58,14 @@ export async function runAdmin(args: string[], env: NodeJS.ProcessEnv, terminal:
 }
 
 async function answer(args: string[], env: NodeJS.ProcessEnv): Promise<string> {
-  const [noun = 'help', verb = '', ...rest] = args;
+  const [noun = 'help', first = '', ...others] = args;
   if (HELP.has(noun)) return usage();
   const verbs = Object.hasOwn(nouns, noun) ? nouns[noun] : undefined;
   if (!verbs) throw new UsageError(`Unknown noun "${noun}"`);
-  if (HELP.has(verb)) return usage(noun);
+  if (HELP.has(first)) return usage(noun);
+  // Some verbs have two words, such as `hub domain add`.
+  const two = `${first} ${others[0] ?? ''}`;
+  const [verb, rest] = Object.hasOwn(verbs, two) ? [two, others.slice(1)] : [first, others];
   const command = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined;
   if (!command) throw new UsageError(verb ? `Unknown verb "${verb}" for ${noun}` : `${noun} needs a verb`, noun);
   const { run, asJson } = prepare(command, rest, noun); // usage errors are thrown before the database is opened

@@ -13,6 +13,7 @@ test.each([
   ['GUILDHALL_ALLOW_PRIVATE_NETWORK', 'yes'],
   ['GUILDHALL_NAME_SERVERS', 'dns.example.com'],
   ['GUILDHALL_TRUSTED_PROXIES', 'many'],
+  ['GUILDHALL_HUB_DOMAIN', 'https://hubs.example.com'],
   ['GUILDHALL_LOG_LEVEL', 'loud'],
   ['OPENAI_COMPATIBLE_BASE_URL', 'localhost:8080'],
   ['DATABASE_URL', 'localhost/guildhall'],

@@ -1,10 +1,13 @@
 /**
  * Functions whose statements ask across workspaces, and why. On one PostgreSQL they run as guildhall_system; on Citus they go to every
- * node. None of them is a part of what a request does, but for the two that renew what many requests hold, and the look-up of addresses, whose
- * table every node has whole.
+ * node. None of them is a part of what a request does, but for the two that renew what many requests hold, and the look-ups of addresses and
+ * of names of hubs, whose tables every node has whole.
  */
 export const ACROSS_WORKSPACES: Readonly<Record<string, string>> = {
   findPublicAddresses: 'an address is named by its hash, before the workspace is known; joined with its workspace',
+  findHubByName: 'a host names its hub, before the workspace is known; joined with its workspace',
+  findHubName: 'a name belongs to one hub of all workspaces',
+  removeHubName: 'a name that another hub gave up long ago is free',
   findAutomationsOfRegistryTrigger: 'an event of the registry names its trigger, before the workspace is known',
   findUnfinishedKnowledgeSources: 'sweep',
   findOldestUnfinishedSourceTime: 'lateness',

@@ -42,6 +42,8 @@ export interface TestAppOptions {
   webSearch?: WebSearchSettings;
   /** `address:port` of the name servers; those of the machine when absent. */
   nameServers?: readonly string[];
+  /** The domain of the hubs' subdomains; absent: they are at `/hub/<subdomain>`. */
+  hubDomain?: string;
   handlers?: Handlers;
   /** Gets what the service logs; nobody does without it. */
   logger?: Logger;
@@ -93,6 +95,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
       nameServers: options.nameServers ?? [],
       trustedProxies: 0,
       storage: undefined,
+      hubDomain: options.hubDomain,
       backgroundTurns: options.backgroundTurns ?? 64,
       keepStepsDays: 90,
       keepExecutionsDays: 90,

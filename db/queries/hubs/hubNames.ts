@@ -1,0 +1,35 @@
+import type { Kysely, Selectable } from 'kysely';
+import type { DB, HubNames, Workspaces } from '../../../generated/db.ts';
+
+/** A name that leads to a hub, did so, or will once it is verified. */
+export type HubNameRow = Selectable<HubNames>;
+
+/** Whose hub a name leads to, and what the workspace may have under way. */
+export type HubNameOwner = Pick<HubNameRow, 'workspace_id' | 'name' | 'kind'> &
+  Pick<Selectable<Workspaces>, 'request_limit'>;
+
+/**
+ * Whose hub a name leads to: a subdomain (without a dot) that a hub has, or a custom domain that is verified, in lower case. Undefined for
+ * names that lead nowhere. `keys` sees the names of all workspaces, and gives up after some seconds.
+ */
+export async function findHubByName(keys: Kysely<DB>, name: string): Promise<HubNameOwner | undefined> {
+  return await keys
+    .selectFrom('hub_names')
+    .innerJoin('workspaces', 'workspaces.id', 'hub_names.workspace_id')
+    .select(['hub_names.workspace_id', 'hub_names.name', 'kind', 'request_limit'])
+    .where('hub_names.name', '=', name)
+    .where('released_at', 'is', null)
+    .where((where) => where.or([where('kind', '=', 'subdomain'), where('verified_at', 'is not', null)]))
+    .where('workspaces.deleted_at', 'is', null)
+    .executeTakeFirst();
+}
+
+/** The row of a name, whatever its state. `keys` sees all workspaces. */
+export async function findHubName(keys: Kysely<DB>, name: string): Promise<HubNameRow | undefined> {
+  return await keys.selectFrom('hub_names').selectAll().where('name', '=', name).executeTakeFirst();
+}
+
+/** Frees a name that was given up at `before` at the latest. `keys` sees all workspaces. */
+export async function removeHubName(keys: Kysely<DB>, name: string, before: Date): Promise<void> {
+  await keys.deleteFrom('hub_names').where('name', '=', name).where('released_at', '<=', before).execute();
+}
