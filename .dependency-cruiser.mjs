@@ -97,6 +97,21 @@ export default {
       from: { path: '^(handlers|jobs|domain|runtime|integrations|db|core)/' },
       to: { path: 'node_modules/(express|multer|openapi-backend|express-rate-limit)/' },
     },
+    {
+      name: 'one-way-to-stripe',
+      comment:
+        'integrations/payments/stripe/client.ts fixes the account of every call. Others may import types of the library.',
+      severity: 'error',
+      from: { pathNot: '^integrations/payments/stripe/client\\.ts$|^tests/' },
+      to: { path: 'node_modules/stripe/', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'one-way-to-the-payment-provider',
+      comment: 'domain/payments/paymentsOf.ts says whose account it is. Webhooks are checked without an account.',
+      severity: 'error',
+      from: { pathNot: '^integrations/payments/stripe/|^domain/payments/paymentsOf\\.ts$|^tests/' },
+      to: { path: '^integrations/payments/stripe/(?!webhooks\\.ts$)' },
+    },
     { name: 'nothing-imports-tests', severity: 'error', from: { pathNot: '^tests/' }, to: { path: '^tests/' } },
     {
       name: 'no-circle',

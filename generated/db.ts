@@ -423,10 +423,18 @@ export interface ChatUsage {
 }
 
 export interface Checkouts {
+  /**
+   * What is paid first, after the coupon, in the smallest unit of the plan's currency
+   */
+  amount_cents: number;
   client_id: string | null;
   completed_at: Timestamp | null;
   coupon_id: string | null;
   created_at: Generated<Timestamp>;
+  /**
+   * Extra credits that it buys; null for a plan
+   */
+  credits: number | null;
   email: string;
   expires_at: Timestamp;
   id: string;
@@ -434,6 +442,7 @@ export interface Checkouts {
   name: string;
   plan_id: string;
   provider_session_id: string | null;
+  provider_session_url: string | null;
   status: Generated<string>;
   workspace_id: string;
   workspace_name: string;
@@ -918,6 +927,10 @@ export interface Hubs {
    * invoice: no payment provider. account: the connected account of the hub. own: the account of the installation
    */
   payment_mode: Generated<string>;
+  /**
+   * When its subscriptions were last compared with those of the payment provider
+   */
+  payments_compared_at: Timestamp | null;
   pricing_widget_color: string | null;
   primary_color: string | null;
   secondary_color: string | null;
@@ -1232,7 +1245,17 @@ export interface PaymentEvents {
 }
 
 export interface PaymentIntents {
+  /**
+   * The account that it is made for; null = the installation's own
+   */
+  account: string | null;
+  attempts: Generated<number>;
   created_at: Generated<Timestamp>;
+  /**
+   * When the reconciler looks at one that is still open
+   */
+  due_at: Timestamp;
+  error_message: string | null;
   id: string;
   kind: string;
   provider_ids: Generated<Json>;

@@ -546,7 +546,10 @@ create table checkouts (
   name text not null,
   workspace_name text not null,
   status text not null default 'open'::text,
+  credits bigint,
+  amount_cents bigint not null,
   provider_session_id text,
+  provider_session_url text,
   created_at timestamp(3) with time zone not null default now(),
   expires_at timestamp(3) with time zone not null,
   completed_at timestamp(3) with time zone,
@@ -554,15 +557,20 @@ create table checkouts (
   constraint checkouts_client_fkey FOREIGN KEY (workspace_id, client_id) REFERENCES clients(workspace_id, id),
   constraint checkouts_coupon_fkey FOREIGN KEY (workspace_id, coupon_id) REFERENCES coupons(workspace_id, id),
   constraint checkouts_plan_fkey FOREIGN KEY (workspace_id, plan_id) REFERENCES plans(workspace_id, id),
+  constraint checkouts_amount_cents_check CHECK (amount_cents >= 0),
+  constraint checkouts_credits_check CHECK (credits >= 1),
   constraint checkouts_email_check CHECK (char_length(email) >= 3 AND char_length(email) <= 320),
   constraint checkouts_kind_check CHECK (kind = ANY (ARRAY['plan'::text, 'extra_credits'::text])),
   constraint checkouts_name_check CHECK (char_length(name) >= 1 AND char_length(name) <= 255),
+  constraint checkouts_provider_session_url_check CHECK (char_length(provider_session_url) <= 5000),
   constraint checkouts_status_check CHECK (status = ANY (ARRAY['open'::text, 'completed'::text, 'expired'::text, 'invoice'::text])),
   constraint checkouts_workspace_name_check CHECK (char_length(workspace_name) >= 1 AND char_length(workspace_name) <= 150)
 );
 CREATE INDEX checkouts_client ON public.checkouts USING btree (workspace_id, client_id) WHERE (client_id IS NOT NULL);
 CREATE INDEX checkouts_coupon ON public.checkouts USING btree (workspace_id, coupon_id) WHERE (coupon_id IS NOT NULL);
 CREATE INDEX checkouts_open ON public.checkouts USING btree (expires_at) WHERE (status = 'open'::text);
+CREATE UNIQUE INDEX checkouts_open_buyer ON public.checkouts USING btree (workspace_id, lower(email), lower(workspace_name)) WHERE ((status = 'open'::text) AND (client_id IS NULL));
+CREATE UNIQUE INDEX checkouts_open_client ON public.checkouts USING btree (workspace_id, client_id) WHERE ((status = 'open'::text) AND (kind = 'plan'::text) AND (client_id IS NOT NULL));
 CREATE INDEX checkouts_plan ON public.checkouts USING btree (workspace_id, plan_id);
 CREATE UNIQUE INDEX checkouts_session_key ON public.checkouts USING btree (workspace_id, provider_session_id) WHERE (provider_session_id IS NOT NULL);
 alter table checkouts enable and force row level security;
@@ -1303,6 +1311,7 @@ create table hubs (
   payment_account text,
   application_fee_percent numeric(5,2),
   branding_synced_at timestamp(3) with time zone,
+  payments_compared_at timestamp(3) with time zone,
   constraint hubs_pkey PRIMARY KEY (workspace_id),
   constraint hubs_default_plan_fkey FOREIGN KEY (workspace_id, default_plan_id) REFERENCES plans(workspace_id, id),
   constraint hubs_trial_plan_fkey FOREIGN KEY (workspace_id, trial_plan_id) REFERENCES plans(workspace_id, id),
@@ -1327,6 +1336,7 @@ create table hubs (
   constraint hubs_trial_days_check CHECK (trial_days >= 1 AND trial_days <= 365)
 );
 CREATE INDEX hubs_default_plan ON public.hubs USING btree (workspace_id, default_plan_id) WHERE (default_plan_id IS NOT NULL);
+CREATE INDEX hubs_payments_compared ON public.hubs USING btree (payments_compared_at) WHERE (payment_mode <> 'invoice'::text);
 CREATE INDEX hubs_trial_plan ON public.hubs USING btree (workspace_id, trial_plan_id) WHERE (trial_plan_id IS NOT NULL);
 alter table hubs enable and force row level security;
 create policy every_workspace on hubs as permissive for all to guildhall_system
@@ -1705,10 +1715,12 @@ create table payment_events (
   settled_at timestamp(3) with time zone,
   constraint payment_events_pkey PRIMARY KEY (workspace_id, id),
   constraint payment_events_attempts_check CHECK (attempts >= 0),
+  constraint payment_events_error_message_check CHECK (char_length(error_message) <= 1000),
   constraint payment_events_id_check CHECK (char_length(id) >= 1 AND char_length(id) <= 255),
   constraint payment_events_payload_check CHECK (jsonb_typeof(payload) = 'object'::text),
   constraint payment_events_status_check CHECK (status = ANY (ARRAY['received'::text, 'applied'::text, 'ignored'::text, 'failed'::text]))
 );
+CREATE INDEX payment_events_list ON public.payment_events USING btree (workspace_id, received_at DESC, id);
 CREATE INDEX payment_events_waiting ON public.payment_events USING btree (due_at) WHERE (status = 'received'::text);
 alter table payment_events enable and force row level security;
 create policy every_workspace on payment_events as permissive for all to guildhall_system
@@ -1724,13 +1736,20 @@ create table payment_intents (
   kind text not null,
   subject_id uuid not null,
   provider_ids jsonb not null default '{}'::jsonb,
+  account text,
   status text not null default 'open'::text,
+  attempts integer not null default 0,
+  due_at timestamp(3) with time zone not null,
+  error_message text,
   created_at timestamp(3) with time zone not null default now(),
   constraint payment_intents_pkey PRIMARY KEY (workspace_id, id),
+  constraint payment_intents_attempts_check CHECK (attempts >= 0),
+  constraint payment_intents_error_message_check CHECK (char_length(error_message) <= 1000),
   constraint payment_intents_provider_ids_check CHECK (jsonb_typeof(provider_ids) = 'object'::text),
   constraint payment_intents_status_check CHECK (status = ANY (ARRAY['open'::text, 'done'::text, 'undone'::text]))
 );
-CREATE INDEX payment_intents_open ON public.payment_intents USING btree (created_at) WHERE (status = 'open'::text);
+CREATE INDEX payment_intents_open ON public.payment_intents USING btree (due_at) WHERE (status = 'open'::text);
+CREATE INDEX payment_intents_subject ON public.payment_intents USING btree (workspace_id, subject_id) WHERE (status = 'open'::text);
 alter table payment_intents enable and force row level security;
 create policy every_workspace on payment_intents as permissive for all to guildhall_system
   using (sees_every_workspace())

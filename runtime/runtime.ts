@@ -7,6 +7,7 @@ import { findVersion } from '../db/queries/agents/agentVersions.ts';
 import { type AiModelRow, findCustomModel, selectCustomModels } from '../db/queries/agents/aiModels.ts';
 import type { DB } from '../generated/db.ts';
 import type { ChannelOptions } from '../integrations/channels/providers.ts';
+import type { PaymentSettings } from '../integrations/payments/settings.ts';
 import type { FileStore } from '../integrations/storage/storage.ts';
 import type { Toolkits } from '../integrations/toolkits/toolkits.ts';
 import type { WebSearchSettings } from '../integrations/webSearch/settings.ts';
@@ -32,6 +33,7 @@ export interface RuntimeOptions {
   toolkits: Toolkits;
   webSearch: WebSearchSettings;
   channels: ChannelOptions;
+  payments: PaymentSettings;
   /** Logs failures that a turn survives. */
   logger?: Pick<Logger, 'warn'>;
   /** The domain below which each hub has its subdomain. Absent: hubs are at `/hub/<subdomain>` of the service. */
@@ -72,6 +74,8 @@ export class Runtime {
   readonly webSearch: WebSearchSettings;
   /** Where the messaging providers are; `providerOf` takes it. */
   readonly channels: ChannelOptions;
+  /** How the payment provider is reached; `paymentsOf` takes it. */
+  readonly payments: PaymentSettings;
   /** Connections to the MCP servers of all workspaces. */
   readonly mcp: McpPool;
   readonly turns: TurnRegistry;
@@ -101,6 +105,7 @@ export class Runtime {
     this.channels = options.channels;
     this.hubDomain = options.hubDomain;
     this.hubNames = options.hubNames;
+    this.payments = options.payments;
     this.mcp = new McpPool({ allowPrivateNetwork: options.allowPrivateNetwork });
     this.turns = new TurnRegistry(options.system);
     this.logger = options.logger;

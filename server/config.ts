@@ -2,6 +2,7 @@ import { domainNameOf } from '../core/domainName.ts';
 import { isNameServer } from '../core/outgoing/names.ts';
 import { parseSecretKeys } from '../core/secrets.ts';
 import { type ChannelSettings, channelSettingsFromEnv } from '../integrations/channels/settings.ts';
+import { type PaymentSettings, paymentSettingsFromEnv } from '../integrations/payments/settings.ts';
 import { readStorageUrl, type S3Settings } from '../integrations/storage/s3.ts';
 import { type ToolkitSettings, toolkitSettingsFromEnv } from '../integrations/toolkits/settings.ts';
 import { type WebSearchSettings, webSearchSettingsFromEnv } from '../integrations/webSearch/settings.ts';
@@ -52,6 +53,7 @@ export interface Config {
   toolkits: ToolkitSettings;
   channels: ChannelSettings;
   webSearch: WebSearchSettings;
+  payments: PaymentSettings;
   /** Where uploaded files are stored; absent: the folder `files` of `dataDir`. */
   storage: S3Settings | undefined;
   /** Keys that encrypt stored credentials, the present one first; empty: the key file of `dataDir`. */
@@ -186,6 +188,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     toolkits: toolkitSettingsFromEnv(env),
     channels: channelSettingsFromEnv(env),
     webSearch: webSearchSettingsFromEnv(env),
+    payments: paymentSettingsFromEnv(env),
     storage: env.GUILDHALL_STORAGE_URL ? readStorageUrl(env.GUILDHALL_STORAGE_URL, env) : undefined,
     secretKeys: parseSecretKeys(env.GUILDHALL_SECRETS_KEY ?? ''),
     role: role(env),

@@ -112,6 +112,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     temporaryDir,
     toolkits: new Toolkits({ ...config.toolkits, allowPrivateNetwork }),
     webSearch: config.webSearch,
+    payments: config.payments,
     channels: { ...config.channels, allowPrivateNetwork, clock },
     hubDomain: config.hubDomain,
     hubNames: new HubNames(database.keys, clock),

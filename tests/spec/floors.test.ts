@@ -16,6 +16,11 @@ const sound: Record<string, string> = {
   'core/errors.ts': "import { operations } from '../generated/operations.ts';\nexport const errors = operations;",
   'db/connect.ts': "import { errors } from '../core/errors.ts';\nexport const connect = errors;",
   'integrations/mail/smtp.ts': "import { connect } from '../../db/connect.ts';\nexport const smtp = connect;",
+  'integrations/payments/stripe/client.ts': "import Stripe from 'stripe';\nexport const client = Stripe;",
+  'integrations/payments/stripe/stripe.ts':
+    "import type { Stripe } from 'stripe';\nimport { client } from './client.ts';\nexport const smtp = client as unknown as Stripe;",
+  'domain/payments/paymentsOf.ts':
+    "import { smtp } from '../../integrations/payments/stripe/stripe.ts';\nexport const paymentsOf = smtp;",
   'runtime/turn.ts': "import { smtp } from '../integrations/mail/smtp.ts';\nexport const turn = smtp;",
   'domain/agents/draft/draft.ts': "import { turn } from '../../../runtime/turn.ts';\nexport const draft = turn;",
   'jobs/queue.ts': "import { draft } from '../domain/agents/draft/draft.ts';\nexport const queue = draft;",
@@ -94,6 +99,12 @@ const unsound: [rule: string, file: string, text: string][] = [
     'stored-types-stand-alone',
     'db/stored/bad17.ts',
     "import type { operations } from '../../generated/operations.ts';\nexport type X = typeof operations;",
+  ],
+  ['one-way-to-stripe', 'integrations/mail/bad18.ts', "import Stripe from 'stripe';\nexport const x = Stripe;"],
+  [
+    'one-way-to-the-payment-provider',
+    'domain/agents/bad19.ts',
+    "import { smtp } from '../../integrations/payments/stripe/stripe.ts';\nexport const x = smtp;",
   ],
   ['only-declared-packages', 'server/bad16.ts', "import mime from 'mime-types';\nexport const x = mime;"],
 ];

@@ -9,6 +9,7 @@ import { handlers as everyHandler } from '../../../generated/handlers.ts';
 import { API_PREFIX } from '../../../generated/operations.ts';
 import type { Handlers } from '../../../handlers/handler.ts';
 import { type ChannelSettings, channelSettingsFromEnv } from '../../../integrations/channels/settings.ts';
+import type { PaymentSettings } from '../../../integrations/payments/settings.ts';
 import type { ToolkitSettings } from '../../../integrations/toolkits/settings.ts';
 import type { WebSearchSettings } from '../../../integrations/webSearch/settings.ts';
 import type { ModelSettings } from '../../../runtime/models/settings.ts';
@@ -40,6 +41,7 @@ export interface TestAppOptions {
   toolkits?: ToolkitSettings;
   channels?: ChannelSettings;
   webSearch?: WebSearchSettings;
+  payments?: PaymentSettings;
   /** `address:port` of the name servers; those of the machine when absent. */
   nameServers?: readonly string[];
   /** The domain of the hubs' subdomains; absent: they are at `/hub/<subdomain>`. */
@@ -92,6 +94,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
       toolkits: options.toolkits ?? {},
       channels: options.channels ?? channelSettingsFromEnv({}),
       webSearch: options.webSearch ?? {},
+      payments: options.payments ?? { webhookSecrets: [] },
       nameServers: options.nameServers ?? [],
       trustedProxies: 0,
       storage: undefined,
