@@ -63,6 +63,9 @@ const CONSTRAINTS: Readonly<Record<string, ErrorCode>> = {
   http_tools_name_key: 'HTTP_TOOL_NAME_TAKEN',
   external_mcps_name_key: 'EXTERNAL_MCP_NAME_TAKEN',
   conversations_agent_fkey: 'AGENT_NOT_FOUND',
+  credit_packages_name_key: 'CREDIT_PACKAGE_NAME_TAKEN',
+  plans_name_key: 'PLAN_NAME_TAKEN',
+  coupons_code_key: 'COUPON_CODE_TAKEN',
   messages_conversation_fkey: 'CONVERSATION_NOT_FOUND',
 };
 

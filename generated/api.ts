@@ -1907,17 +1907,13 @@ export interface paths {
         };
         /**
          * List credit packages
-         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
-         *
-         *     A page of the credit packages of the hub, newest first.
+         * @description A page of the credit packages of the hub, newest first.
          */
         get: operations["listCreditPackages"];
         put?: never;
         /**
          * Create a credit package
-         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
-         *
-         *     Makes a package that plans can include with `creditPackagePublicId`. Nothing is created at the payment provider.
+         * @description Makes a package that plans can include with `creditPackagePublicId`. Nothing is created at the payment provider.
          *
          *     Error codes: 409 `CREDIT_PACKAGE_NAME_TAKEN`, `IDEMPOTENCY_IN_PROGRESS`; 422 `IDEMPOTENCY_KEY_REUSED`.
          */
@@ -1937,18 +1933,14 @@ export interface paths {
         };
         /**
          * Get a credit package
-         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
-         *
-         *     The credit package. How many plans include it is shown by `listCreditPackages`.
+         * @description The credit package. How many plans include it is shown by `listCreditPackages`.
          *
          *     Error codes: 404 `CREDIT_PACKAGE_NOT_FOUND`.
          */
         get: operations["getCreditPackage"];
         /**
          * Replace a credit package
-         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
-         *
-         *     Replaces the whole package. Required fields must be there, and an optional field that is absent loses its value. Plans that include the package change with it. Credits that were already granted stay as they are.
+         * @description Replaces the whole package. Required fields must be there, and an optional field that is absent loses its value. Plans that include the package change with it. Credits that were already granted stay as they are.
          *
          *     Error codes: 404 `CREDIT_PACKAGE_NOT_FOUND`; 409 `CREDIT_PACKAGE_NAME_TAKEN`.
          */
@@ -1956,9 +1948,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a credit package
-         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
-         *
-         *     The package is gone for the API and its name is free again. As long as a plan includes it, it cannot be deleted.
+         * @description The package is gone for the API and its name is free again. As long as a plan includes it, it cannot be deleted.
          *
          *     Error codes: 404 `CREDIT_PACKAGE_NOT_FOUND`; 409 `CREDIT_PACKAGE_IN_USE`.
          */
@@ -1977,17 +1967,13 @@ export interface paths {
         };
         /**
          * List plans
-         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
-         *
-         *     A page of the plans of the hub, newest first.
+         * @description A page of the plans of the hub, newest first.
          */
         get: operations["listPlans"];
         put?: never;
         /**
          * Create a plan
-         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
-         *
-         *     Makes an `active` plan with a product, a price and a payment link at the payment provider; when the provider fails, nothing is left behind. The content comes from exactly one of `packagePublicId` and `content`, or else the response is 400. `content` becomes a package of the plan's own. A recurring plan without an interval, extra credits without a price, or an unknown currency is 422 `PLAN_RULE_VIOLATED`. The texts of the pricing widget are set with `updatePlan`.
+         * @description Makes an `active` plan with a product, a price and a payment link at the payment provider; when the provider fails, nothing is left behind. The content comes from exactly one of `packagePublicId` and `content`, or else the response is 400. `content` becomes a package of the plan's own. A recurring plan without an interval, extra credits without a price, or an unknown currency is 422 `PLAN_RULE_VIOLATED`. The texts of the pricing widget are set with `updatePlan`.
          *
          *     Error codes: 404 `CREDIT_PACKAGE_NOT_FOUND`, `PACKAGE_NOT_FOUND`, `AGENT_NOT_FOUND`, `EXTERNAL_LINK_NOT_FOUND`; 409 `IDEMPOTENCY_IN_PROGRESS`, `PLAN_NAME_TAKEN`; 422 `IDEMPOTENCY_KEY_REUSED`, `PLAN_RULE_VIOLATED`; 502 `PAYMENT_PROVIDER_ERROR`.
          */
@@ -2007,9 +1993,7 @@ export interface paths {
         };
         /**
          * Get a plan
-         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
-         *
-         *     The plan with its credit package, the package of its content and its pricing widget.
+         * @description The plan with its credit package, the package of its content and its pricing widget.
          *
          *     Error codes: 404 `PLAN_NOT_FOUND`.
          */
@@ -12710,7 +12694,6 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -12753,7 +12736,6 @@ export interface operations {
             422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -12788,7 +12770,6 @@ export interface operations {
             404: components["responses"]["CreditPackageNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -12831,7 +12812,6 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -12865,7 +12845,6 @@ export interface operations {
             409: components["responses"]["CreditPackageInUse"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -12903,7 +12882,6 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -12947,7 +12925,6 @@ export interface operations {
             422: components["responses"]["IdempotencyKeyReusedOrPlanRuleViolated"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             502: components["responses"]["PaymentProviderError"];
             503: components["responses"]["Unavailable"];
         };
@@ -12983,7 +12960,6 @@ export interface operations {
             404: components["responses"]["PlanNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };

@@ -1274,7 +1274,10 @@ export interface Plans {
   description: string | null;
   extra_credits_enabled: Generated<boolean>;
   extra_credits_price_cents: number | null;
-  hub_package_id: string;
+  /**
+   * Null when the plan is deleted and nothing needs its content any more
+   */
+  hub_package_id: string | null;
   id: string;
   name: string;
   /**

@@ -5,8 +5,10 @@ import { connectChannel } from '../handlers/agent-channels/connectChannel.ts';
 import { createAgent } from '../handlers/agents/createAgent.ts';
 import { createAutomation } from '../handlers/agent-automations/createAutomation.ts';
 import { createCommand } from '../handlers/agent-commands/createCommand.ts';
+import { createCreditPackage } from '../handlers/billing/createCreditPackage.ts';
 import { createExternalMcp } from '../handlers/external-mcps/createExternalMcp.ts';
 import { createKnowledgeSource } from '../handlers/knowledge-sources/createKnowledgeSource.ts';
+import { createPlan } from '../handlers/billing/createPlan.ts';
 import { createTool } from '../handlers/http-tools/createTool.ts';
 import { createVariable } from '../handlers/agent-variables/createVariable.ts';
 import { deleteAgent } from '../handlers/agents/deleteAgent.ts';
@@ -14,6 +16,7 @@ import { deleteAutomation } from '../handlers/agent-automations/deleteAutomation
 import { deleteChannel } from '../handlers/agent-channels/deleteChannel.ts';
 import { deleteCommand } from '../handlers/agent-commands/deleteCommand.ts';
 import { deleteConversation } from '../handlers/conversations/deleteConversation.ts';
+import { deleteCreditPackage } from '../handlers/billing/deleteCreditPackage.ts';
 import { deleteExternalMcp } from '../handlers/external-mcps/deleteExternalMcp.ts';
 import { deleteKnowledgeSource } from '../handlers/knowledge-sources/deleteKnowledgeSource.ts';
 import { deleteSkill } from '../handlers/skills/deleteSkill.ts';
@@ -29,11 +32,13 @@ import { getChannelByType } from '../handlers/agent-channels/getChannelByType.ts
 import { getChannelType } from '../handlers/channel-types/getChannelType.ts';
 import { getCommand } from '../handlers/agent-commands/getCommand.ts';
 import { getConversation } from '../handlers/conversations/getConversation.ts';
+import { getCreditPackage } from '../handlers/billing/getCreditPackage.ts';
 import { getExternalMcp } from '../handlers/external-mcps/getExternalMcp.ts';
 import { getFeature } from '../handlers/agent-features/getFeature.ts';
 import { getHealth } from '../handlers/public-api/getHealth.ts';
 import { getKnowledgeSource } from '../handlers/knowledge-sources/getKnowledgeSource.ts';
 import { getNativeMcpTrigger } from '../handlers/native-mcp-triggers/getNativeMcpTrigger.ts';
+import { getPlan } from '../handlers/billing/getPlan.ts';
 import { getPublishedVersion } from '../handlers/agent-versions/getPublishedVersion.ts';
 import { getSkill } from '../handlers/skills/getSkill.ts';
 import { getTool } from '../handlers/http-tools/getTool.ts';
@@ -59,6 +64,7 @@ import { listChannels } from '../handlers/agent-channels/listChannels.ts';
 import { listCommands } from '../handlers/agent-commands/listCommands.ts';
 import { listConversationMessages } from '../handlers/conversations/listConversationMessages.ts';
 import { listConversations } from '../handlers/conversations/listConversations.ts';
+import { listCreditPackages } from '../handlers/billing/listCreditPackages.ts';
 import { listExternalMcpLinks } from '../handlers/agent-external-mcps/listExternalMcpLinks.ts';
 import { listExternalMcps } from '../handlers/external-mcps/listExternalMcps.ts';
 import { listFeatures } from '../handlers/agent-features/listFeatures.ts';
@@ -66,6 +72,7 @@ import { listKnowledgeSourceLinks } from '../handlers/agent-knowledge-sources/li
 import { listKnowledgeSources } from '../handlers/knowledge-sources/listKnowledgeSources.ts';
 import { listNativeMcpLinks } from '../handlers/agent-native-mcps/listNativeMcpLinks.ts';
 import { listNativeMcpTriggers } from '../handlers/native-mcp-triggers/listNativeMcpTriggers.ts';
+import { listPlans } from '../handlers/billing/listPlans.ts';
 import { listSkillLinks } from '../handlers/agent-skills/listSkillLinks.ts';
 import { listSkills } from '../handlers/skills/listSkills.ts';
 import { listSubAgentLinks } from '../handlers/agent-sub-agents/listSubAgentLinks.ts';
@@ -90,6 +97,7 @@ import { updateAgentPrompt } from '../handlers/agent-prompt/updateAgentPrompt.ts
 import { updateAutomation } from '../handlers/agent-automations/updateAutomation.ts';
 import { updateChannelInstanceMode } from '../handlers/agent-channels/updateChannelInstanceMode.ts';
 import { updateCommand } from '../handlers/agent-commands/updateCommand.ts';
+import { updateCreditPackage } from '../handlers/billing/updateCreditPackage.ts';
 import { updateExternalMcp } from '../handlers/external-mcps/updateExternalMcp.ts';
 import { updateExternalMcpLink } from '../handlers/agent-external-mcps/updateExternalMcpLink.ts';
 import { updateFeature } from '../handlers/agent-features/updateFeature.ts';
@@ -116,14 +124,6 @@ const waiting = [
   'getCoupon',
   'deleteCoupon',
   'updateCoupon',
-  'listCreditPackages',
-  'createCreditPackage',
-  'getCreditPackage',
-  'updateCreditPackage',
-  'deleteCreditPackage',
-  'listPlans',
-  'createPlan',
-  'getPlan',
   'deletePlan',
   'updatePlan',
   'getHub',
@@ -249,4 +249,12 @@ export const handlers: { readonly [Id in ImplementedId]: Handler<Id> } = {
   getConversation,
   deleteConversation,
   listConversationMessages,
+  listCreditPackages,
+  createCreditPackage,
+  getCreditPackage,
+  updateCreditPackage,
+  deleteCreditPackage,
+  listPlans,
+  createPlan,
+  getPlan,
 };

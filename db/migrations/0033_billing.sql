@@ -71,7 +71,7 @@ create table plans (
   seats_included int not null check (seats_included >= 1),
   visible boolean not null default true,
   credit_package_id uuid,
-  hub_package_id uuid not null,
+  hub_package_id uuid,
   widget_title text check (char_length(widget_title) <= 50),
   widget_description text check (char_length(widget_description) <= 100),
   widget_cta_text text check (char_length(widget_cta_text) <= 30),
@@ -87,9 +87,11 @@ create table plans (
   primary key (workspace_id, id),
   constraint plans_credit_package_fkey foreign key (workspace_id, credit_package_id) references credit_packages (workspace_id, id),
   constraint plans_hub_package_fkey foreign key (workspace_id, hub_package_id) references hub_packages (workspace_id, id),
+  constraint plans_content check (hub_package_id is not null or deleted_at is not null),
   constraint plans_interval check (billing_type = 'one_time' or billing_interval_months >= 1)
 ) with (fillfactor = 80);
 comment on column plans.price_cents is 'In the smallest unit of the currency';
+comment on column plans.hub_package_id is 'Null when the plan is deleted and nothing needs its content any more';
 comment on column plans.provider_product_id is 'Its counterpart at the payment provider; null = it has none';
 create unique index plans_name_key on plans (workspace_id, lower(name)) where deleted_at is null;
 create index plans_list on plans (workspace_id, created_at desc, id desc) where deleted_at is null;

@@ -33,7 +33,12 @@ test('createPlan accepts a content whose lists are null', async () => {
     externalLinkPublicIds: null,
     sectionOrdering: null,
   };
-  const { packagePublicId: _package, ...body } = exampleRequest('createPlan').body as Record<string, unknown>;
+  const {
+    packagePublicId: _package,
+    creditPackagePublicId: _credits,
+    ...example
+  } = exampleRequest('createPlan').body as Record<string, unknown>;
+  const body = { ...example, extraCreditsEnabled: false };
   const answer = await app.api('post', '/billing/plans').send({ ...body, content });
-  expect([answer.status, answer.body.code]).toEqual([501, 'NOT_IMPLEMENTED']);
+  expect([answer.status, answer.body.code]).toEqual([404, 'AGENT_NOT_FOUND']);
 });

@@ -4,6 +4,7 @@ import { makeAgent, makeReadyAgent, publish } from '../../support/agents/agents.
 import { linkApi, makeTarget } from '../../support/agents/links.ts';
 import type { TestApp } from '../../support/http/app.ts';
 import { exampleRequest } from '../../support/http/exampleRequest.ts';
+import { contentOf, planFields } from '../../support/hub/plans.ts';
 import { skillMd, zipOf } from '../../support/tools/skills.ts';
 
 /** A request that succeeds once: the second time it would answer something else, or store something more. */
@@ -94,5 +95,13 @@ export const CREATES: Partial<Record<OperationId, (app: TestApp) => Promise<Keye
     // Nothing listens there: the server is stored with its error.
     const body = { name: `Keyed ${++made}`, url: 'https://127.0.0.1:1/mcp', authType: 'NONE' };
     return { path: '/external-mcps', body, otherBody: { ...body, name: 'Another' } };
+  },
+  createCreditPackage: async () => {
+    const body = { name: `Keyed ${++made}`, creditValueCents: 2, creditsAmount: 100 };
+    return { path: '/billing/credit-packages', body, otherBody: { ...body, name: 'Another' } };
+  },
+  createPlan: async (app) => {
+    const body = planFields({ content: await contentOf(app) });
+    return { path: '/billing/plans', body, otherBody: { ...body, name: 'Another' } };
   },
 };
