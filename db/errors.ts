@@ -46,6 +46,7 @@ const CONNECTION_MESSAGE =
 /** Unique and foreign keys by name, and the code that a violation has for the API. */
 const CONSTRAINTS: Readonly<Record<string, ErrorCode>> = {
   agents_name_key: 'AGENT_NAME_TAKEN',
+  clients_name_key: 'CLIENT_NAME_TAKEN',
   agent_variables_name_key: 'VARIABLE_NAME_TAKEN',
   agent_variables_agent_fkey: 'AGENT_NOT_FOUND',
   agent_versions_agent_fkey: 'AGENT_NOT_FOUND',

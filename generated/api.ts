@@ -1675,17 +1675,15 @@ export interface paths {
         };
         /**
          * List clients
-         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
-         *
-         *     A page of the clients of the hub, newest first. Filters combine: a client is listed when it matches all of them.
+         * @description A page of the clients of the hub, newest first. Filters combine: a client is listed when it matches all of them.
          */
         get: operations["listClients"];
         put?: never;
         /**
          * Create a client
-         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         * @description Creates the client workspace with its users, who exist at once. With a plan the client is `active`, and its period begins now. An inactive plan can be given, a deleted one is not found. With `inviteToTrial` the client is `trialing` on the hub's trial plan, and `planPublicId` is ignored; the hub must offer a trial. With neither it is `pending_onboarding`. More users than the plan has seats are 409 `SEATS_LIMIT_REACHED`.
          *
-         *     Creates the client workspace with its users, who exist at once. With a plan the client is `active`, and its period begins now. With `inviteToTrial` it is `trialing` on the hub's trial plan, and `planPublicId` is ignored; the hub must offer a trial. With neither it is `pending_onboarding`. With `sendInvitations` each user gets an invitation by mail. `pendingInvitations` lists it until it is accepted. More users than the plan has seats are 409 `SEATS_LIMIT_REACHED`.
+         *     Each user has an invitation, which can be accepted for 7 days. `pendingInvitations` lists it until then. With `sendInvitations` it is mailed at once. A hub without a subdomain has no pages, so it mails none. None of the users has to be an admin.
          *
          *     Error codes: 404 `PLAN_NOT_FOUND`; 409 `CLIENT_NAME_TAKEN`, `IDEMPOTENCY_IN_PROGRESS`, `SEATS_LIMIT_REACHED`; 422 `IDEMPOTENCY_KEY_REUSED`, `TRIAL_NOT_ENABLED`.
          */
@@ -1705,9 +1703,7 @@ export interface paths {
         };
         /**
          * Get a client
-         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
-         *
-         *     The client with its plan, its credits, its users and the invitations that they have not accepted yet.
+         * @description The client with its plan, its credits, its users and the invitations that they have not accepted yet.
          *
          *     Error codes: 404 `CLIENT_NOT_FOUND`.
          */
@@ -1731,9 +1727,7 @@ export interface paths {
         put?: never;
         /**
          * Resend an invitation
-         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
-         *
-         *     Mails a pending invitation again and renews `expiresAt`, also when it has expired. An invitation that was accepted is no longer found.
+         * @description Mails a pending invitation again, with a new link, and renews `expiresAt`, also when it has expired. Earlier links of it no longer work. An invitation that was accepted is no longer found. A hub without a subdomain has no pages: the invitation is renewed, and nothing is mailed.
          *
          *     Error codes: 404 `CLIENT_NOT_FOUND`, `INVITATION_NOT_FOUND`; 409 `IDEMPOTENCY_IN_PROGRESS`.
          */
@@ -1755,9 +1749,7 @@ export interface paths {
         put?: never;
         /**
          * Reactivate a client
-         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
-         *
-         *     Restores the subscription of a suspended client at the payment provider. Its status is then `active` again. A client in any other state is 409. When the payment provider fails, nothing changes.
+         * @description Restores the subscription of a suspended client at the payment provider. Its status is then `active` again. A client in any other state is 409. When the payment provider fails, nothing changes. The period goes on. If it has ended meanwhile and the payment provider holds no subscription, a new one begins now, with the credits of the plan.
          *
          *     Error codes: 404 `CLIENT_NOT_FOUND`; 409 `CLIENT_NOT_SUSPENDED`; 502 `PAYMENT_PROVIDER_ERROR`.
          */
@@ -1779,9 +1771,7 @@ export interface paths {
         put?: never;
         /**
          * Suspend a client
-         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
-         *
-         *     Sets the status to `suspended` at once, and cancels the subscription at the payment provider for the end of the paid period. Only an `active` client can be suspended. When the payment provider fails, nothing changes. `reactivateClient` undoes it.
+         * @description Sets the status to `suspended` at once, and cancels the subscription at the payment provider for the end of the paid period. Only an `active` client can be suspended. When the payment provider fails, nothing changes. Nothing is renewed meanwhile. `reactivateClient` undoes it.
          *
          *     Error codes: 404 `CLIENT_NOT_FOUND`; 409 `CLIENT_NOT_ACTIVE`; 502 `PAYMENT_PROVIDER_ERROR`.
          */
@@ -1804,9 +1794,7 @@ export interface paths {
         post?: never;
         /**
          * Remove a user from a client
-         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
-         *
-         *     The user loses access and is no longer listed. If the user has not accepted the invitation, it is withdrawn. The last admin cannot be removed. Returns the client as it is now. A second removal is 404 `USER_NOT_FOUND`.
+         * @description The user loses access at once and is no longer listed. If the user has not accepted the invitation, it is withdrawn. The last admin cannot be removed; an admin counts as one before the invitation is accepted. Returns the client as it is now. A second removal is 404 `USER_NOT_FOUND`.
          *
          *     Error codes: 404 `CLIENT_NOT_FOUND`, `USER_NOT_FOUND`; 409 `LAST_ADMIN`.
          */
@@ -1815,9 +1803,7 @@ export interface paths {
         head?: never;
         /**
          * Change a user of a client
-         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
-         *
-         *     Changes a user's role in the client workspace, and the name when it is given. The last admin keeps that role: demoting this user is 409 `LAST_ADMIN`.
+         * @description Changes a user's role in the client workspace, and the name when it is given. The last admin keeps that role: demoting this user is 409 `LAST_ADMIN`. An admin counts as one before the invitation is accepted.
          *
          *     Error codes: 404 `CLIENT_NOT_FOUND`, `USER_NOT_FOUND`; 409 `LAST_ADMIN`.
          *
@@ -3405,9 +3391,9 @@ export interface components {
         ChannelTypeKey: "whatsapp" | "z_api" | "web_chat";
         /** @description A new client with its first users. */
         ClientCreate: {
-            /** @description Name of the client workspace, unique within the hub. */
+            /** @description Name of the client workspace, unique within the hub in upper or lower case, without control characters. */
             workspaceName: string;
-            /** @description The first users, each email once. */
+            /** @description The first users, each email once, in upper or lower case. */
             users: components["schemas"]["ClientUserCreate"][];
             /**
              * Format: uuid
@@ -3420,12 +3406,12 @@ export interface components {
             sendInvitations?: boolean;
             /**
              * Format: int32
-             * @description Included credits to start with; absent or `null` for as many as the plan includes.
+             * @description Included credits to start with, bonus credits among them; absent or `null` for as many as the plan includes. Later renewals grant what the plan says. Needs a plan or a trial. Without effect where credits are unlimited.
              */
             creditsOverride?: number | null;
             /**
              * Format: date-time
-             * @description End of the first billing period; absent or `null` for the interval of the plan.
+             * @description End of the first billing period, in the future; absent or `null` for the interval of the plan, or the days of the trial. Later periods are counted from it. A one-time plan, which has no end otherwise, ends then. Needs a plan or a trial.
              */
             periodEndOverride?: string | null;
         };
@@ -3530,18 +3516,18 @@ export interface components {
         };
         /** @description A user to create in the new client workspace. */
         ClientUserCreate: {
-            /** @description The user's name. */
+            /** @description The user's name, without control characters. */
             name: string;
             /**
              * Format: email
-             * @description Email address, which is also the login.
+             * @description Email address, which is also the login: `name@domain` in ASCII, with at most 64 characters before the `@`. A domain in other letters is given in its ASCII form (`xn--…`).
              */
             email: string;
             role: components["schemas"]["ClientRole"];
         };
         /** @description The new role, and the new name if that changes too. */
         ClientUserUpdate: {
-            /** @description The user's name. */
+            /** @description The user's name, without control characters. */
             name?: string;
             role: components["schemas"]["ClientRole"];
         };
@@ -3588,7 +3574,7 @@ export interface components {
             currentPeriodEnd: string | null;
             /**
              * Format: date-time
-             * @description When credits are granted again; `null` when they are not.
+             * @description When included credits are granted again; `null` when they are not. A time after the period's end waits until the period is renewed.
              */
             nextCreditRenewalAt: string | null;
             /**
@@ -5954,7 +5940,7 @@ export interface components {
         /** @description Why a subdomain is not available. `reserved`: kept for the service. `taken`: a hub has it. More reasons may come. */
         SubdomainUnavailableReason: "reserved" | "taken";
         /**
-         * @description `active`: in use. `trialing`: on the trial plan of the hub. `past_due`: a payment is overdue. `pending_onboarding`: created without a plan and waiting for one. `suspended`: stopped with `suspendClient`. `canceled`: ended for good.
+         * @description `active`: in use. `trialing`: on the trial plan of the hub. `past_due`: a payment is overdue. `pending_onboarding`: without a plan and waiting for one. `suspended`: stopped with `suspendClient`. `canceled`: ended, such as a trial that is over; a plan that is bought opens the client again.
          * @enum {string}
          */
         SubscriptionStatus: "active" | "past_due" | "canceled" | "trialing" | "pending_onboarding" | "suspended";
@@ -12178,7 +12164,6 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -12222,7 +12207,6 @@ export interface operations {
             422: components["responses"]["IdempotencyKeyReusedOrTrialNotEnabled"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -12257,7 +12241,6 @@ export interface operations {
             404: components["responses"]["ClientNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -12298,7 +12281,6 @@ export interface operations {
             409: components["responses"]["IdempotencyInProgress"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -12334,7 +12316,6 @@ export interface operations {
             409: components["responses"]["ClientNotSuspended"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             502: components["responses"]["PaymentProviderError"];
             503: components["responses"]["Unavailable"];
         };
@@ -12378,7 +12359,6 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             502: components["responses"]["PaymentProviderError"];
             503: components["responses"]["Unavailable"];
         };
@@ -12417,7 +12397,6 @@ export interface operations {
             409: components["responses"]["LastAdmin"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -12462,7 +12441,6 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };

@@ -4,6 +4,7 @@ import { configureChannel } from '../handlers/agent-channels/configureChannel.ts
 import { connectChannel } from '../handlers/agent-channels/connectChannel.ts';
 import { createAgent } from '../handlers/agents/createAgent.ts';
 import { createAutomation } from '../handlers/agent-automations/createAutomation.ts';
+import { createClient } from '../handlers/clients/createClient.ts';
 import { createCommand } from '../handlers/agent-commands/createCommand.ts';
 import { createCreditPackage } from '../handlers/billing/createCreditPackage.ts';
 import { createExternalMcp } from '../handlers/external-mcps/createExternalMcp.ts';
@@ -30,6 +31,7 @@ import { getAutomation } from '../handlers/agent-automations/getAutomation.ts';
 import { getChannel } from '../handlers/agent-channels/getChannel.ts';
 import { getChannelByType } from '../handlers/agent-channels/getChannelByType.ts';
 import { getChannelType } from '../handlers/channel-types/getChannelType.ts';
+import { getClient } from '../handlers/clients/getClient.ts';
 import { getCommand } from '../handlers/agent-commands/getCommand.ts';
 import { getConversation } from '../handlers/conversations/getConversation.ts';
 import { getCreditPackage } from '../handlers/billing/getCreditPackage.ts';
@@ -61,6 +63,7 @@ import { listAvailableSubAgents } from '../handlers/agent-sub-agents/listAvailab
 import { listAvailableTools } from '../handlers/agent-http-tools/listAvailableTools.ts';
 import { listChannelTypes } from '../handlers/channel-types/listChannelTypes.ts';
 import { listChannels } from '../handlers/agent-channels/listChannels.ts';
+import { listClients } from '../handlers/clients/listClients.ts';
 import { listCommands } from '../handlers/agent-commands/listCommands.ts';
 import { listConversationMessages } from '../handlers/conversations/listConversationMessages.ts';
 import { listConversations } from '../handlers/conversations/listConversations.ts';
@@ -81,9 +84,13 @@ import { listTools } from '../handlers/http-tools/listTools.ts';
 import { listVariables } from '../handlers/agent-variables/listVariables.ts';
 import { listVersions } from '../handlers/agent-versions/listVersions.ts';
 import { publishAgent } from '../handlers/agents/publishAgent.ts';
+import { reactivateClient } from '../handlers/clients/reactivateClient.ts';
+import { removeClientUser } from '../handlers/clients/removeClientUser.ts';
+import { resendClientInvitation } from '../handlers/clients/resendClientInvitation.ts';
 import { restoreVersion } from '../handlers/agent-versions/restoreVersion.ts';
 import { sendMessage } from '../handlers/messages/sendMessage.ts';
 import { streamMessage } from '../handlers/messages/streamMessage.ts';
+import { suspendClient } from '../handlers/clients/suspendClient.ts';
 import { testTool } from '../handlers/http-tools/testTool.ts';
 import { unlinkExternalMcp } from '../handlers/agent-external-mcps/unlinkExternalMcp.ts';
 import { unlinkKnowledgeSource } from '../handlers/agent-knowledge-sources/unlinkKnowledgeSource.ts';
@@ -96,6 +103,7 @@ import { updateAgentModel } from '../handlers/agent-model/updateAgentModel.ts';
 import { updateAgentPrompt } from '../handlers/agent-prompt/updateAgentPrompt.ts';
 import { updateAutomation } from '../handlers/agent-automations/updateAutomation.ts';
 import { updateChannelInstanceMode } from '../handlers/agent-channels/updateChannelInstanceMode.ts';
+import { updateClientUser } from '../handlers/clients/updateClientUser.ts';
 import { updateCommand } from '../handlers/agent-commands/updateCommand.ts';
 import { updateCreditPackage } from '../handlers/billing/updateCreditPackage.ts';
 import { updateExternalMcp } from '../handlers/external-mcps/updateExternalMcp.ts';
@@ -111,14 +119,6 @@ import { uploadSkill } from '../handlers/skills/uploadSkill.ts';
 import type { OperationId } from './operations.ts';
 
 const waiting = [
-  'listClients',
-  'createClient',
-  'getClient',
-  'resendClientInvitation',
-  'reactivateClient',
-  'suspendClient',
-  'removeClientUser',
-  'updateClientUser',
   'listCoupons',
   'createCoupon',
   'getCoupon',
@@ -249,6 +249,14 @@ export const handlers: { readonly [Id in ImplementedId]: Handler<Id> } = {
   getConversation,
   deleteConversation,
   listConversationMessages,
+  listClients,
+  createClient,
+  getClient,
+  resendClientInvitation,
+  reactivateClient,
+  suspendClient,
+  removeClientUser,
+  updateClientUser,
   listCreditPackages,
   createCreditPackage,
   getCreditPackage,

@@ -5,10 +5,10 @@ import {
   type ClientKey,
   type ClientRow,
   hasClientChange,
-  holdPlanTerms,
+  holdTerms,
   insertClientChange,
   lockClient,
-  type PlanTerms,
+  type SubscriptionTerms,
   updateClientRow,
 } from '../../db/queries/clients/clients.ts';
 import { findWorkspace } from '../../db/queries/workspaces/workspaces.ts';
@@ -68,15 +68,13 @@ export async function changeSubscription(
 }
 
 /** The terms of a plan that a client is to have. Throws PLAN_NOT_FOUND, also for a deleted one. */
-export async function heldPlan({ trx, row }: HeldClient, planId: string): Promise<PlanTerms> {
-  const plan = await holdPlanTerms(trx, row.workspace_id, planId);
+export async function heldPlan({ trx, row }: HeldClient, planId: string): Promise<SubscriptionTerms> {
+  const plan = await holdTerms(trx, row.workspace_id, planId);
   if (!plan) throw fault('PLAN_NOT_FOUND');
   return plan;
 }
 
 /** The terms of the plan that the client has; undefined without one. */
-export async function presentPlan({ trx, row }: HeldClient): Promise<PlanTerms | undefined> {
-  return row.plan_id === null
-    ? undefined
-    : await holdPlanTerms(trx, row.workspace_id, row.plan_id, { withDeleted: true });
+export async function presentPlan({ trx, row }: HeldClient): Promise<SubscriptionTerms | undefined> {
+  return row.plan_id === null ? undefined : await holdTerms(trx, row.workspace_id, row.plan_id, { withDeleted: true });
 }

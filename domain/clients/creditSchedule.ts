@@ -1,4 +1,4 @@
-import type { ClientRow, PlanTerms } from '../../db/queries/clients/clients.ts';
+import type { ClientRow, SubscriptionTerms } from '../../db/queries/clients/clients.ts';
 import { nextOccurrence } from './period.ts';
 
 /** A payment provider counts months in UTC: what it ends differs from a time of ours by less than this. */
@@ -16,7 +16,7 @@ export interface PeriodState {
 }
 
 /** Whether another period follows when this one ends. */
-export function isRenewed(plan: Pick<PlanTerms, 'billingType'>, { status, periodEnd }: PeriodState): boolean {
+export function isRenewed(plan: Pick<SubscriptionTerms, 'billingType'>, { status, periodEnd }: PeriodState): boolean {
   return periodEnd === null || (plan.billingType === 'recurring' && status !== 'trialing');
 }
 
@@ -25,7 +25,12 @@ export function isRenewed(plan: Pick<PlanTerms, 'billingType'>, { status, period
  * interval after the anchor. A first period whose end was set by hand ends at the anchor: until then they count from its start, and the
  * anchor is one as well. One that falls on the end of a period or after it is stored, and waits until the period is renewed.
  */
-export function nextCreditRenewal(plan: PlanTerms, period: PeriodState, after: Date, timeZone: string): Date | null {
+export function nextCreditRenewal(
+  plan: SubscriptionTerms,
+  period: PeriodState,
+  after: Date,
+  timeZone: string,
+): Date | null {
   const { renewalMonths, isUnlimited, credits } = plan;
   if (renewalMonths === null || isUnlimited || credits === 0) return null;
   const { periodStart, periodEnd, anchor, isProviders } = period;
@@ -41,7 +46,11 @@ export function nextCreditRenewal(plan: PlanTerms, period: PeriodState, after: D
 }
 
 /** When included credits expire that are granted now; null = never. Those of a trial end with it, whatever the package says. */
-export function creditsExpireAt(plan: PlanTerms, { status, periodEnd }: PeriodState, next: Date | null): Date | null {
+export function creditsExpireAt(
+  plan: SubscriptionTerms,
+  { status, periodEnd }: PeriodState,
+  next: Date | null,
+): Date | null {
   if (next !== null) return next;
   return plan.renewalMonths !== null || status === 'trialing' ? periodEnd : null;
 }

@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely';
-import type { ClientChange, ClientRow, PlanTerms } from '../../db/queries/clients/clients.ts';
+import type { ClientChange, ClientRow, SubscriptionTerms } from '../../db/queries/clients/clients.ts';
 import type { DB } from '../../generated/db.ts';
 import {
   changeSubscription,
@@ -9,7 +9,7 @@ import {
   type SubscriptionChange,
 } from './changeSubscription.ts';
 import { type PeriodState, PROVIDER_SLACK_MS } from './creditSchedule.ts';
-import { beginCredits, renewCredits } from './credits.ts';
+import { beginCredits, endCredits, renewCredits } from './credits.ts';
 import { addMonths, nextOccurrence } from './period.ts';
 
 /** What a payment provider says of a subscription that it holds. */
@@ -25,9 +25,9 @@ export interface PlanStart extends SubscriptionChange {
   plan: { id: string };
   status: 'active' | 'trialing';
   /** The end of the first period, from which later ones are counted; absent = as the plan says, and null for a plan that is paid once. A trial needs it. */
-  periodEnd?: Date;
+  periodEnd?: Date | undefined;
   /** Included credits to begin with in place of the plan's. Without effect when they are unlimited. */
-  credits?: number;
+  credits?: number | undefined;
   /** The coupon that lowers its price, and when that ends; null = not before the subscription does. */
   coupon?: { id: string; endsAt: Date | null };
   provider?: ProviderSubscription;
@@ -156,15 +156,17 @@ export function markPaid(trx: Transaction<DB>, change: SubscriptionChange): Prom
 
 /**
  * The subscription has ended. The client is canceled; one that is suspended stays so, without a subscription at the payment provider, and can
- * be reactivated. Its plan is still shown. A plan that it was to change to is forgotten.
+ * be reactivated. The included credits of a canceled one are over, except those that never expire. Its plan is still shown. A plan that it was to
+ * change to is forgotten.
  */
 export function cancelSubscription(trx: Transaction<DB>, change: SubscriptionChange): Promise<ClientRow> {
-  return changeSubscription(trx, 'cancel', change, (_held, status) => ({
-    pending_plan_id: null,
-    pending_plan_at: null,
-    // That of a canceled client is kept: a late event that tells of its begin must not begin it again.
-    ...(status === 'suspended' ? { provider_subscription_id: null } : {}),
-  }));
+  return changeSubscription(trx, 'cancel', change, async (held, status) => {
+    const forgotten = { pending_plan_id: null, pending_plan_at: null };
+    if (status === 'suspended') return { ...forgotten, provider_subscription_id: null };
+    await endCredits(held);
+    // Its subscription at the provider is kept: a late event that tells of its begin must not begin it again.
+    return { ...forgotten, next_credit_renewal_at: null };
+  });
 }
 
 /** Suspends an active client. `code` and `reason` are kept for the record. */
@@ -217,7 +219,7 @@ async function beginPendingPlan(
 
 async function changeNow(
   held: HeldClient,
-  plan: PlanTerms,
+  plan: SubscriptionTerms,
   provider?: Pick<ProviderSubscription, 'periodStart' | 'periodEnd'>,
 ): Promise<ClientChange> {
   const { row, now, timeZone } = held;
@@ -254,7 +256,7 @@ async function changeNow(
 /** Begins a period on a plan that the client did not have, or not without a break. */
 async function beginPeriodOn(
   held: HeldClient,
-  plan: PlanTerms,
+  plan: SubscriptionTerms,
   period: PeriodState,
   credits?: number,
 ): Promise<ClientChange> {
@@ -268,12 +270,12 @@ async function beginPeriodOn(
 }
 
 /** The end of a period that begins a plan; null = it has none. */
-function endOfFirst(plan: PlanTerms, start: Date, timeZone: string): Date | null {
+function endOfFirst(plan: SubscriptionTerms, start: Date, timeZone: string): Date | null {
   return plan.billingType === 'one_time' ? null : addMonths(start, plan.intervalMonths, timeZone);
 }
 
 /** From when the months of a renewed period are counted: as before, unless the payment provider counts otherwise. */
-function anchorOf(row: ClientRow, plan: PlanTerms, periodStart: Date, timeZone: string): Date {
+function anchorOf(row: ClientRow, plan: SubscriptionTerms, periodStart: Date, timeZone: string): Date {
   const anchor = row.billing_anchor;
   if (!anchor || !isProviders(row) || plan.intervalMonths === 0) return anchor ?? periodStart;
   const early = new Date(periodStart.getTime() - PROVIDER_SLACK_MS);

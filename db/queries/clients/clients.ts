@@ -96,7 +96,7 @@ export function selectClientChanges(
 }
 
 /** What the life of a subscription takes from its plan. */
-export interface PlanTerms {
+export interface SubscriptionTerms {
   id: string;
   billingType: 'one_time' | 'recurring';
   /** Months of a period; without effect on a one-time plan. */
@@ -116,13 +116,13 @@ export interface PlanTerms {
  * The terms of a plan, which neither changes nor goes away until the transaction ends. Undefined when there is none, or when it is deleted
  * and `withDeleted` is not set.
  */
-export async function holdPlanTerms(
+export async function holdTerms(
   trx: Transaction<DB>,
   workspaceId: string,
   planId: string,
   { withDeleted = false }: { withDeleted?: boolean } = {},
-): Promise<PlanTerms | undefined> {
-  const { rows } = await sql<PlanTerms>`
+): Promise<SubscriptionTerms | undefined> {
+  const { rows } = await sql<SubscriptionTerms>`
     select p.id, p.billing_type as "billingType", p.billing_interval_months as "intervalMonths", p.seats_included as seats,
       p.unlimited_credits as "isUnlimited", p.extra_credits_enabled as "mayUseExtra", coalesce(c.credits_amount, 0) as credits,
       coalesce(c.extra_credits_amount, 0) as "bonusCredits", c.renewal_interval_months as "renewalMonths"
