@@ -6,6 +6,9 @@ export interface PaymentSettings {
   apiBase?: string | undefined;
   /** The signing secrets of the webhook endpoints; empty: no event is believed. */
   webhookSecrets: readonly string[];
+  /** Milliseconds of a call, and how often one is tried again; absent: as in production. For tests. */
+  callMs?: number;
+  maxRetries?: number;
 }
 
 const SECRET_KEY = /^[sr]k_(test|live)_[A-Za-z0-9]+$/;

@@ -31,12 +31,8 @@ export const loadStripe = async () => (await import('stripe')).default;
  * The one way to Stripe. Every call is made for `account`, whatever the caller passes: the client's HTTP layer refuses to send a request
  * for another one, or a change without an idempotency key of ours. `account` null is the installation's own.
  */
-export function stripeFor(
-  settings: PaymentSettings,
-  account: string | null,
-  options: { callMs?: number; maxRetries?: number } = {},
-): StripeCall {
-  const { callMs = CALL_MS, maxRetries = MAX_RETRIES } = options;
+export function stripeFor(settings: PaymentSettings, account: string | null): StripeCall {
+  const { callMs = CALL_MS, maxRetries = MAX_RETRIES } = settings;
   let client: Promise<Stripe> | undefined;
   return async ({ key, timeoutMs = callMs }, work) => {
     client ??= makeClient(settings, account, maxRetries);

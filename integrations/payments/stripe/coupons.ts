@@ -18,7 +18,7 @@ export function stripeCoupons(
   const setActive = (key: string, id: string, active: boolean) =>
     call({ key: `${key}-${active}-${id}` }, (stripe, options) => stripe.promotionCodes.update(id, { active }, options));
   const remove = (key: string, id: string) =>
-    unlessMissing(call({ key: `${key}-delete` }, (stripe, options) => stripe.coupons.del(id, options)));
+    unlessMissing(call({ key: `${key}-delete` }, (stripe, options) => stripe.coupons.del(id, {}, options)));
 
   return {
     async createCoupon(key, coupon) {

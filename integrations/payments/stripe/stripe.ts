@@ -17,12 +17,8 @@ export interface StripeAccount {
 }
 
 /** Stripe as the payment provider of one hub. Opens no connection. */
-export function stripeProvider(
-  settings: PaymentSettings,
-  { account, feePercent }: StripeAccount,
-  options?: Parameters<typeof stripeFor>[2],
-): PaymentProvider {
-  const call = stripeFor(settings, account, options);
+export function stripeProvider(settings: PaymentSettings, { account, feePercent }: StripeAccount): PaymentProvider {
+  const call = stripeFor(settings, account);
   const fee = account === null ? null : feePercent;
   return {
     ...stripePlans(call, fee),
