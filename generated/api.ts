@@ -2019,7 +2019,9 @@ export interface paths {
         };
         /**
          * Get the hub
-         * @description The hub of the key's workspace. A workspace has exactly one; it is created by the first request that needs it, private and without a subdomain.
+         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         *
+         *     The hub of the key's workspace. A workspace has exactly one; it is created by the first request that needs it, private and without a subdomain.
          */
         get: operations["getHub"];
         put?: never;
@@ -2029,7 +2031,9 @@ export interface paths {
         head?: never;
         /**
          * Change the identity of the hub
-         * @description Changes name, colours and support channel. A field that is absent or `null` stays as it is, so an empty body changes nothing. Logos, access and subdomain have operations of their own.
+         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         *
+         *     Changes name, colours and support channel. A field that is absent or `null` stays as it is, so an empty body changes nothing. Logos, access and subdomain have operations of their own.
          */
         patch: operations["updateHubIdentity"];
         trace?: never;
@@ -2071,7 +2075,9 @@ export interface paths {
         };
         /**
          * Get the access settings of the hub
-         * @description Who may enter the hub, the plan that people who sign up get, and the picture on the login page.
+         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         *
+         *     Who may enter the hub, the plan that people who sign up get, and the picture on the login page.
          */
         get: operations["getHubAccess"];
         put?: never;
@@ -2081,7 +2087,9 @@ export interface paths {
         head?: never;
         /**
          * Change the access settings of the hub
-         * @description An absent field stays as it is. A public hub needs a default plan, in this body or set before, or else the response is 422 `DEFAULT_PLAN_REQUIRED`. The plan must be free (`priceCents` is 0), or else it is 422 `DEFAULT_PLAN_NOT_FREE`. The login picture is uploaded with `uploadHubLogo` as type `banner`.
+         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         *
+         *     An absent field stays as it is. A public hub needs a default plan, in this body or set before, or else the response is 422 `DEFAULT_PLAN_REQUIRED`. The plan must be free (`priceCents` is 0), or else it is 422 `DEFAULT_PLAN_NOT_FREE`. The login picture is uploaded with `uploadHubLogo` as type `banner`.
          *
          *     Error codes: 404 `PLAN_NOT_FOUND`; 422 `DEFAULT_PLAN_REQUIRED`, `DEFAULT_PLAN_NOT_FREE`.
          *
@@ -2151,13 +2159,17 @@ export interface paths {
         };
         /**
          * List the external links of the hub
-         * @description All links of the hub in the order of the menu, by `displayOrder`. The list has no pages.
+         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         *
+         *     All links of the hub in the order of the menu, by `displayOrder`. The list has no pages.
          */
         get: operations["listExternalLinks"];
         put?: never;
         /**
          * Create an external link
-         * @description Adds a link at the end of the menu. A hub has at most 10 links; one more is 422 `EXTERNAL_LINK_LIMIT_REACHED`.
+         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         *
+         *     Adds a link at the end of the menu. A hub has at most 10 links; one more is 422 `EXTERNAL_LINK_LIMIT_REACHED`.
          *
          *     Error codes: 409 `EXTERNAL_LINK_TITLE_TAKEN`, `IDEMPOTENCY_IN_PROGRESS`; 422 `EXTERNAL_LINK_LIMIT_REACHED`, `IDEMPOTENCY_KEY_REUSED`.
          */
@@ -2180,7 +2192,9 @@ export interface paths {
         post?: never;
         /**
          * Delete an external link
-         * @description Removes the link from the menu and frees its title; plans that showed it no longer do. A second deletion is 404.
+         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         *
+         *     Removes the link from the menu and frees its title; plans that showed it no longer do. A second deletion is 404.
          *
          *     Error codes: 404 `EXTERNAL_LINK_NOT_FOUND`.
          */
@@ -2189,7 +2203,9 @@ export interface paths {
         head?: never;
         /**
          * Change an external link
-         * @description Changes the title, the address or both; an empty body leaves the link as it is. Its place in the menu stays.
+         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         *
+         *     Changes the title, the address or both; an empty body leaves the link as it is. Its place in the menu stays.
          *
          *     Error codes: 404 `EXTERNAL_LINK_NOT_FOUND`; 409 `EXTERNAL_LINK_TITLE_TAKEN`.
          *
@@ -13032,6 +13048,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -13069,6 +13086,7 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -13174,6 +13192,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -13213,6 +13232,7 @@ export interface operations {
             422: components["responses"]["DefaultPlanRequiredOrDefaultPlanNotFree"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -13349,6 +13369,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -13391,6 +13412,7 @@ export interface operations {
             422: components["responses"]["ExternalLinkLimitReachedOrIdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -13423,6 +13445,7 @@ export interface operations {
             404: components["responses"]["ExternalLinkNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -13465,6 +13488,7 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };

@@ -862,7 +862,7 @@ export interface HubLogos {
 
 export interface HubNames {
   created_at: Generated<Timestamp>;
-  kind: "subdomain" | "domain";
+  kind: string;
   name: string;
   /**
    * When its hub gave it up: it leads nowhere, and no other hub gets it for 30 days
@@ -903,7 +903,7 @@ export interface HubPackages {
 }
 
 export interface Hubs {
-  access_type: Generated<"public" | "private">;
+  access_type: Generated<string>;
   application_fee_percent: Numeric | null;
   branding_synced_at: Timestamp | null;
   created_at: Generated<Timestamp>;
@@ -939,11 +939,11 @@ export interface Hubs {
    * As in hub_names, which says whose it is
    */
   subdomain: string | null;
-  support_channel_type: "email" | "whatsapp" | "url" | null;
+  support_channel_type: string | null;
   support_channel_value: string | null;
   support_email: string | null;
   support_whatsapp_message: string | null;
-  theme: Generated<"light" | "dark">;
+  theme: Generated<string>;
   /**
    * Days of a trial; null = the hub offers none
    */

@@ -7,7 +7,6 @@ import { createAutomation } from '../handlers/agent-automations/createAutomation
 import { createClient } from '../handlers/clients/createClient.ts';
 import { createCommand } from '../handlers/agent-commands/createCommand.ts';
 import { createCreditPackage } from '../handlers/billing/createCreditPackage.ts';
-import { createExternalLink } from '../handlers/hub-external-links/createExternalLink.ts';
 import { createExternalMcp } from '../handlers/external-mcps/createExternalMcp.ts';
 import { createKnowledgeSource } from '../handlers/knowledge-sources/createKnowledgeSource.ts';
 import { createPlan } from '../handlers/billing/createPlan.ts';
@@ -19,7 +18,6 @@ import { deleteChannel } from '../handlers/agent-channels/deleteChannel.ts';
 import { deleteCommand } from '../handlers/agent-commands/deleteCommand.ts';
 import { deleteConversation } from '../handlers/conversations/deleteConversation.ts';
 import { deleteCreditPackage } from '../handlers/billing/deleteCreditPackage.ts';
-import { deleteExternalLink } from '../handlers/hub-external-links/deleteExternalLink.ts';
 import { deleteExternalMcp } from '../handlers/external-mcps/deleteExternalMcp.ts';
 import { deleteKnowledgeSource } from '../handlers/knowledge-sources/deleteKnowledgeSource.ts';
 import { deleteSkill } from '../handlers/skills/deleteSkill.ts';
@@ -40,8 +38,6 @@ import { getCreditPackage } from '../handlers/billing/getCreditPackage.ts';
 import { getExternalMcp } from '../handlers/external-mcps/getExternalMcp.ts';
 import { getFeature } from '../handlers/agent-features/getFeature.ts';
 import { getHealth } from '../handlers/public-api/getHealth.ts';
-import { getHub } from '../handlers/hub/getHub.ts';
-import { getHubAccess } from '../handlers/hub-access/getHubAccess.ts';
 import { getKnowledgeSource } from '../handlers/knowledge-sources/getKnowledgeSource.ts';
 import { getNativeMcpTrigger } from '../handlers/native-mcp-triggers/getNativeMcpTrigger.ts';
 import { getPlan } from '../handlers/billing/getPlan.ts';
@@ -72,7 +68,6 @@ import { listCommands } from '../handlers/agent-commands/listCommands.ts';
 import { listConversationMessages } from '../handlers/conversations/listConversationMessages.ts';
 import { listConversations } from '../handlers/conversations/listConversations.ts';
 import { listCreditPackages } from '../handlers/billing/listCreditPackages.ts';
-import { listExternalLinks } from '../handlers/hub-external-links/listExternalLinks.ts';
 import { listExternalMcpLinks } from '../handlers/agent-external-mcps/listExternalMcpLinks.ts';
 import { listExternalMcps } from '../handlers/external-mcps/listExternalMcps.ts';
 import { listFeatures } from '../handlers/agent-features/listFeatures.ts';
@@ -111,12 +106,9 @@ import { updateChannelInstanceMode } from '../handlers/agent-channels/updateChan
 import { updateClientUser } from '../handlers/clients/updateClientUser.ts';
 import { updateCommand } from '../handlers/agent-commands/updateCommand.ts';
 import { updateCreditPackage } from '../handlers/billing/updateCreditPackage.ts';
-import { updateExternalLink } from '../handlers/hub-external-links/updateExternalLink.ts';
 import { updateExternalMcp } from '../handlers/external-mcps/updateExternalMcp.ts';
 import { updateExternalMcpLink } from '../handlers/agent-external-mcps/updateExternalMcpLink.ts';
 import { updateFeature } from '../handlers/agent-features/updateFeature.ts';
-import { updateHubAccess } from '../handlers/hub-access/updateHubAccess.ts';
-import { updateHubIdentity } from '../handlers/hub/updateHubIdentity.ts';
 import { updateKnowledgeSource } from '../handlers/knowledge-sources/updateKnowledgeSource.ts';
 import { updateNativeMcpInstanceMode } from '../handlers/agent-native-mcps/updateNativeMcpInstanceMode.ts';
 import { updateSkill } from '../handlers/skills/updateSkill.ts';
@@ -134,11 +126,19 @@ const waiting = [
   'updateCoupon',
   'deletePlan',
   'updatePlan',
+  'getHub',
+  'updateHubIdentity',
   'uploadHubLogo',
   'deleteHubLogo',
+  'getHubAccess',
+  'updateHubAccess',
   'getHubDomain',
   'updateHubDomain',
   'checkSubdomainAvailability',
+  'listExternalLinks',
+  'createExternalLink',
+  'deleteExternalLink',
+  'updateExternalLink',
 ] as const satisfies readonly OperationId[];
 
 /** Operations of the document that have no handler yet. They return 501. */
@@ -265,12 +265,4 @@ export const handlers: { readonly [Id in ImplementedId]: Handler<Id> } = {
   listPlans,
   createPlan,
   getPlan,
-  getHub,
-  updateHubIdentity,
-  getHubAccess,
-  updateHubAccess,
-  listExternalLinks,
-  createExternalLink,
-  deleteExternalLink,
-  updateExternalLink,
 };

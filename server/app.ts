@@ -26,6 +26,9 @@ import { publicFiles } from './routes/files.ts';
 import type { AddressBook } from './routes/hooks/addressBook.ts';
 import { everyHook } from './routes/hooks/everyHook.ts';
 import { hookRoutes } from './routes/hooks/routes.ts';
+import type { HubDirectory } from './routes/hub/directory.ts';
+import type { HubLimits } from './routes/hub/limits.ts';
+import { hubRoutes } from './routes/hub/routes.ts';
 import { metricsRoute, operationalRoutes } from './routes/operational.ts';
 import type { Telemetry } from './telemetry.ts';
 
@@ -38,6 +41,8 @@ export interface AppParts extends ResponderParts {
   requestTurns: RequestTurns;
   addresses: AddressBook;
   system: Kysely<DB>;
+  hubDirectory: HubDirectory;
+  hubLimits: HubLimits;
   chatLimits: ChatLimits;
   chatStreams: ChatStreams;
   /** Proxies in front of the service, each of which adds the address that it was called from to `X-Forwarded-For`. */
@@ -145,7 +150,10 @@ export function createApp(parts: AppParts): Express {
   const app = plainExpress();
   app.set('trust proxy', parts.trustedProxies);
   if (parts.servesApi) {
+    const hubs = hubRoutes(parts);
+    app.use(hubs.byHost);
     app.use(API_PREFIX, serve);
+    app.use('/hub', hubs.byPath);
     app.use('/hooks', hookRoutes(parts, everyHook));
     app.use('/chat', chatRoutes(parts));
     app.use('/files', publicFiles(parts.runtime));

@@ -45,6 +45,8 @@ import type { Config } from './config.ts';
 import { ChatLimits } from './routes/chat/limits.ts';
 import { ChatStreams } from './routes/chat/streams.ts';
 import { AddressBook } from './routes/hooks/addressBook.ts';
+import { HubDirectory } from './routes/hub/directory.ts';
+import { HubLimits } from './routes/hub/limits.ts';
 import { secretKeysFor } from './secretKeys.ts';
 import { createTelemetry } from './telemetry.ts';
 
@@ -166,6 +168,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     requestTurns: new RequestTurns(),
     addresses: new AddressBook(database.keys, clock),
     system: database.system,
+    hubDirectory: new HubDirectory(database.keys, clock),
+    hubLimits: new HubLimits(clock),
     chatLimits: new ChatLimits(clock),
     chatStreams,
     trustedProxies: config.trustedProxies,

@@ -114,7 +114,7 @@ export async function findUsersByEmail(
   const { rows } = await sql<Pick<TokenUser, 'id' | 'email' | 'name'> & { tokens: number }>`
     select u.id, u.email, u.name, (
       select count(*) from client_tokens t
-      where t.workspace_id = u.workspace_id and t.user_id = u.id and t.kind = ${kind} and t.expires_at > ${now}
+      where t.workspace_id = ${workspaceId} and t.user_id = u.id and t.kind = ${kind} and t.expires_at > ${now}
     ) as tokens
     from client_users u
     join clients c on c.workspace_id = u.workspace_id and c.id = u.client_id

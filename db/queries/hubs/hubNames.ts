@@ -1,4 +1,4 @@
-import type { Kysely, Selectable } from 'kysely';
+import { type Kysely, type Selectable, sql } from 'kysely';
 import type { DB, HubNames, Workspaces } from '../../../generated/db.ts';
 
 /** A name that leads to a hub, did so, or will once it is verified. */
@@ -9,19 +9,24 @@ export type HubNameOwner = Pick<HubNameRow, 'workspace_id' | 'name' | 'kind'> &
   Pick<Selectable<Workspaces>, 'request_limit'>;
 
 /**
- * Whose hub a name leads to: a subdomain (without a dot) that a hub has, or a custom domain that is verified, in lower case. Undefined for
- * names that lead nowhere. `keys` sees the names of all workspaces, and gives up after some seconds.
+ * Whose hubs these names lead to, in any order: subdomains (without a dot) that a hub has, and custom domains that are verified, in lower
+ * case. Names that lead nowhere are left out. `keys` sees the names of all workspaces, and gives up after some seconds.
  */
-export async function findHubByName(keys: Kysely<DB>, name: string): Promise<HubNameOwner | undefined> {
+export async function findHubsByNames(keys: Kysely<DB>, names: readonly string[]): Promise<HubNameOwner[]> {
   return await keys
     .selectFrom('hub_names')
     .innerJoin('workspaces', 'workspaces.id', 'hub_names.workspace_id')
     .select(['hub_names.workspace_id', 'hub_names.name', 'kind', 'request_limit'])
-    .where('hub_names.name', '=', name)
+    .where(sql<boolean>`hub_names.name = any(${names}::text[])`)
     .where('released_at', 'is', null)
     .where((where) => where.or([where('kind', '=', 'subdomain'), where('verified_at', 'is not', null)]))
     .where('workspaces.deleted_at', 'is', null)
-    .executeTakeFirst();
+    .execute();
+}
+
+/** Whose hub a name leads to; undefined when it leads nowhere. As findHubsByNames. */
+export async function findHubByName(keys: Kysely<DB>, name: string): Promise<HubNameOwner | undefined> {
+  return (await findHubsByNames(keys, [name]))[0];
 }
 
 /** The row of a name, whatever its state. `keys` sees all workspaces. */

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import ipaddr from 'ipaddr.js';
-import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../../core/clock.ts';
 import { type ApiError, fault } from '../../../core/errors.ts';
+import { MinuteWindows } from '../../api/minuteWindows.ts';
 
 /** Whom a request of a chat page is counted for. */
 export interface Counted {
@@ -31,16 +31,12 @@ const PER_MINUTE: Readonly<Record<CountedKind, Limits>> = {
 /** Messages in a day (UTC), over all processes: each message may cost an operation. */
 export const PER_DAY: Limits = { visitor: 300, address: 2000, connection: 100_000 };
 
-const MINUTE_MS = 60_000;
-const WINDOWS = 100_000;
-
 /** Counts what visitors do, in windows of one minute. Whoever is over a limit is refused until the window ends. */
 export class ChatLimits {
-  readonly #clock: Pick<Clock, 'now'>;
-  readonly #windows = new LRUCache<string, { count: number; endsAt: number }>({ max: WINDOWS });
+  readonly #windows: MinuteWindows;
 
   constructor(clock: Pick<Clock, 'now'>) {
-    this.#clock = clock;
+    this.#windows = new MinuteWindows(clock);
   }
 
   /** Counts one. Throws RATE_LIMITED with `Retry-After`. */
@@ -52,12 +48,8 @@ export class ChatLimits {
   }
 
   #count(key: string, limit: number): void {
-    const now = this.#clock.now().getTime();
-    const known = this.#windows.get(key);
-    const window = known && known.endsAt > now ? known : { count: 0, endsAt: now + MINUTE_MS };
-    if (window.count >= limit) throw tooMany(Math.ceil((window.endsAt - now) / 1000));
-    window.count += 1;
-    this.#windows.set(key, window);
+    const seconds = this.#windows.take(key, limit);
+    if (seconds !== undefined) throw tooMany(seconds);
   }
 }
 

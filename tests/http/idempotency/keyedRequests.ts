@@ -104,8 +104,4 @@ export const CREATES: Partial<Record<OperationId, (app: TestApp) => Promise<Keye
     const body = planFields({ content: await contentOf(app) });
     return { path: '/billing/plans', body, otherBody: { ...body, name: 'Another' } };
   },
-  createExternalLink: async () => {
-    const body = { title: `Keyed ${++made}`, url: 'https://docs.acme.example' };
-    return { path: '/hub/external-links', body, otherBody: { ...body, title: `Another ${made}` } };
-  },
 };

@@ -5,7 +5,7 @@
  */
 export const ACROSS_WORKSPACES: Readonly<Record<string, string>> = {
   findPublicAddresses: 'an address is named by its hash, before the workspace is known; joined with its workspace',
-  findHubByName: 'a host names its hub, before the workspace is known; joined with its workspace',
+  findHubsByNames: 'a host names its hub, before the workspace is known; joined with its workspace',
   findHubName: 'a name belongs to one hub of all workspaces',
   removeHubName: 'a name that another hub gave up long ago is free',
   findAutomationsOfRegistryTrigger: 'an event of the registry names its trigger, before the workspace is known',

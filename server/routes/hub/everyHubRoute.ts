@@ -1,0 +1,18 @@
+import { acceptForm, acceptPage } from './accept.ts';
+import { assetRoute } from './assetRoute.ts';
+import { homePage } from './home.ts';
+import { signInForm, signInLinkForm, signInLinkPage, signInPage, signOut } from './signIn.ts';
+import type { HubRoute } from './visit.ts';
+
+/** Every page of a hub. */
+export const everyHubRoute: readonly HubRoute[] = [
+  homePage,
+  acceptPage,
+  acceptForm,
+  signInPage,
+  signInForm,
+  signInLinkPage,
+  signInLinkForm,
+  signOut,
+  assetRoute,
+];

@@ -1,0 +1,51 @@
+import { type Content, Html, html } from '../../pages/hub/html.ts';
+import type { HubTexts } from '../../pages/hub/texts/english.ts';
+
+/** Characters of an email, as the columns take it. */
+const MAX_EMAIL = 320;
+/** As the API takes it, roughly: one @, something before it, a name with no blanks behind it. What it is worth only a mail can tell. */
+const EMAIL = /^[^\s@<>(),;:"\\[\]]+@[^\s@<>(),;:"\\[\]]+$/;
+
+/** The email that a text is; undefined for one that is none. */
+export function emailIn(text: string): string | undefined {
+  const email = text.trim();
+  return email.length <= MAX_EMAIL && EMAIL.test(email) ? email : undefined;
+}
+
+/** A text of a form of 1 to `max` characters, as the database counts them; undefined for another one. Blanks around it do not count. */
+export function textOf(form: URLSearchParams, name: string, max: number): string | undefined {
+  const text = (form.get(name) ?? '').trim();
+  const { length } = [...text];
+  return length >= 1 && length <= max ? text : undefined;
+}
+
+/** A field of a form with its label, and the problem that it has. */
+export function field({
+  name,
+  label,
+  value = '',
+  problem,
+  type = 'text',
+  autocomplete,
+  isRequired = false,
+}: {
+  name: string;
+  label: string;
+  value?: string;
+  problem?: string | undefined;
+  type?: 'text' | 'email';
+  autocomplete: string;
+  isRequired?: boolean;
+}): Content {
+  const hasProblem = problem !== undefined;
+  const described = hasProblem && html` aria-invalid="true" aria-describedby="${name}-problem"`;
+  const required = isRequired && new Html(' required');
+  return html`<label for="${name}">${label}
+<input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}" value="${value}"${described}${required}>
+${hasProblem && html`<span class="problem" id="${name}-problem">${problem}</span>`}</label>`;
+}
+
+/** Says at the top of a form that it has problems. */
+export function problemSummary(texts: HubTexts): Content {
+  return html`<p class="problem" role="alert">${texts.problem}</p>`;
+}
