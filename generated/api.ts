@@ -1539,14 +1539,21 @@ export interface paths {
          *     **Operations.** A turn with a reply counts as one operation (`costOps`), however long it was. That includes a turn
          *     that waits for approval, a turn that decides on one, and a follow-up. A turn that fails is not counted, nor is one
          *     that continues after an operator's decision. 429 `OPERATION_LIMIT_REACHED`: the workspace has used all operations of
-         *     the calendar month (UTC). Nothing is stored then, and a retry does not help.
+         *     the calendar month (UTC), or a budget of the month is used up, or the client has no credits left; the message says
+         *     which. Nothing is stored then. `Retry-After` is the time until the next month or until the client's credits are
+         *     renewed, where that is known; before it a retry does not help.
+         *
+         *     **Clients.** A conversation whose first message has `metadata.clientPublicId` belongs to that client of the hub. An
+         *     operation costs it one credit, unless its plan has no limit: included credits are used before bought ones, and of
+         *     each those that expire first. A credit is reserved before the agent runs, and a turn that runs is never cut. 409
+         *     `CLIENT_NOT_ACTIVE`: the client is neither `active` nor `trialing`. Nothing is stored then.
          *
          *     **Failures.** The message is stored before the agent runs. After 408 `AGENT_TIMEOUT` or 502 `MODEL_PROVIDER_ERROR`
          *     it stays stored, and the conversation accepts further messages (`listConversations` with the `externalUserId` finds
          *     a new conversation). A required variable without a value or default is 422 `MISSING_VARIABLE`, and a value of the
          *     wrong type is 400 `VALIDATION_ERROR`; nothing is stored then.
          *
-         *     Error codes: 404 `AGENT_NOT_FOUND`, `CONVERSATION_NOT_FOUND`; 408 `AGENT_TIMEOUT`; 422 `AGENT_NOT_PUBLISHED`, `CONVERSATION_PAUSED`, `CONVERSATION_ENDED`, `ATTACHMENT_TOO_LARGE`, `UNSUPPORTED_ATTACHMENT`, `MISSING_VARIABLE`, `IDEMPOTENCY_KEY_REUSED`; 429 `OPERATION_LIMIT_REACHED`; 502 `MODEL_PROVIDER_ERROR`.
+         *     Error codes: 404 `AGENT_NOT_FOUND`, `CONVERSATION_NOT_FOUND`; 408 `AGENT_TIMEOUT`; 409 `CLIENT_NOT_ACTIVE`; 422 `AGENT_NOT_PUBLISHED`, `CONVERSATION_PAUSED`, `CONVERSATION_ENDED`, `ATTACHMENT_TOO_LARGE`, `UNSUPPORTED_ATTACHMENT`, `MISSING_VARIABLE`, `IDEMPOTENCY_KEY_REUSED`; 429 `OPERATION_LIMIT_REACHED`; 502 `MODEL_PROVIDER_ERROR`.
          */
         post: operations["sendMessage"];
         delete?: never;
@@ -1574,6 +1581,7 @@ export interface paths {
          *
          *     - of the agent: `AGENT_NOT_PUBLISHED`, `MISSING_VARIABLE`
          *     - of the conversation: `CONVERSATION_NOT_FOUND` (deleted meanwhile), `CONVERSATION_PAUSED`, `CONVERSATION_ENDED`
+         *     - of the client that pays: `CLIENT_NOT_ACTIVE`, `OPERATION_LIMIT_REACHED`
          *     - of the message: `ATTACHMENT_TOO_LARGE`, `UNSUPPORTED_ATTACHMENT`
          *     - of the turn: `OPERATION_LIMIT_REACHED`, `AGENT_TIMEOUT`, `MODEL_PROVIDER_ERROR`, `UNAVAILABLE`, `INTERNAL_ERROR`
          *
@@ -4949,7 +4957,7 @@ export interface components {
          * @enum {string}
          */
         MessageDelayTier: "LOW" | "MEDIUM" | "HIGH" | "RANDOM";
-        /** @description Data of your own, any JSON. The metadata of the first message of a conversation is stored with the conversation; later messages do not change it. Three fields have a meaning: `variables`, `approvals` and `approvalsBy`. */
+        /** @description Data of your own, any JSON. The metadata of the first message of a conversation is stored with the conversation; later messages do not change it. Four fields have a meaning: `variables`, `approvals`, `approvalsBy` and `clientPublicId`. */
         MessageMetadata: {
             /** @description Values of the agent's variables by name, each in the form that the type of the variable demands. Values of the first message hold for the whole conversation, values of a later message for that turn only. Sub-agents get the values that fit their own variables. Names that an agent does not define are ignored. `null` is no value. */
             variables?: {
@@ -4961,6 +4969,11 @@ export interface components {
             } | null;
             /** @description `operator` demands that an operator decides on the pending tool calls: in the first message for the whole conversation, in a later one for its turn. `user` changes nothing, since metadata can tighten only what the operator of the service has set. */
             approvalsBy?: components["schemas"]["ApprovalsBy"];
+            /**
+             * Format: uuid
+             * @description In the first message of a conversation: the client of the hub that the conversation belongs to. Its messages, and the agent's follow-ups, are paid with the credits of that client. An unknown or deleted client is 400 `VALIDATION_ERROR`. Later messages do not change it. Without it, a conversation belongs to no client, and nobody pays. `null` is no client.
+             */
+            clientPublicId?: string | null;
         } & {
             [key: string]: unknown;
         };
@@ -11914,6 +11927,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["AgentNotFoundOrConversationNotFound"];
             408: components["responses"]["AgentTimeout"];
+            409: components["responses"]["ClientNotActive"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["AgentNotPublishedOrConversationPausedOrConversationEndedOrAttachmentTooLargeOrUnsupportedAttachmentOrMissingVariableOrIdempotencyKeyReused"];

@@ -39,6 +39,7 @@ const UNKNOWN_OUTCOME = 'A tool had begun: what it did is not known, so nothing 
 /** Codes of failures that another attempt would have too. */
 const FINAL: ReadonlySet<string> = new Set([
   'OPERATION_LIMIT_REACHED',
+  'CLIENT_NOT_ACTIVE',
   'AGENT_NOT_FOUND',
   'AGENT_NOT_PUBLISHED',
   'CONVERSATION_NOT_FOUND',

@@ -43,6 +43,7 @@ export async function beginAtOnce(context: WorkspaceRuntime, request: TurnReques
     metadata: null,
     followUpsSent: 0,
     memories: [],
+    mayBeOfClient: known.hasClients,
   };
   let turn: Turn;
   try {

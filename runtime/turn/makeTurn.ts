@@ -7,6 +7,7 @@ import { renderInstructions } from '../prompt/instructions.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
 import type { WorkspaceRuntime } from '../runtime.ts';
 import { approvalsByOf } from './approvalsBy.ts';
+import { paymentOf } from './payment.ts';
 import type { Decisions, Turn, TurnRequest } from './types.ts';
 
 /** What is known of an agent that can answer. It holds while the revision of its workspace is the same. */
@@ -25,13 +26,22 @@ export interface ConversationFacts {
   followUpsSent: number;
   connectionId: string | null;
   memories: readonly { id: string; fact: string }[];
+  /** Whether a conversation that is continued may belong to a client. */
+  mayBeOfClient: boolean;
 }
 
 /** The parts of a turn that the conversation's facts decide. Throws VALIDATION_ERROR and MISSING_VARIABLE. */
 export function factsOfTurn(
   { snapshot, approvalsBy }: KnownAgent,
   { metadata }: Pick<TurnRequest, 'metadata'>,
-  { externalUserId, channel, connectionId, metadata: stored, followUpsSent, memories }: ConversationFacts,
+  {
+    externalUserId,
+    channel,
+    connectionId,
+    metadata: stored,
+    followUpsSent,
+    memories,
+  }: Omit<ConversationFacts, 'mayBeOfClient'>,
 ): Pick<
   Turn,
   | 'externalUserId'
@@ -83,6 +93,7 @@ export function makeTurn(
     timeZone: known.timeZone,
     // A continuation completes a turn that was counted.
     isLimited: known.isLimited && kind !== 'continuation',
+    payment: paymentOf(request, known, facts),
     begun: null,
     countedAt: undefined,
     steps: new StepLog(db, { workspaceId, turnId }, runtime.clock),

@@ -8,6 +8,7 @@ import { beginAtOnce } from './beginTurn.ts';
 import { commandIn, expandCommand } from './command.ts';
 import { decisionsOf, resolveDecisions } from './decisions.ts';
 import { makeTurn } from './makeTurn.ts';
+import { paymentRefusal } from './payment.ts';
 import type { Turn, TurnRequest } from './types.ts';
 
 function refusalOf({
@@ -24,8 +25,8 @@ function refusalOf({
 /**
  * Makes a turn. When everything that it is made from is in memory, it has begun then; else everything is read, and nothing is stored yet.
  * Throws AGENT_NOT_FOUND, CONVERSATION_NOT_FOUND or VALIDATION_ERROR when the request itself is wrong. Returns an error when the request is
- * sound, and the state of the agent or the conversation forbids the turn: AGENT_NOT_PUBLISHED, CONVERSATION_ENDED, CONVERSATION_PAUSED or
- * MISSING_VARIABLE. A stream reports that one as an event; `runTurn` throws it. Whoever plans a turn must run it: it may hold its conversation.
+ * sound, and the state of the agent, the conversation or its client forbids the turn: AGENT_NOT_PUBLISHED, CONVERSATION_ENDED, CONVERSATION_PAUSED,
+ * CLIENT_NOT_ACTIVE, OPERATION_LIMIT_REACHED or MISSING_VARIABLE. A stream reports that one as an event; `runTurn` throws it. Whoever plans a turn must run it: it may hold its conversation.
  */
 export async function planTurn(
   context: WorkspaceRuntime,
@@ -76,7 +77,7 @@ async function readTurn(context: WorkspaceRuntime, request: TurnRequest, kind: T
   const versionNumber = subject.published_version_number ?? 0;
   const snapshot = await runtime.snapshot(db, workspaceId, agentId, versionNumber);
   if (!snapshot) return fault('AGENT_NOT_PUBLISHED');
-  const { revision, time_zone: timeZone, operation_limit, command } = subject;
+  const { revision, time_zone: timeZone, operation_limit, command, has_clients, has_budgets } = subject;
   const known = {
     versionNumber,
     snapshot,
@@ -84,6 +85,8 @@ async function readTurn(context: WorkspaceRuntime, request: TurnRequest, kind: T
     timeZone,
     isLimited: operation_limit !== null,
     approvalsBy: subject.approvals_by,
+    hasClients: has_clients,
+    hasBudgets: has_budgets,
   };
   runtime.agents.set(`${workspaceId}/${agentId}`, known);
   const facts = {
@@ -93,14 +96,18 @@ async function readTurn(context: WorkspaceRuntime, request: TurnRequest, kind: T
     followUpsSent: subject.follow_ups_sent ?? 0,
     connectionId: subject.connection_id,
     memories: subject.memories,
+    mayBeOfClient: subject.client_id !== null,
   };
   try {
-    return makeTurn(context, kind, request, {
+    const turn = makeTurn(context, kind, request, {
       known,
       facts,
       command: command && typed && { id: command.id, text: expandCommand(command.prompt, typed.text) },
       decisions,
     });
+    const unpaid = await paymentRefusal(turn);
+    if (unpaid?.status === 400) throw unpaid;
+    return unpaid ?? turn;
   } catch (error) {
     if (error instanceof ApiError && error.status !== 400) return error;
     throw error;

@@ -16,7 +16,7 @@ const MODEL_MISSING = 'The AI model of the published version is no longer availa
 
 /**
  * Runs a planned turn within its time, once, and stores its reply. Throws the error that `planTurn` returned, ATTACHMENT_TOO_LARGE,
- * UNSUPPORTED_ATTACHMENT, OPERATION_LIMIT_REACHED, AGENT_TIMEOUT, MODEL_PROVIDER_ERROR, UNAVAILABLE, TurnReplaced, and the errors of the
+ * UNSUPPORTED_ATTACHMENT, OPERATION_LIMIT_REACHED, CLIENT_NOT_ACTIVE, AGENT_TIMEOUT, MODEL_PROVIDER_ERROR, UNAVAILABLE, TurnReplaced, and the errors of the
  * conversation's state when that changed since (CONVERSATION_NOT_FOUND, CONVERSATION_ENDED, CONVERSATION_PAUSED). Once the user's
  * message is stored it stays, and the conversation is free again, whatever happens.
  */
@@ -102,5 +102,6 @@ async function storeFailure(turn: Turn, error: unknown): Promise<void> {
     now: runtime.clock.now(),
     pause: handOverOf(turn),
     released,
+    isPaid: turn.payment !== null,
   }).catch(() => {});
 }

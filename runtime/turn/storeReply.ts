@@ -109,6 +109,7 @@ export async function storeReply(
     replies,
     ui,
     isFollowUp,
+    isPaid: turn.payment !== null,
     isOfAutomation: waiting.length === 0 && turn.externalUserId.startsWith(AUTOMATION_USER),
     now,
     snippet: snippetOf(replies.at(-1)?.content ?? ''),

@@ -14,7 +14,8 @@ import {
   type UserMessage,
 } from '../../db/queries/turns/turns.ts';
 import type { KeyClaim } from '../../db/queries/workspaces/idempotencyKeys.ts';
-import { returnToQuota, takeFromQuota } from '../../db/queries/workspaces/quota.ts';
+import { isQuotaUsed, returnToQuota, takeFromQuota } from '../../db/queries/workspaces/quota.ts';
+import { paymentRefusal } from './payment.ts';
 import type { Turn } from './types.ts';
 
 const FIRST_WAIT_MS = 25;
@@ -26,7 +27,7 @@ export class TurnNotDue extends Error {}
 
 /**
  * Begins the conversation, or waits until no other turn holds it; stores the turn and the user's message. `message` is null for turns
- * without one. Throws OPERATION_LIMIT_REACHED, CONVERSATION_NOT_FOUND, CONVERSATION_ENDED, CONVERSATION_PAUSED, TurnNotDue, or the
+ * without one. Throws OPERATION_LIMIT_REACHED, CLIENT_NOT_ACTIVE, CONVERSATION_NOT_FOUND, CONVERSATION_ENDED, CONVERSATION_PAUSED, TurnNotDue, or the
  * reason of the turn's signal. When the time runs out while the turn waits, the user's message is stored all the same. `release` lets
  * the next turn that waits in this process take the conversation.
  */
@@ -69,7 +70,7 @@ interface AtOnce {
 
 /**
  * As `takeConversation`, with one statement. Undefined when what is known does not hold any more, or the conversation cannot be taken at
- * once, or the month's limit is reached; nothing is stored or counted then.
+ * once, or the month's limit is reached, or its payment is refused; nothing is stored or counted then.
  */
 export async function takeAtOnce(
   turn: Turn,
@@ -119,7 +120,15 @@ export async function storeTimedOut(turn: Turn, message: UserMessage): Promise<v
   }
   await begin(turn, message);
   const { code, message: reason } = fault('AGENT_TIMEOUT');
-  await failTurn(db, turn, { code, message: reason, usage: NO_USAGE, steps: [], now, pause: null });
+  await failTurn(db, turn, {
+    code,
+    message: reason,
+    usage: NO_USAGE,
+    steps: [],
+    now,
+    pause: null,
+    isPaid: turn.payment !== null,
+  });
 }
 
 /**
@@ -151,7 +160,7 @@ function claimOf({ request }: Turn): KeyClaim | null {
 
 /** The turn as the statement that begins it needs it. */
 function startOf<Message extends UserMessage | null>(turn: Turn, message: Message) {
-  const { workspaceId, conversationId, turnId, request, versionNumber, kind, command } = turn;
+  const { workspaceId, conversationId, turnId, request, versionNumber, kind, command, payment } = turn;
   return {
     workspaceId,
     conversationId,
@@ -166,6 +175,7 @@ function startOf<Message extends UserMessage | null>(turn: Turn, message: Messag
     claim: claimOf(turn),
     known: null,
     recalls: false,
+    payment,
   };
 }
 
@@ -174,8 +184,22 @@ function newConversation({ externalUserId, request: { isTest, metadata = {} } }:
 }
 
 async function begin(turn: Turn, message: UserMessage): Promise<void> {
-  const start = startOf(turn, message);
-  noteCount(turn, start, (await beginConversation(turn.db, start, newConversation(turn))) !== undefined);
+  for (;;) {
+    const start = startOf(turn, message);
+    const begun = await beginConversation(turn.db, start, newConversation(turn));
+    if (begun || !turn.payment) return noteCount(turn, start, begun !== undefined);
+    await throwRefusal(turn);
+    if (start.usesQuota && (await isQuotaUsed(turn.db, turn.workspaceId, start.now)))
+      return noteCount(turn, start, false);
+    // What refused the turn has passed since: another turn has failed, or credits were granted.
+    turn.controller.signal.throwIfAborted();
+  }
+}
+
+/** Throws the reason for which the turn's payment is refused now, if there is one. */
+async function throwRefusal(turn: Turn): Promise<void> {
+  const refusal = await paymentRefusal(turn);
+  if (refusal) throw refusal;
 }
 
 /** Waits for earlier turns of the conversation in this process. Returns the function that lets the next one go. */
@@ -199,6 +223,7 @@ async function claim(
     const attempt = await claimConversation(db, start, { historyBytes: maxHistoryBytes });
     noteCount(turn, start, attempt.quotaTaken);
     if (attempt.conversation) return { ...attempt, messageCount: attempt.conversation.message_count };
+    await throwRefusal(turn);
     const conversation = await findConversation(db, workspaceId, conversationId);
     if (!conversation) throw fault('CONVERSATION_NOT_FOUND');
     if (conversation.is_ended) throw fault('CONVERSATION_ENDED');

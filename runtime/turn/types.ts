@@ -1,5 +1,6 @@
 import type { ConversationRow } from '../../db/queries/conversations/conversations.ts';
 import type { MessageRow } from '../../db/queries/conversations/messages.ts';
+import type { Payment } from '../../db/queries/credits/reserve.ts';
 import type { ApprovalRequest } from '../../db/queries/turns/approvals.ts';
 import type { TurnUsage } from '../../db/queries/turns/finishTurn.ts';
 import type { Claim, HeldTurn } from '../../db/queries/turns/turns.ts';
@@ -33,6 +34,9 @@ export interface TurnRequest {
   externalUserId: string | undefined;
   isTest: boolean;
   metadata: Record<string, unknown> | undefined;
+  /** The client that a new conversation belongs to, or the user of a client who begins it. Absent: the one that the metadata names. */
+  clientId?: string;
+  clientUserId?: string;
   /** Milliseconds until AGENT_TIMEOUT. */
   timeoutMs: number;
   /** Calls that need an approval are made without one. For automations. */
@@ -127,6 +131,8 @@ export interface Turn extends WorkspaceRuntime, HeldTurn {
   readonly timeZone: string;
   /** Whether the turn counts against a monthly limit of the workspace. */
   readonly isLimited: boolean;
+  /** What the turn must be paid from; null = nothing. */
+  readonly payment: Payment | null;
 
   /** Not null: the turn has begun already, in the statement that it was planned with. */
   readonly begun: Beginning | null;

@@ -66,7 +66,7 @@ export async function updateUsagePeriod(trx: Transaction<DB>, workspaceId: strin
 
 /** Keeps other changes of the client's credits out until the transaction ends. */
 export async function lockAccount(trx: Transaction<DB>, workspaceId: string, clientId: string): Promise<void> {
-  await sql`select 1 from credit_accounts where workspace_id = ${workspaceId} and client_id = ${clientId} for update`.execute(
+  await sql`select 1 from credit_accounts where workspace_id = ${workspaceId} and client_id = ${clientId} for no key update`.execute(
     trx,
   );
 }

@@ -7,6 +7,7 @@ import { endingOverChannel, type NewDelivery } from '../channels/turnEnd.ts';
 import type { ConversationRow } from '../conversations/conversations.ts';
 import type { MessageRow } from '../conversations/messages.ts';
 import { type Pause, pausedAt, pausing } from '../conversations/pause.ts';
+import { burnedFirst, burning, covers, releasing, settling } from '../credits/settle.ts';
 import { notDeletedByKey } from '../shared/byKey.ts';
 import { type KeyClaim, releasingClaim } from '../workspaces/idempotencyKeys.ts';
 import { type ApprovalRequest, insertingApprovals } from './approvals.ts';
@@ -61,6 +62,8 @@ export interface TurnEnd {
   pause: Pause | null;
   /** Whether this turn is itself a follow-up. */
   isFollowUp: boolean;
+  /** Whether the turn may have reserved something: it began with a payment. */
+  isPaid: boolean;
   now: Date;
 }
 
@@ -80,11 +83,25 @@ const USAGE_COLUMNS = ['input_tokens', 'output_tokens', 'cost_usd', 'cost_ops'] 
  * nothing. Undefined when the turn no longer holds the conversation, it is deleted, it has another number of messages, or a person has
  * answered in it meanwhile; then nothing is stored.
  */
-export async function finishTurn(
+export async function finishTurn(db: Kysely<DB>, turn: HeldTurn, end: TurnEnd): Promise<FinishedTurn | undefined> {
+  const finished = await finishOnce(db, turn, end, { isCovered: end.isPaid });
+  // A renewal may have put new lots in place of those that the statement saw: the next one sees them. If there are none, the reply counts all the same.
+  return finished ?? (end.isPaid ? finishOnce(db, turn, end, { isCovered: false }) : undefined);
+}
+
+/** What is stored of a turn that has ended. */
+export interface FinishedTurn {
+  conversation: ConversationRow;
+  messages: MessageRow[];
+}
+
+/** As `finishTurn`. With `isCovered` nothing is stored either unless the client's lots cover what the turn costs. */
+async function finishOnce(
   db: Kysely<DB>,
   turn: HeldTurn,
   end: TurnEnd,
-): Promise<{ conversation: ConversationRow; messages: MessageRow[] } | undefined> {
+  { isCovered }: { isCovered: boolean },
+): Promise<FinishedTurn | undefined> {
   const { workspaceId, conversationId, turnId } = turn;
   const { usage, now, paused, resumed } = end;
   const last = end.replies.length - 1;
@@ -100,8 +117,17 @@ export async function finishTurn(
     content,
     ...(place === last ? { ...spent, ui: end.ui, audio_key: end.audioKey, audio_bytes: end.audioBytes } : nothing),
   }));
+  const answered = {
+    workspaceId,
+    conversationId,
+    turnId,
+    costUsd: usage.costUsd,
+    costOps: end.costOps,
+    messageId: end.replies[last]?.id ?? '',
+    now,
+  };
   const statement = sql<ConversationRow>`
-    with conversation as (
+    with ${end.isPaid ? burning(answered) : sql``}conversation as (
       update conversations set turn_id = null, turn_expires_at = null, message_count = message_count + ${end.replies.length}::int,
         last_message_at = greatest(last_message_at, ${now}), last_message_snippet = ${end.snippet},
         input_tokens = input_tokens + ${usage.inputTokens}, output_tokens = output_tokens + ${usage.outputTokens},
@@ -109,7 +135,7 @@ export async function finishTurn(
         follow_ups_sent = follow_ups_sent + ${end.isFollowUp ? 1 : 0}::int ${alsoPausing(end.pause)}
       where workspace_id = ${workspaceId} and id = ${conversationId} and turn_id = ${turnId} and ${notDeletedByKey()}
         ${end.channel && end.channel.messageCount !== null ? sql`and message_count = ${end.channel.messageCount}` : sql``}
-        and not (${pausedAt(now)} and paused_by is not distinct from 'person')
+        and not (${pausedAt(now)} and paused_by is not distinct from 'person') ${end.isPaid ? sql`and ${burnedFirst}` : sql``} ${isCovered ? sql`and ${covers(end.costOps)}` : sql``}
       returning *
     ), turn as (
       update turns set status = ${paused ? 'waiting' : 'done'}, ended_at = greatest(started_at, ${now}),
@@ -144,6 +170,7 @@ export async function finishTurn(
     }
     ${end.channel ? sql`, ${endingOverChannel(turn, end, end.channel)}` : sql``}
     ${end.isOfAutomation && !paused ? sql`, ${completingExecution(workspaceId, conversationId, now)}` : sql``}
+    ${end.isPaid ? settling(answered) : sql``}
     select * from conversation`;
   const { rows } = await withStepsPartition(db, turnId, () => statement.execute(db));
   const conversation = rows[0];
@@ -190,6 +217,8 @@ export interface TurnFailure {
   pause: Pause | null;
   /** The claim on the request's Idempotency-Key, when a retry is to begin again. */
   released?: KeyClaim | undefined;
+  /** As in TurnEnd. */
+  isPaid: boolean;
 }
 
 /**
@@ -198,15 +227,20 @@ export interface TurnFailure {
  */
 export async function failTurn(db: Kysely<DB>, turn: HeldTurn, failure: TurnFailure): Promise<void> {
   const { workspaceId, conversationId, turnId } = turn;
-  const { code, message, usage, steps, now, pause, released } = failure;
+  const { code, message, usage, steps, now, pause, released, isPaid } = failure;
+  const ended = { workspaceId, turnId: sql`${turnId}`, costUsd: sql`${usage.costUsd}::float8`, costOps: 0, now };
+  // Its condition is always true. It has the conversation locked before the account, as everywhere.
+  const afterConversation = sql`(select count(*) from conversation) >= 0`;
   const statement = sql`
     with conversation as (
       update conversations set turn_id = null, turn_expires_at = null, input_tokens = input_tokens + ${usage.inputTokens},
         output_tokens = output_tokens + ${usage.outputTokens}, cost_usd = cost_usd + ${usage.costUsd} ${alsoPausing(pause)}
       where workspace_id = ${workspaceId} and id = ${conversationId} and turn_id = ${turnId}
+      ${isPaid ? sql`returning 1` : sql``}
     )
     ${steps.length > 0 ? sql`, step as (${insertingSteps(workspaceId, turnId, steps)} on conflict do nothing)` : sql``}
-    ${released ? sql`, released as (${releasingClaim(released)})` : sql``}
+    ${released ? sql`, unclaimed as (${releasingClaim(released)})` : sql``}
+    ${isPaid ? sql`, ${releasing(ended, afterConversation)}` : sql``}
     update turns set status = 'failed', error_code = ${code}, error_message = ${message}, ended_at = greatest(started_at, ${now}),
       input_tokens = ${usage.inputTokens}, output_tokens = ${usage.outputTokens}, cost_usd = ${usage.costUsd}
     where workspace_id = ${workspaceId} and id = ${turnId} and status = 'running'`;

@@ -11,6 +11,10 @@ export interface KnownWorkspace {
   isLimited: boolean;
   /** Who decides on calls that wait, as the agent or else the workspace says; null = as the channel of the conversation says. */
   approvalsBy: 'user' | 'operator' | null;
+  /** Whether conversations may belong to clients. Where it is out of date, a conversation of a client is not begun from memory. */
+  hasClients: boolean;
+  /** Whether budgets are set. Setting one raises the revision. */
+  hasBudgets: boolean;
 }
 
 /** The version of an agent that a turn was made from. */

@@ -1,19 +1,24 @@
 import { type RawBuilder, sql } from 'kysely';
+import { checkingPayment, reserving } from '../credits/reserve.ts';
 import { holdingClaim, notingBegun } from '../workspaces/idempotencyKeys.ts';
 import { quotaTaken, takingFromQuota } from '../workspaces/quota.ts';
 import { knownStill } from './knownWorkspace.ts';
 import type { TurnStart } from './turns.ts';
 
 /**
- * SQL: what comes before the conversation is taken: what is known still holds, the claim is held, and an operation is taken from the
- * quota. Nothing is taken where `condition` is false.
+ * SQL: what comes before the conversation is taken: what is known still holds, the claim is held, the conversation is looked for
+ * (`looking`), whoever pays for it can, and an operation is taken from the quota. Nothing is taken where `condition` is false.
  */
-export function guards(start: TurnStart, condition: RawBuilder<unknown> = sql`true`): RawBuilder<unknown> {
-  const { claim, known, usesQuota, workspaceId, now } = start;
+export function guards(
+  start: TurnStart,
+  { looking = sql``, condition = sql`true` }: { looking?: RawBuilder<unknown>; condition?: RawBuilder<unknown> } = {},
+): RawBuilder<unknown> {
+  const { claim, known, usesQuota, payment, workspaceId, now } = start;
   const current = known ? sql`current as (${knownStill(start, known)}), ` : sql``;
   const keyed = claim ? sql`keyed as (${holdingClaim(claim)}), ` : sql``;
-  if (!usesQuota) return sql`${current}${keyed}`;
-  return sql`${current}${keyed}${takingFromQuota(workspaceId, now, sql`${condition} and ${foundations(start)}`)}, `;
+  const checked = payment ? checkingPayment(start, payment) : sql``;
+  if (!usesQuota) return sql`${current}${keyed}${looking}${checked}`;
+  return sql`${current}${keyed}${looking}${checked}${takingFromQuota(workspaceId, now, sql`${condition} and ${foundations(start)}`)}, `;
 }
 
 /** SQL condition: the guards let the turn begin. */
@@ -21,25 +26,18 @@ export function mayBegin(start: TurnStart): RawBuilder<unknown> {
   return sql`${start.usesQuota ? quotaTaken : sql`true`} and ${foundations(start)}`;
 }
 
-function foundations({ claim, known }: TurnStart): RawBuilder<unknown> {
-  return sql`true${known ? sql` and exists (select from current)` : sql``}${claim ? sql` and ${claimHeld}` : sql``}`;
+function foundations({ claim, known, payment }: TurnStart): RawBuilder<unknown> {
+  const unchanged = known ? sql` and exists (select from current)` : sql``;
+  const paid = payment ? sql` and not exists (select from refused)` : sql``;
+  return sql`true${unchanged}${claim ? sql` and ${claimHeld}` : sql``}${paid}`;
 }
 
 /** SQL condition: the claim of the Idempotency-Key holds. */
 export const claimHeld = sql`exists (select from keyed)`;
 
-/** SQL: stores, beside the conversation that a turn takes, the turn, the message, and the use of the command. */
-export function companions({
-  workspaceId,
-  turnId,
-  versionNumber,
-  kind,
-  now,
-  message,
-  commandId,
-  claim,
-  conversationId,
-}: TurnStart): RawBuilder<unknown> {
+/** SQL: stores, beside the conversation that a turn takes, the turn, the message, the use of the command, and what the turn reserves. */
+export function companions(start: TurnStart): RawBuilder<unknown> {
+  const { workspaceId, turnId, versionNumber, kind, now, message, commandId, claim, conversationId, payment } = start;
   const turn = sql`, turn as (
       insert into turns (workspace_id, id, conversation_id, agent_id, version_number, kind, started_at)
       select workspace_id, ${turnId}, id, agent_id, ${versionNumber}, ${kind}, ${now} from conversation
@@ -77,5 +75,7 @@ export function companions({
     claim &&
     message &&
     sql`, begun as (${notingBegun(claim, { conversationId, messageId: message.id, turnId })} and exists (select from conversation))`;
-  return sql`${turn}${inbound ? joined() : message?.isStored ? answered() : (said ?? sql``)}${command ?? sql``}${begun ?? sql``}`;
+  return sql`${turn}${inbound ? joined() : message?.isStored ? answered() : (said ?? sql``)}${command ?? sql``}${begun ?? sql``}${
+    payment ? reserving(start, payment) : sql``
+  }`;
 }

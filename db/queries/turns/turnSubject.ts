@@ -15,7 +15,12 @@ export interface TurnSubject {
   approvals_by: 'user' | 'operator' | null;
   /** A number that increases with every change of a resource that agents can be linked to. */
   revision: number;
+  /** Whether the workspace has clients with an account, and budgets. */
+  has_clients: boolean;
+  has_budgets: boolean;
   conversation_id: string | null;
+  /** The client that pays for the conversation. */
+  client_id: string | null;
   external_user_id: string | null;
   channel: ConversationRow['channel'] | null;
   is_paused: boolean | null;
@@ -50,7 +55,9 @@ export async function findTurnSubject(
   const user = sql<string>`coalesce(c.external_user_id, ${externalUserId}::text)`;
   const { rows } = await sql<TurnSubject>`
     select a.status, a.published_version_number, w.operation_limit, w.time_zone, coalesce(a.approvals_by, w.approvals_by) as approvals_by, coalesce(r.revision, 0) as revision,
-      c.id as conversation_id, c.external_user_id, c.channel, c.connection_id, ${pausedAt(now, 'c')} as is_paused, c.is_ended, c.follow_ups_sent, c.metadata,
+      exists (select from credit_accounts where workspace_id = ${workspaceId}) as has_clients,
+      exists (select from budgets where workspace_id = ${workspaceId}) as has_budgets,
+      c.id as conversation_id, c.client_id, c.external_user_id, c.channel, c.connection_id, ${pausedAt(now, 'c')} as is_paused, c.is_ended, c.follow_ups_sent, c.metadata,
       ${memoryFactsSql(sql`${workspaceId}`, sql.ref('a.id'), user)} as memories,
       (select json_build_object('id', k.id, 'prompt', k.prompt) from agent_commands k
        where k.workspace_id = ${workspaceId} and k.agent_id = a.id and k.command = ${command}::text and k.status = 'active'

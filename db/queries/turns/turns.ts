@@ -6,6 +6,8 @@ import type { ConversationRow } from '../conversations/conversations.ts';
 import { type HistoryRow, historyJson } from '../conversations/history.ts';
 import { type MemoryFact, memoryFactsSql } from '../conversations/memories.ts';
 import { pausedAt } from '../conversations/pause.ts';
+import { type Payment, payerOfNew } from '../credits/reserve.ts';
+import { releasing } from '../credits/settle.ts';
 import { notDeletedByKey } from '../shared/byKey.ts';
 import { ClaimLost, holdingClaim, holdsClaim, type KeyClaim, notingBegun } from '../workspaces/idempotencyKeys.ts';
 import { quotaTaken } from '../workspaces/quota.ts';
@@ -59,6 +61,8 @@ export interface TurnStart extends HeldTurn {
   known: KnownWorkspace | null;
   /** Whether the facts about the end user are read along with it. */
   recalls: boolean;
+  /** Null: nobody pays for the conversation and no budget holds for it. One of a client is not taken then. */
+  payment: Payment | null;
 }
 
 /** The fields of a new conversation. */
@@ -78,20 +82,23 @@ function memoriesOf({ workspaceId, agentId, recalls }: TurnStart): RawBuilder<Me
 
 /**
  * Creates a conversation with the user's first message, held by the turn. One statement, so one transaction. Undefined when what was
- * known does not hold any more, or an operation is to be taken and there is none left; then nothing is stored. Throws ClaimLost.
+ * known does not hold any more, or an operation is to be taken and there is none left, or the payment is refused; then nothing is stored.
+ * Throws ClaimLost.
  */
 export async function beginConversation(
   db: Kysely<DB>,
   start: TurnStart & { message: UserMessage },
   conversation: ConversationStart,
 ): Promise<{ conversation: ConversationRow; memories: MemoryFact[] } | undefined> {
-  const { workspaceId, conversationId, agentId, turnId, now, message, claim } = start;
+  const { workspaceId, conversationId, agentId, turnId, now, message, claim, payment } = start;
+  const looking = payment ? sql`subject as (${payerOfNew(workspaceId, payment)}), ` : sql``;
   const { rows } = await sql<ConversationRow & { memories: MemoryFact[] | null }>`
-    with ${guards(start)}conversation as (
+    with ${guards(start, { looking })}conversation as (
       insert into conversations (workspace_id, id, agent_id, external_user_id, is_test, metadata, message_count, started_at,
-        last_message_at, last_message_snippet, turn_id, turn_expires_at)
+        last_message_at, last_message_snippet, turn_id, turn_expires_at${payment ? sql`, client_id, client_user_id` : sql``})
       select ${workspaceId}, ${conversationId}, ${agentId}, ${conversation.externalUserId}, ${conversation.isTest},
         ${JSON.stringify(conversation.metadata)}, 1, ${now}, ${now}, ${message.snippet}, ${turnId}, ${lease}
+        ${payment ? sql`, client_id, client_user_id from subject` : sql``}
       where ${mayBegin(start)}
       returning *
     )${companions(start)}
@@ -118,7 +125,7 @@ export interface Claim {
   /** Whether an operation was taken from the quota. */
   counted: boolean;
   /**
-   * Undefined when what was known does not hold any more. Also when the conversation is held, paused, ended, deleted or not this agent's; the caller looks which. Also when a turn of it
+   * Undefined when what was known does not hold any more, or the payment is refused. Also when the conversation is held, paused, ended, deleted or not this agent's; the caller looks which. Also when a turn of it
    * ended at the same moment: then it can be taken at once.
    */
   conversation: ConversationRow | undefined;
@@ -176,9 +183,9 @@ function answeredIds(message: UserMessage | null): string[] {
 }
 
 /** SQL condition: a turn can take the row of `conversations`. */
-function isFree({ workspaceId, conversationId, agentId, now }: TurnStart): RawBuilder<unknown> {
+function isFree({ workspaceId, conversationId, agentId, now, payment }: TurnStart): RawBuilder<unknown> {
   return sql`workspace_id = ${workspaceId} and id = ${conversationId} and agent_id = ${agentId} and ${notDeletedByKey()}
-        and not ${pausedAt(now)} and not is_ended and turn_id is null`;
+        and not ${pausedAt(now)} and not is_ended and turn_id is null ${payment ? sql`` : sql`and client_id is null`}`;
 }
 
 /**
@@ -209,10 +216,21 @@ async function claimFree(
   start: TurnStart,
   { historyBytes }: { historyBytes: number },
 ): Promise<Claim & { expired: boolean }> {
-  const { workspaceId, conversationId, turnId, now, message, usesQuota, claim, known } = start;
+  const { workspaceId, conversationId, turnId, now, message, usesQuota, claim, known, payment } = start;
   // A turn that was made from memory does not wait: when it cannot begin at once, nothing is counted.
   const counts = known ? sql`exists (select from conversations where ${isFree(start)})` : sql`true`;
   const followUpAt = start.kind === 'follow_up' ? new Date(now.getTime() + FOLLOW_UP_RETRY_MINUTES * 60_000) : null;
+  const subject = sql`subject as (
+      select client_id, external_user_id from free join seen using (message_count)
+    ), `;
+  const looking = sql`seen as (
+      select message_count, turn_expires_at >= now() as held, turn_expires_at < now() as expired from conversations
+      where workspace_id = ${workspaceId} and id = ${conversationId}
+    ), free as (
+      select id, message_count, client_id, external_user_id from conversations
+      where ${isFree(start)} ${condition(start)}
+      for update
+    ), ${payment ? subject : sql``}`;
   const { rows } = await sql<
     {
       quota_taken: boolean;
@@ -224,14 +242,7 @@ async function claimFree(
       expired: boolean | null;
     } & ConversationRow
   >`
-    with ${guards(start, counts)}seen as (
-      select message_count, turn_expires_at >= now() as held, turn_expires_at < now() as expired from conversations
-      where workspace_id = ${workspaceId} and id = ${conversationId}
-    ), free as (
-      select id, message_count from conversations
-      where ${isFree(start)} ${condition(start)}
-      for update
-    ), conversation as (
+    with ${guards(start, { looking, condition: counts })}conversation as (
       update conversations set turn_id = ${turnId}, turn_expires_at = ${lease}, follow_up_at = ${followUpAt}
         ${message && !message.isStored ? sql`, message_count = message_count + 1, last_message_at = greatest(last_message_at, ${now}), last_message_snippet = ${message.snippet}` : sql``}
       where workspace_id = ${workspaceId} and id = (select id from free join seen using (message_count)) and ${mayBegin(start)}
@@ -316,7 +327,16 @@ async function interruptTurn(db: Kysely<DB>, workspaceId: string, conversationId
     ), freed as (
       update conversations set turn_id = null, turn_expires_at = null, ${addingSpent(sql`died.spent`)}
       from died where conversations.workspace_id = ${workspaceId} and conversations.id = died.conversation_id
-    )
+    ), ${releasing(
+      {
+        workspaceId,
+        turnId: sql`(select turn_id from held)`,
+        costUsd: sql`coalesce((select (spent ->> 'cost')::numeric from died), 0)`,
+        costOps: 0,
+        now,
+      },
+      sql`true`,
+    )}
     update turns set status = 'interrupted', ended_at = greatest(started_at, ${now}), ${addingSpent(sql`died.spent`)}
     from died where turns.workspace_id = ${workspaceId} and turns.id = died.turn_id`.execute(db);
 }

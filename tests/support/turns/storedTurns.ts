@@ -18,6 +18,7 @@ export function turnStart(
     claim: null,
     known: null,
     recalls: false,
+    payment: null,
     ...of,
     message: { id: newId(), content, modelText: null, attachments: [], snippet: content, isStored: false },
   };
@@ -49,6 +50,7 @@ export function turnEnd(content: string, given: Partial<TurnEnd> = {}): TurnEnd 
     pause: null,
     channel: null,
     isFollowUp: false,
+    isPaid: false,
     now: new Date(),
     ...given,
   };
