@@ -10,6 +10,7 @@ import { removeExcessKeys, removeExpiredKeys } from '../db/queries/workspaces/id
 import type { FileStore } from '../integrations/storage/storage.ts';
 import { forgetChats, forgetLiveReplies } from './chatUpkeep.ts';
 import type { JobContext } from './jobs.ts';
+import { renewClients } from './renewClients.ts';
 
 /** Something that processes with background work do over and over, and that no job follows. */
 export interface Upkeep {
@@ -134,6 +135,7 @@ export const everyUpkeep = (steps: StepsKept, executionDays: number, files: File
   forgetLiveReplies,
   forgetChats(files),
   endPauses,
+  renewClients,
   markSilentConnections,
   forgetReceipts,
   forgetClientTokens,

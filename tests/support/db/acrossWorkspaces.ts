@@ -25,6 +25,8 @@ export const ACROSS_WORKSPACES: Readonly<Record<string, string>> = {
   findNextPauseEnd: 'sweep',
   findDecidedConversations: 'sweep',
   findOldestDecisionTime: 'lateness',
+  findDueClients: 'upkeep; each client is then renewed by statements that name its workspace',
+  findNextClientDue: 'upkeep',
   markSilent: 'upkeep',
   countProblems: 'metric: by an index that has the connections with a problem only',
   findConnectionAnywhere: 'admin command: a connection is named by its id alone',

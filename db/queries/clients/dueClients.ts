@@ -1,0 +1,34 @@
+import { type Kysely, sql } from 'kysely';
+import type { DB } from '../../../generated/db.ts';
+import type { ClientKey } from './clients.ts';
+
+/** Clients that are looked at to find those of every workspace. */
+const MAX_LOOKED_AT = 5_000;
+
+/**
+ * Clients of all workspaces at which something is due by itself: of each workspace the one that is due longest, then of each the next, so that a
+ * workspace with thousands delays no other. Those in `except` are left out.
+ */
+export async function findDueClients(
+  system: Kysely<DB>,
+  now: Date,
+  { limit, except }: { limit: number; except: readonly string[] },
+): Promise<ClientKey[]> {
+  const { rows } = await sql<ClientKey>`
+    select workspace_id, id from (
+      select workspace_id, id, due_at, row_number() over (partition by workspace_id order by due_at, id) as place
+      from (
+        select workspace_id, id, due_at from clients
+        where due_at <= ${now} and not (id = any (${except}::uuid[])) order by due_at limit ${sql.lit(MAX_LOOKED_AT)}
+      ) as due
+    ) as placed
+    order by place, due_at, id limit ${limit}`.execute(system);
+  return rows;
+}
+
+/** When the next is due of all workspaces, if that is before `horizon`. */
+export async function findNextClientDue(system: Kysely<DB>, horizon: Date): Promise<Date | undefined> {
+  const { rows } = await sql<{ next: Date | null }>`
+    select min(due_at) as next from clients where due_at < ${horizon}`.execute(system);
+  return rows[0]?.next ?? undefined;
+}
