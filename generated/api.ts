@@ -1829,13 +1829,17 @@ export interface paths {
         };
         /**
          * List coupons
-         * @description A page of the coupons of the hub, newest first, used up and expired ones among them.
+         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         *
+         *     A page of the coupons of the hub, newest first, used up and expired ones among them.
          */
         get: operations["listCoupons"];
         put?: never;
         /**
          * Create a coupon
-         * @description Makes a coupon that can be redeemed at once, or from `validFrom` on. It gets a coupon and a promotion code at the payment provider; when the provider fails, nothing is left behind. A percentage is at most 100. `repeating` needs `durationMonths`. Scope `plans` needs `applicablePlanIds`, and scope `hub` takes none. A fixed amount needs `applicablePlanIds` of one currency, which is its own. `validUntil` must be in the future and after `validFrom`. A coupon that breaks one of these rules is 422 `COUPON_RULE_VIOLATED`.
+         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         *
+         *     Makes a coupon that can be redeemed at once, or from `validFrom` on. It gets a coupon and a promotion code at the payment provider; when the provider fails, nothing is left behind. A percentage is at most 100. `repeating` needs `durationMonths`. Scope `plans` needs `applicablePlanIds`, and scope `hub` takes none. A fixed amount needs plans of one currency: the listed ones, or all plans of the hub. `validUntil` must be in the future. A coupon that breaks one of these rules is 422 `COUPON_RULE_VIOLATED`.
          *
          *     Error codes: 404 `PLAN_NOT_FOUND`; 409 `COUPON_CODE_TAKEN`, `IDEMPOTENCY_IN_PROGRESS`; 422 `COUPON_RULE_VIOLATED`, `IDEMPOTENCY_KEY_REUSED`; 502 `PAYMENT_PROVIDER_ERROR`.
          */
@@ -1855,7 +1859,9 @@ export interface paths {
         };
         /**
          * Get a coupon
-         * @description The coupon with its plans and its redemptions so far.
+         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         *
+         *     The coupon with its plans and its redemptions so far.
          *
          *     Error codes: 404 `COUPON_NOT_FOUND`.
          */
@@ -1864,7 +1870,9 @@ export interface paths {
         post?: never;
         /**
          * Delete a coupon
-         * @description The API does not show the coupon any more. Its code is free again, and its promotion code is deactivated at the payment provider. Discounts that were already granted stay. When the payment provider fails, the coupon stays.
+         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         *
+         *     The API does not show the coupon any more. Its code is free again, and its promotion code is deactivated at the payment provider. Discounts that were already granted stay. When the payment provider fails, the coupon stays.
          *
          *     Error codes: 404 `COUPON_NOT_FOUND`; 502 `PAYMENT_PROVIDER_ERROR`.
          */
@@ -1873,7 +1881,9 @@ export interface paths {
         head?: never;
         /**
          * Change a coupon
-         * @description Changes the name, `active` and the limits. The discount itself is fixed: any other field is 400. `maxUses` below `timesUsed`, or a `validUntil` in the past, is 422 `COUPON_RULE_VIOLATED`. A change of `active` is passed on to the promotion code at the payment provider; when that fails, nothing changes.
+         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         *
+         *     Changes the name, `active` and the limits. The discount itself is fixed: any other field is 400. `maxUses` below `timesUsed`, or a `validUntil` in the past, is 422 `COUPON_RULE_VIOLATED`. A change of `active` is passed on to the promotion code at the payment provider; when that fails, nothing changes.
          *
          *     Error codes: 404 `COUPON_NOT_FOUND`; 422 `COUPON_RULE_VIOLATED`; 502 `PAYMENT_PROVIDER_ERROR`.
          *
@@ -12482,6 +12492,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -12525,6 +12536,7 @@ export interface operations {
             422: components["responses"]["CouponRuleViolatedOrIdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             502: components["responses"]["PaymentProviderError"];
             503: components["responses"]["Unavailable"];
         };
@@ -12560,6 +12572,7 @@ export interface operations {
             404: components["responses"]["CouponNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -12592,6 +12605,7 @@ export interface operations {
             404: components["responses"]["CouponNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             502: components["responses"]["PaymentProviderError"];
             503: components["responses"]["Unavailable"];
         };
@@ -12635,6 +12649,7 @@ export interface operations {
             422: components["responses"]["CouponRuleViolated"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             502: components["responses"]["PaymentProviderError"];
             503: components["responses"]["Unavailable"];
         };

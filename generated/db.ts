@@ -13,7 +13,6 @@ import type { StoredInboundFile } from "../db/stored/inboundFile.ts";
 import type { StoredMcpSchemas, StoredMcpTool } from "../db/stored/mcpTool.ts";
 import type { StoredPausedRun, StoredToolOrigin, ToolOriginFormat1 } from "../db/stored/pausedRun.ts";
 import type { StoredTranscript } from "../db/stored/transcript.ts";
-import type { StoredWidgetFeature } from "../db/stored/widgetFeature.ts";
 import type { ColumnType } from "kysely";
 
 export type Generated<T> = T extends ColumnType<infer S, infer I, infer U>
@@ -598,16 +597,16 @@ export interface Coupons {
   created_at: Generated<Timestamp>;
   currency: string | null;
   deleted_at: Timestamp | null;
-  discount_type: "percentage" | "fixed_amount";
+  discount_type: string;
   discount_value: number;
-  duration: "once" | "repeating" | "forever";
+  duration: string;
   duration_months: number | null;
   id: string;
   max_uses: number | null;
   name: string | null;
   provider_coupon_id: string | null;
   provider_promotion_code_id: string | null;
-  scope: "hub" | "plans";
+  scope: string;
   /**
    * Redemptions that hold: those of checkouts under way and of completed ones
    */
@@ -899,7 +898,7 @@ export interface HubPackages {
   id: string;
   name: string;
   pages: string[];
-  section_ordering: ColumnType<string[], string, never>;
+  section_ordering: Json;
   workspace_id: string;
 }
 
@@ -1127,7 +1126,7 @@ export interface LiveReplies {
 export interface Mails {
   attempts: Generated<number>;
   /**
-   * Sealed JSON object of its data, since links are secrets; null once it was sent or has failed for good
+   * Sealed JSON object of its data, since links are secrets; null once it was sent. A mail that failed keeps it, so that an operator can have it sent again
    */
   content: Buffer | null;
   created_at: Generated<Timestamp>;
@@ -1267,7 +1266,7 @@ export interface PaymentIntents {
 
 export interface Plans {
   billing_interval_months: number;
-  billing_type: "one_time" | "recurring";
+  billing_type: string;
   created_at: Generated<Timestamp>;
   credit_package_id: string | null;
   currency: string;
@@ -1293,13 +1292,13 @@ export interface Plans {
    */
   provider_product_id: string | null;
   seats_included: number;
-  status: Generated<"active" | "inactive">;
+  status: Generated<string>;
   unlimited_credits: Generated<boolean>;
   updated_at: Generated<Timestamp>;
   visible: Generated<boolean>;
   widget_cta_text: string | null;
   widget_description: string | null;
-  widget_features: ColumnType<StoredWidgetFeature[], string | undefined, string>;
+  widget_features: Generated<Json>;
   widget_highlighted: Generated<boolean>;
   widget_title: string | null;
   workspace_id: string;

@@ -6,7 +6,6 @@ import { createAgent } from '../handlers/agents/createAgent.ts';
 import { createAutomation } from '../handlers/agent-automations/createAutomation.ts';
 import { createClient } from '../handlers/clients/createClient.ts';
 import { createCommand } from '../handlers/agent-commands/createCommand.ts';
-import { createCoupon } from '../handlers/billing/createCoupon.ts';
 import { createCreditPackage } from '../handlers/billing/createCreditPackage.ts';
 import { createExternalMcp } from '../handlers/external-mcps/createExternalMcp.ts';
 import { createKnowledgeSource } from '../handlers/knowledge-sources/createKnowledgeSource.ts';
@@ -18,7 +17,6 @@ import { deleteAutomation } from '../handlers/agent-automations/deleteAutomation
 import { deleteChannel } from '../handlers/agent-channels/deleteChannel.ts';
 import { deleteCommand } from '../handlers/agent-commands/deleteCommand.ts';
 import { deleteConversation } from '../handlers/conversations/deleteConversation.ts';
-import { deleteCoupon } from '../handlers/billing/deleteCoupon.ts';
 import { deleteCreditPackage } from '../handlers/billing/deleteCreditPackage.ts';
 import { deleteExternalMcp } from '../handlers/external-mcps/deleteExternalMcp.ts';
 import { deleteKnowledgeSource } from '../handlers/knowledge-sources/deleteKnowledgeSource.ts';
@@ -36,7 +34,6 @@ import { getChannelType } from '../handlers/channel-types/getChannelType.ts';
 import { getClient } from '../handlers/clients/getClient.ts';
 import { getCommand } from '../handlers/agent-commands/getCommand.ts';
 import { getConversation } from '../handlers/conversations/getConversation.ts';
-import { getCoupon } from '../handlers/billing/getCoupon.ts';
 import { getCreditPackage } from '../handlers/billing/getCreditPackage.ts';
 import { getExternalMcp } from '../handlers/external-mcps/getExternalMcp.ts';
 import { getFeature } from '../handlers/agent-features/getFeature.ts';
@@ -70,7 +67,6 @@ import { listClients } from '../handlers/clients/listClients.ts';
 import { listCommands } from '../handlers/agent-commands/listCommands.ts';
 import { listConversationMessages } from '../handlers/conversations/listConversationMessages.ts';
 import { listConversations } from '../handlers/conversations/listConversations.ts';
-import { listCoupons } from '../handlers/billing/listCoupons.ts';
 import { listCreditPackages } from '../handlers/billing/listCreditPackages.ts';
 import { listExternalMcpLinks } from '../handlers/agent-external-mcps/listExternalMcpLinks.ts';
 import { listExternalMcps } from '../handlers/external-mcps/listExternalMcps.ts';
@@ -109,7 +105,6 @@ import { updateAutomation } from '../handlers/agent-automations/updateAutomation
 import { updateChannelInstanceMode } from '../handlers/agent-channels/updateChannelInstanceMode.ts';
 import { updateClientUser } from '../handlers/clients/updateClientUser.ts';
 import { updateCommand } from '../handlers/agent-commands/updateCommand.ts';
-import { updateCoupon } from '../handlers/billing/updateCoupon.ts';
 import { updateCreditPackage } from '../handlers/billing/updateCreditPackage.ts';
 import { updateExternalMcp } from '../handlers/external-mcps/updateExternalMcp.ts';
 import { updateExternalMcpLink } from '../handlers/agent-external-mcps/updateExternalMcpLink.ts';
@@ -124,6 +119,11 @@ import { uploadSkill } from '../handlers/skills/uploadSkill.ts';
 import type { OperationId } from './operations.ts';
 
 const waiting = [
+  'listCoupons',
+  'createCoupon',
+  'getCoupon',
+  'deleteCoupon',
+  'updateCoupon',
   'deletePlan',
   'updatePlan',
   'getHub',
@@ -257,11 +257,6 @@ export const handlers: { readonly [Id in ImplementedId]: Handler<Id> } = {
   suspendClient,
   removeClientUser,
   updateClientUser,
-  listCoupons,
-  createCoupon,
-  getCoupon,
-  deleteCoupon,
-  updateCoupon,
   listCreditPackages,
   createCreditPackage,
   getCreditPackage,

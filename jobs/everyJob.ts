@@ -6,6 +6,7 @@ import type { Job, JobName, PoolName } from './jobs.ts';
 import { processKnowledgeSource, processSlowKnowledgeSource } from './processKnowledgeSource.ts';
 import { runAutomation } from './runAutomation.ts';
 import { sendFollowUp } from './sendFollowUp.ts';
+import { sendMail } from './sendMail.ts';
 import { takeInbound } from './takeInbound.ts';
 
 /** Every kind of job. */
@@ -19,6 +20,7 @@ export const everyJob: readonly Job<JobName>[] = [
   takeInbound,
   answerInbound,
   deliverMessage,
+  sendMail,
 ];
 
 /** How many jobs of each pool run at a time in one process. Few of those that compute, so that requests get the cores. */
@@ -26,6 +28,8 @@ export const poolPlaces = (backgroundTurns: number): Record<PoolName, number> =>
   turns: backgroundTurns,
   // They wait, too: a tenant whose files are slow must leave places to others.
   channels: backgroundTurns,
+  // One mail server serves all: while it is slow, nothing but mails waits.
+  mail: 8,
   reading: 2,
   slowReading: 1,
   embedding: 1,

@@ -13,6 +13,7 @@ export interface JobData {
   'take-inbound': { workspaceId: string; connectionId: string; person: string };
   'answer-inbound': { workspaceId: string; conversationId: string };
   'deliver-message': { workspaceId: string; conversationId: string };
+  'send-mail': { workspaceId: string; mailId: string };
   'run-automation': { workspaceId: string; executionId: string };
 }
 
@@ -21,9 +22,9 @@ export type JobName = keyof JobData;
 
 /**
  * A pool of places that kinds of job share. Jobs in `turns` wait for models, those in `channels` for the database and for messaging
- * providers; jobs in the others compute, those in `slowReading` for long.
+ * providers, those in `mail` for the mail server; jobs in the others compute, those in `slowReading` for long.
  */
-export type PoolName = 'turns' | 'channels' | 'reading' | 'slowReading' | 'embedding';
+export type PoolName = 'turns' | 'channels' | 'mail' | 'reading' | 'slowReading' | 'embedding';
 
 /** Queues work for the background. */
 export interface Jobs {

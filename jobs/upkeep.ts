@@ -5,6 +5,7 @@ import { markSilent } from '../db/queries/channels/health.ts';
 import { findSettledInbound, removeSettledInbound } from '../db/queries/channels/inboundMessages.ts';
 import { removeExpiredClientTokens } from '../db/queries/clients/clientTokens.ts';
 import { endPassedPauses, findNextPauseEnd } from '../db/queries/conversations/pause.ts';
+import { removeOldMails } from '../db/queries/mails/mails.ts';
 import { addStepPartitions, findOldStepPartitions } from '../db/queries/turns/stepPartitions.ts';
 import { removeExcessKeys, removeExpiredKeys } from '../db/queries/workspaces/idempotencyKeys.ts';
 import type { FileStore } from '../integrations/storage/storage.ts';
@@ -91,6 +92,16 @@ export const forgetReceipts: Upkeep = {
 
 /** Messages that were received over a channel are known for so many days after they were settled: longer than any provider sends them again. */
 const INBOUND_DAYS = 30;
+
+/** Mails are listed for so many days after they were sent or given up. */
+const MAIL_DAYS = 30;
+
+/** Removes what was known of mails that were sent, or given up, long ago. */
+export const forgetMails: Upkeep = {
+  name: 'forget-mails',
+  intervalMs: 60 * 60_000,
+  run: ({ database, clock }) => removeOldMails(database.system, new Date(clock.now().getTime() - MAIL_DAYS * DAY_MS)),
+};
 
 /** Messages that one round removes. */
 const INBOUND_AT_ONCE = 500;

@@ -7,7 +7,9 @@ import { findVersion } from '../db/queries/agents/agentVersions.ts';
 import { type AiModelRow, findCustomModel, selectCustomModels } from '../db/queries/agents/aiModels.ts';
 import type { DB } from '../generated/db.ts';
 import type { ChannelOptions } from '../integrations/channels/providers.ts';
+import type { MailSender } from '../integrations/mail/transport.ts';
 import type { PaymentSettings } from '../integrations/payments/settings.ts';
+
 import type { FileStore } from '../integrations/storage/storage.ts';
 import type { Toolkits } from '../integrations/toolkits/toolkits.ts';
 import type { WebSearchSettings } from '../integrations/webSearch/settings.ts';
@@ -34,6 +36,7 @@ export interface RuntimeOptions {
   webSearch: WebSearchSettings;
   channels: ChannelOptions;
   payments: PaymentSettings;
+  mail: MailSender;
   /** Logs failures that a turn survives. */
   logger?: Pick<Logger, 'warn'>;
   /** The domain below which each hub has its subdomain. Absent: hubs are at `/hub/<subdomain>` of the service. */
@@ -74,6 +77,8 @@ export class Runtime {
   readonly webSearch: WebSearchSettings;
   /** Where the messaging providers are; `providerOf` takes it. */
   readonly channels: ChannelOptions;
+  /** Sends mails. */
+  readonly mail: MailSender;
   /** How the payment provider is reached; `paymentsOf` takes it. */
   readonly payments: PaymentSettings;
   /** Connections to the MCP servers of all workspaces. */
@@ -103,6 +108,7 @@ export class Runtime {
     this.toolkits = options.toolkits;
     this.webSearch = options.webSearch;
     this.channels = options.channels;
+    this.mail = options.mail;
     this.hubDomain = options.hubDomain;
     this.hubNames = options.hubNames;
     this.payments = options.payments;

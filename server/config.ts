@@ -2,6 +2,7 @@ import { domainNameOf } from '../core/domainName.ts';
 import { isNameServer } from '../core/outgoing/names.ts';
 import { parseSecretKeys } from '../core/secrets.ts';
 import { type ChannelSettings, channelSettingsFromEnv } from '../integrations/channels/settings.ts';
+import { type MailSettings, mailSettingsFromEnv } from '../integrations/mail/settings.ts';
 import { type PaymentSettings, paymentSettingsFromEnv } from '../integrations/payments/settings.ts';
 import { readStorageUrl, type S3Settings } from '../integrations/storage/s3.ts';
 import { type ToolkitSettings, toolkitSettingsFromEnv } from '../integrations/toolkits/settings.ts';
@@ -54,6 +55,8 @@ export interface Config {
   channels: ChannelSettings;
   webSearch: WebSearchSettings;
   payments: PaymentSettings;
+  /** How mails leave the service; without an SMTP server they are files in the folder `mails` of `dataDir`. */
+  mail: MailSettings;
   /** Where uploaded files are stored; absent: the folder `files` of `dataDir`. */
   storage: S3Settings | undefined;
   /** Keys that encrypt stored credentials, the present one first; empty: the key file of `dataDir`. */
@@ -188,6 +191,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     toolkits: toolkitSettingsFromEnv(env),
     channels: channelSettingsFromEnv(env),
     webSearch: webSearchSettingsFromEnv(env),
+    mail: mailSettingsFromEnv(env),
     payments: paymentSettingsFromEnv(env),
     storage: env.GUILDHALL_STORAGE_URL ? readStorageUrl(env.GUILDHALL_STORAGE_URL, env) : undefined,
     secretKeys: parseSecretKeys(env.GUILDHALL_SECRETS_KEY ?? ''),

@@ -14,6 +14,7 @@ import {
   executionDispatched,
   inboundStored,
   jobQueued,
+  mailQueued,
   slotPlanned,
   subscribe,
 } from '../db/events.ts';
@@ -21,6 +22,7 @@ import { findNextSlotTime } from '../db/queries/automations/slots.ts';
 import { addStepPartitions } from '../db/queries/turns/stepPartitions.ts';
 import { refusalOf } from '../db/refusals.ts';
 import { dispatchSlots } from '../domain/automations/dispatchSlots.ts';
+import { mailSenderOf } from '../integrations/mail/mailSender.ts';
 import { draftsOf, folderStore } from '../integrations/storage/folder.ts';
 import { s3Store } from '../integrations/storage/s3.ts';
 import { Toolkits } from '../integrations/toolkits/toolkits.ts';
@@ -116,6 +118,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     webSearch: config.webSearch,
     payments: config.payments,
     channels: { ...config.channels, allowPrivateNetwork, clock },
+    mail: mailSenderOf(config.mail, join(dataDir, 'mails')),
     hubDomain: config.hubDomain,
     hubNames: new HubNames(database.keys, clock),
     system: database.system,
@@ -215,6 +218,11 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     missed: () => queue.sweep('run-automation'),
     logger,
   });
+  const unsubscribeMails = await subscribe(database, mailQueued, {
+    received: (mail) => void queue.send('send-mail', mail),
+    missed: () => queue.sweep('send-mail'),
+    logger,
+  });
   const unsubscribeSlots = await subscribe(database, slotPlanned, {
     received: ({ dueAt }) => slots?.planned(dueAt),
     missed: () => slots?.look(),
@@ -255,6 +263,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       unsubscribeInbound();
       unsubscribeJobs();
       unsubscribeSlots();
+      unsubscribeMails();
       unsubscribeChats();
       chatStreams.end();
       unsubscribeExecutions();

@@ -18,7 +18,7 @@ create table mails (
   primary key (workspace_id, id)
 ) with (fillfactor = 70);
 comment on column mails.key is 'What it tells of: the same is never sent twice';
-comment on column mails.content is 'Sealed JSON object of its data, since links are secrets; null once it was sent or has failed for good';
+comment on column mails.content is 'Sealed JSON object of its data, since links are secrets; null once it was sent. A mail that failed keeps it, so that an operator can have it sent again';
 comment on column mails.is_unconfirmed is 'Whether an attempt ended without an answer: the recipient may have it already';
 create unique index mails_key on mails (workspace_id, key);
 create index mails_due on mails (due_at) where status in ('queued', 'sending');

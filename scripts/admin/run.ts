@@ -8,6 +8,7 @@ import { connectionCommands } from './connection.ts';
 import { conversationCommands } from './conversation.ts';
 import { hubCommands } from './hub.ts';
 import { keyCommands } from './key.ts';
+import { mailCommands } from './mail.ts';
 import { memoryCommands } from './memory.ts';
 import { modelCommands } from './model.ts';
 import { openDatabase } from './open.ts';
@@ -29,6 +30,7 @@ const nouns: Record<string, Record<string, Command>> = {
   turn: turnCommands,
   usage: usageCommands,
   hub: hubCommands,
+  mail: mailCommands,
 };
 
 const HELP = new Set(['help', '--help', '-h']);

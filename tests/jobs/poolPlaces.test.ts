@@ -23,3 +23,13 @@ test('what is received and sent over channels takes no places of turns', () => {
   const pools = Object.fromEntries(everyJob.map(({ name, options }) => [name, options.pool]));
   expect(pools).toMatchObject({ 'take-inbound': 'channels', 'deliver-message': 'channels', 'answer-inbound': 'turns' });
 });
+
+test('a mail server that is slow delays nothing but mails: they have places of their own', () => {
+  expect(everyJob.filter(({ options }) => options.pool === 'mail').map(({ name }) => name)).toEqual(['send-mail']);
+  const turns = new WorkspaceTurns(poolPlaces(64).mail);
+  for (let round = 0; round < 64; round += 1) {
+    turns.startRound();
+    if (!turns.excluded().includes('greedy')) turns.started('greedy');
+  }
+  expect(turns.free).toBeGreaterThan(0);
+});

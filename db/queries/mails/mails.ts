@@ -1,5 +1,6 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { DB, Mails } from '../../../generated/db.ts';
+import type { QueuedMail } from '../../events.ts';
 
 /** A mail with what became of it. */
 export type MailRow = Selectable<Mails>;
@@ -35,7 +36,7 @@ export async function takeMail(
   { now, leaseUntil }: { now: Date; leaseUntil: Date },
 ): Promise<MailRow | undefined> {
   await sql`
-    update mails set status = 'failed', content = null, settled_at = ${now}, error_message = ${MAIL_UNCONFIRMED}
+    update mails set status = 'failed', settled_at = ${now}, error_message = ${MAIL_UNCONFIRMED}
     where workspace_id = ${workspaceId} and id = ${id} and status = 'sending' and is_unconfirmed and due_at <= ${now}`.execute(
     db,
   );
@@ -65,7 +66,7 @@ export async function updateMailSent(db: Kysely<DB>, { workspace_id, id }: Taken
 export interface UnsentMail {
   reason: string;
   isUnconfirmed: boolean;
-  /** When it is tried again; null = never: then what it said is removed. */
+  /** When it is tried again; null = never, unless an operator asks for it. */
   retryAt: Date | null;
 }
 
@@ -82,11 +83,83 @@ export async function updateMailUnsent(
       status: retryAt ? 'queued' : 'failed',
       error_message: reason,
       is_unconfirmed: isUnconfirmed ? true : eb.ref('is_unconfirmed'),
-      ...(retryAt ? { due_at: retryAt } : { content: null, settled_at: now }),
+      ...(retryAt ? { due_at: retryAt } : { settled_at: now }),
     }))
     .where('workspace_id', '=', workspace_id)
     .where('id', '=', id)
     .where('status', '=', 'sending')
     .where('attempts', '=', attempts)
     .execute();
+}
+
+/** Mails of all workspaces that are due, those of each workspace in turns. */
+export async function findDueMails(system: Kysely<DB>, now: Date, limit: number): Promise<QueuedMail[]> {
+  const { rows } = await sql<QueuedMail>`
+    select workspace_id as "workspaceId", id as "mailId" from mails where status in ('queued', 'sending') and due_at <= ${now}
+    order by row_number() over (partition by workspace_id order by due_at), due_at limit ${limit}`.execute(system);
+  return rows;
+}
+
+/** When the next mail of all workspaces will be due, if that is before `horizon`. */
+export async function findNextMailTime(
+  system: Kysely<DB>,
+  { now, horizon }: { now: Date; horizon: Date },
+): Promise<Date | undefined> {
+  const { rows } = await sql<{ next: Date | null }>`
+    select min(due_at) as next from mails where status in ('queued', 'sending') and due_at > ${now} and due_at < ${horizon}`.execute(
+    system,
+  );
+  return rows[0]?.next ?? undefined;
+}
+
+/** Since when the mail of all workspaces that waits longest is due; undefined when none is. */
+export async function findOldestMailTime(system: Kysely<DB>, now: Date): Promise<Date | undefined> {
+  const { rows } = await sql<{ due: Date }>`
+    select due_at as due from mails where status in ('queued', 'sending') and due_at <= ${now} order by due_at limit 1`.execute(
+    system,
+  );
+  return rows[0]?.due;
+}
+
+/** Removes what was settled before a time, of all workspaces. */
+export async function removeOldMails(system: Kysely<DB>, before: Date): Promise<void> {
+  await sql`delete from mails where settled_at < ${before}`.execute(system);
+}
+
+/** The newest mails of all workspaces, or of one; only those with the status, if it is given. */
+export async function selectMailsAnywhere(
+  system: Kysely<DB>,
+  { workspaceId, status, limit }: { workspaceId?: string | undefined; status?: string | undefined; limit: number },
+): Promise<MailRow[]> {
+  return await system
+    .selectFrom('mails')
+    .selectAll()
+    .$if(workspaceId !== undefined, (query) => query.where('workspace_id', '=', workspaceId ?? ''))
+    .$if(status !== undefined, (query) => query.where('status', '=', status ?? ''))
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute();
+}
+
+/** The mail with an id, of whichever workspace. */
+export async function findMailAnywhere(system: Kysely<DB>, id: string): Promise<MailRow | undefined> {
+  return await system.selectFrom('mails').selectAll().where('id', '=', id).executeTakeFirst();
+}
+
+/** Lets a mail that failed be sent again, with all of its attempts. False when it has not failed. */
+export async function updateMailQueued(
+  db: Kysely<DB>,
+  { workspace_id, id }: Pick<MailRow, 'workspace_id' | 'id'>,
+  now: Date,
+): Promise<boolean> {
+  const queued = await db
+    .updateTable('mails')
+    .set({ status: 'queued', attempts: 0, is_unconfirmed: false, error_message: null, due_at: now, settled_at: null })
+    .where('workspace_id', '=', workspace_id)
+    .where('id', '=', id)
+    .where('status', '=', 'failed')
+    .returning('id')
+    .executeTakeFirst();
+  return queued !== undefined;
 }

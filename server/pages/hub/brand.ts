@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isColor, readableOn, textOn } from '../../../core/colors.ts';
-import { Html } from './html.ts';
+import { Html } from '../../../core/html.ts';
 
 const DEFAULT_COLOR = '#3d4fd6';
 

@@ -1,5 +1,5 @@
+import { Html, type HtmlContent, html } from '../../../core/html.ts';
 import { brandStyle, type HubLook } from './brand.ts';
-import { type Content, Html, html } from './html.ts';
 import type { PageLanguage } from './texts.ts';
 
 /** What a page knows of its hub. */
@@ -50,9 +50,9 @@ export function pageOf(
     isPublic = false,
   }: {
     title: string;
-    main: Content;
+    main: HtmlContent;
     /** At the end of the head of the page. */
-    aside?: Content;
+    aside?: HtmlContent;
     kind?: 'narrow' | 'wide' | 'embed';
     /** Whether its buttons have the colour of the pricing widget. */
     pricing?: boolean;
@@ -88,12 +88,12 @@ ${!isEmbed && footerOf(site)}
   return { text: `<!doctype html>\n${page}`, styleSource: source, isEmbed };
 }
 
-function logoOf({ hub, files }: PageSite): Content {
+function logoOf({ hub, files }: PageSite): HtmlContent {
   if (hub.logo_horizontal_key === null) return html`<bdi>${hub.name}</bdi>`;
   return html`<img src="${files}${hub.logo_horizontal_key}" alt="${hub.name}">`;
 }
 
-function footerOf({ hub, language }: PageSite): Content {
+function footerOf({ hub, language }: PageSite): HtmlContent {
   const address = supportAddress(hub);
   return (
     address !== undefined &&

@@ -1,6 +1,6 @@
+import { html } from '../../../core/html.ts';
 import { inTransaction } from '../../../db/transaction.ts';
 import { findLinkUser, newToken, useToken } from '../../../domain/hubs/sessions.ts';
-import { html } from '../../pages/hub/html.ts';
 import { type Page, pageOf } from '../../pages/hub/shell.ts';
 import { fill } from '../../pages/hub/texts.ts';
 import { hubAssetNames } from './assets.ts';

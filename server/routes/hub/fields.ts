@@ -1,4 +1,4 @@
-import { type Content, Html, html } from '../../pages/hub/html.ts';
+import { Html, type HtmlContent, html } from '../../../core/html.ts';
 import type { HubTexts } from '../../pages/hub/texts/english.ts';
 
 /** Characters of an email, as the columns take it. */
@@ -36,7 +36,7 @@ export function field({
   type?: 'text' | 'email';
   autocomplete: string;
   isRequired?: boolean;
-}): Content {
+}): HtmlContent {
   const hasProblem = problem !== undefined;
   const described = hasProblem && html` aria-invalid="true" aria-describedby="${name}-problem"`;
   const required = isRequired && new Html(' required');
@@ -46,6 +46,6 @@ ${hasProblem && html`<span class="problem" id="${name}-problem">${problem}</span
 }
 
 /** Says at the top of a form that it has problems. */
-export function problemSummary(texts: HubTexts): Content {
+export function problemSummary(texts: HubTexts): HtmlContent {
   return html`<p class="problem" role="alert">${texts.problem}</p>`;
 }

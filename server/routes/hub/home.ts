@@ -1,5 +1,5 @@
+import { type HtmlContent, html } from '../../../core/html.ts';
 import { type ClientStatus, findClient } from '../../../db/queries/clients/clients.ts';
-import { type Content, html } from '../../pages/hub/html.ts';
 import { pageOf } from '../../pages/hub/shell.ts';
 import type { HubTexts } from '../../pages/hub/texts/english.ts';
 import { fill } from '../../pages/hub/texts.ts';
@@ -28,7 +28,7 @@ export const homePage: HubRoute = {
     const client = await findClient(db, workspaceId, user.client_id);
     const { texts } = site.language;
     const title = fill(texts.homeTitle, { name: user.name });
-    const facts: [string, Content][] = [
+    const facts: [string, HtmlContent][] = [
       [texts.signedInAs, html`<bdi>${user.email}</bdi>`],
       [texts.client, html`<bdi>${user.client_name}</bdi>`],
       [texts.status, texts[STATUS_TEXTS[client?.status ?? user.client_status]]],
@@ -46,6 +46,6 @@ ${facts.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}
   },
 };
 
-function signOutForm({ base, language }: HubSite): Content {
+function signOutForm({ base, language }: HubSite): HtmlContent {
   return html`<form method="post" action="${base}/sign-out"><button class="plain" type="submit">${language.texts.signOut}</button></form>`;
 }

@@ -1,4 +1,4 @@
-import { html } from '../../pages/hub/html.ts';
+import { html } from '../../../core/html.ts';
 import { type Page, type PageSite, pageOf } from '../../pages/hub/shell.ts';
 import { fill, languageOf } from '../../pages/hub/texts.ts';
 import { hubAssetNames } from './assets.ts';

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { html } from '../../../core/html.ts';
 import { newId } from '../../../core/ids.ts';
 import { findUsersByEmail } from '../../../db/queries/clients/clientTokens.ts';
 import { inTransaction } from '../../../db/transaction.ts';
 import { endSession, newToken } from '../../../domain/hubs/sessions.ts';
 import { queueMail } from '../../../domain/mail/queueMail.ts';
-import { html } from '../../pages/hub/html.ts';
 import { pageOf } from '../../pages/hub/shell.ts';
 import { fill } from '../../pages/hub/texts.ts';
 import { followLink, showLink } from './accept.ts';

@@ -94,6 +94,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
       toolkits: options.toolkits ?? {},
       channels: options.channels ?? channelSettingsFromEnv({}),
       webSearch: options.webSearch ?? {},
+      mail: { from: 'hub@guildhall.test' },
       payments: options.payments ?? { webhookSecrets: [] },
       nameServers: options.nameServers ?? [],
       trustedProxies: 0,
