@@ -158,6 +158,19 @@ export async function selectPlans(
   return { rows, total: await countRows(matching) };
 }
 
+/** The plans that the pricing widget shows: visible, active, the cheapest first; at most `limit`. */
+export function selectOfferedPlans(db: Kysely<DB>, workspaceId: string, limit: number): Promise<PlanRow[]> {
+  return plansWithCredits(db, workspaceId)
+    .where('p.status', '=', 'active')
+    .where('p.visible', '=', true)
+    .where('p.deleted_at', 'is', null)
+    .orderBy('p.price_cents')
+    .orderBy('p.created_at')
+    .orderBy('p.id')
+    .limit(limit)
+    .execute();
+}
+
 /** Stores a plan. Fails on `plans_name_key` when the name is taken, whatever its case. */
 export async function insertPlan(trx: Transaction<DB>, row: Insertable<Plans>): Promise<void> {
   await trx.insertInto('plans').values(row).execute();

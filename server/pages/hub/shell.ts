@@ -25,7 +25,7 @@ export interface PageSite {
 }
 
 /** A page as it is sent: its text, and what its Content-Security-Policy allows beside the hub's own files. */
-export interface Page {
+export interface HubPage {
   text: string;
   styleSource: string;
   isEmbed: boolean;
@@ -38,7 +38,7 @@ export interface AssetNames {
 }
 
 /** Puts a page together: the frame in the hub's brand around its content. */
-export function pageOf(
+export function hubPageOf(
   site: PageSite,
   assets: AssetNames,
   {
@@ -59,7 +59,7 @@ export function pageOf(
     /** Whether search engines may show it. */
     isPublic?: boolean;
   },
-): Page {
+): HubPage {
   const { hub, base, files, language } = site;
   const { element, source } = brandStyle(hub, pricing ? 'pricing_widget_color' : 'primary_color');
   const isEmbed = kind === 'embed';

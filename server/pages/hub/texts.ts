@@ -23,6 +23,6 @@ export function languageOf(locale: string): PageLanguage {
 }
 
 /** Puts values in the places `{name}` of a text. */
-export function fill(text: string, values: Readonly<Record<string, string | number>>): string {
+export function fillText(text: string, values: Readonly<Record<string, string | number>>): string {
   return text.replaceAll(/\{(\w+)\}/g, (place, name: string) => String(values[name] ?? place));
 }

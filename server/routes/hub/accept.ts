@@ -1,8 +1,8 @@
 import { html } from '../../../core/html.ts';
 import { inTransaction } from '../../../db/transaction.ts';
 import { findLinkUser, newToken, useToken } from '../../../domain/hubs/sessions.ts';
-import { type Page, pageOf } from '../../pages/hub/shell.ts';
-import { fill } from '../../pages/hub/texts.ts';
+import { type HubPage, hubPageOf } from '../../pages/hub/shell.ts';
+import { fillText } from '../../pages/hub/texts.ts';
 import { hubAssetNames } from './assets.ts';
 import type { HubReply, HubRoute, HubSite, HubVisit } from './visit.ts';
 
@@ -20,14 +20,14 @@ export async function showLink(visit: HubVisit, kind: keyof typeof LINKS): Promi
   const { texts } = site.language;
   const names = LINKS[kind];
   const values = { client: user.client_name, email: user.email };
-  const title = fill(texts[names.title], values);
+  const title = fillText(texts[names.title], values);
   const banner = site.hub.logo_banner_key;
   return {
-    page: pageOf(site, hubAssetNames, {
+    page: hubPageOf(site, hubAssetNames, {
       title,
       main: html`${banner !== null && html`<img class="banner" src="${site.files}${banner}" alt="">`}
 <h1>${title}</h1>
-<p>${fill(texts[names.text], values)}</p>
+<p>${fillText(texts[names.text], values)}</p>
 <form method="post"><button type="submit">${texts[names.button]}</button></form>`,
     }),
   };
@@ -50,9 +50,9 @@ function brokenLink({ site, user }: HubVisit): HubReply {
   return { status: 404, page: brokenLinkPage(site) };
 }
 
-function brokenLinkPage(site: HubSite): Page {
+function brokenLinkPage(site: HubSite): HubPage {
   const { texts } = site.language;
-  return pageOf(site, hubAssetNames, {
+  return hubPageOf(site, hubAssetNames, {
     title: texts.linkTitle,
     main: html`<h1>${texts.linkTitle}</h1>
 <p>${texts.linkText}</p>

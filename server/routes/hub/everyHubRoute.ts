@@ -1,7 +1,9 @@
 import { acceptForm, acceptPage } from './accept.ts';
 import { assetRoute } from './assetRoute.ts';
 import { homePage } from './home.ts';
+import { pricingEmbed, pricingLoader, pricingPage } from './pricing.ts';
 import { signInForm, signInLinkForm, signInLinkPage, signInPage, signOut } from './signIn.ts';
+import { thankYouPage } from './thankYou.ts';
 import type { HubRoute } from './visit.ts';
 
 /** Every page of a hub. */
@@ -14,5 +16,9 @@ export const everyHubRoute: readonly HubRoute[] = [
   signInLinkPage,
   signInLinkForm,
   signOut,
+  pricingPage,
+  pricingEmbed,
+  pricingLoader,
+  thankYouPage,
   assetRoute,
 ];

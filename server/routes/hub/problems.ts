@@ -1,6 +1,6 @@
 import { html } from '../../../core/html.ts';
-import { type Page, type PageSite, pageOf } from '../../pages/hub/shell.ts';
-import { fill, languageOf } from '../../pages/hub/texts.ts';
+import { type HubPage, hubPageOf, type PageSite } from '../../pages/hub/shell.ts';
+import { fillText, languageOf } from '../../pages/hub/texts.ts';
 import { hubAssetNames } from './assets.ts';
 import type { HubSite } from './visit.ts';
 
@@ -39,15 +39,15 @@ function kindOf(status: number): keyof typeof KEYS {
 }
 
 /** The page that says what went wrong, in the hub's brand where there is one. Nothing of the request stands in it but its id. */
-export function problemPage(site: HubSite | undefined, status: number, requestId: string): Page {
+export function problemPage(site: HubSite | undefined, status: number, requestId: string): HubPage {
   const { texts } = (site ?? NOBODY).language;
   const [title, text] = KEYS[kindOf(status)];
   const values = { request: requestId };
   const back = site && html`<p><a href="${site.base}/">${texts.back}</a></p>`;
-  return pageOf(site ?? NOBODY, hubAssetNames, {
+  return hubPageOf(site ?? NOBODY, hubAssetNames, {
     title: texts[title],
     main: html`<h1>${texts[title]}</h1>
-<p>${fill(texts[text], values)}</p>
+<p>${fillText(texts[text], values)}</p>
 ${back}`,
   });
 }

@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { html } from '../../../core/html.ts';
+import { type HtmlContent, html } from '../../../core/html.ts';
 import { newId } from '../../../core/ids.ts';
 import { findUsersByEmail } from '../../../db/queries/clients/clientTokens.ts';
 import { inTransaction } from '../../../db/transaction.ts';
 import { endSession, newToken } from '../../../domain/hubs/sessions.ts';
 import { queueMail } from '../../../domain/mail/queueMail.ts';
-import { pageOf } from '../../pages/hub/shell.ts';
-import { fill } from '../../pages/hub/texts.ts';
+import { hubPageOf } from '../../pages/hub/shell.ts';
+import { fillText } from '../../pages/hub/texts.ts';
 import { followLink, showLink } from './accept.ts';
 import { hubAssetNames } from './assets.ts';
 import { emailIn, field, problemSummary } from './fields.ts';
-import type { HubReply, HubRoute, HubVisit } from './visit.ts';
+import type { HubReply, HubRoute, HubSite, HubVisit } from './visit.ts';
 
 /** Links of a user that work at a time; more are not sent until one has expired. */
 const MAX_LINKS = 5;
@@ -47,9 +47,9 @@ export const signInForm: HubRoute = {
     await Promise.all([isAllowed && sendLinks(visit, email), sleep(ANSWER_MS)]);
     const { texts } = site.language;
     return {
-      page: pageOf(site, hubAssetNames, {
+      page: hubPageOf(site, hubAssetNames, {
         title: texts.sentTitle,
-        main: html`<h1>${texts.sentTitle}</h1><p>${fill(texts.sentText, { email })}</p>`,
+        main: html`<h1>${texts.sentTitle}</h1><p>${fillText(texts.sentText, { email })}</p>`,
       }),
     };
   },
@@ -61,7 +61,7 @@ function askEmail({ site }: HubVisit, wrong?: string): HubReply {
   const problem = wrong === undefined ? undefined : texts.emailWrong;
   return {
     status: problem === undefined ? 200 : 422,
-    page: pageOf(site, hubAssetNames, {
+    page: hubPageOf(site, hubAssetNames, {
       title: texts.signInTitle,
       main: html`${banner !== null && html`<img class="banner" src="${site.files}${banner}" alt="">`}
 <h1>${texts.signInTitle}</h1>
@@ -70,9 +70,16 @@ ${problem !== undefined && problemSummary(texts)}
 <form method="post" action="${site.base}${PATH}" novalidate>
 ${field({ name: 'email', label: texts.email, type: 'email', autocomplete: 'email', value: wrong ?? '', problem, isRequired: true })}
 <button type="submit">${texts.signInButton}</button>
-</form>`,
+</form>
+${signUpOf(site)}`,
     }),
   };
+}
+
+/** Anyone may get the default plan of a public hub. */
+function signUpOf({ hub, base, language }: HubSite): HtmlContent {
+  if (hub.access_type !== 'public' || hub.default_plan_id === null) return undefined;
+  return html`<p><a href="${base}/checkout/${hub.default_plan_id}">${language.texts.signUp}</a></p>`;
 }
 
 /** Queues a mail for each user. A user who has many links that still work gets none. */

@@ -7,7 +7,7 @@ import type { NewToken } from '../../../domain/hubs/sessions.ts';
 import type { DB } from '../../../generated/db.ts';
 import type { Jobs } from '../../../jobs/jobs.ts';
 import type { Runtime } from '../../../runtime/runtime.ts';
-import type { Page, PageSite } from '../../pages/hub/shell.ts';
+import type { HubPage, PageSite } from '../../pages/hub/shell.ts';
 import type { HubAsset } from './assets.ts';
 import type { HubLimitKind, HubLimits } from './limits.ts';
 
@@ -47,7 +47,7 @@ export interface HubVisit {
 /** The answer to a visit. Errors are thrown, as handlers do, and shown as a page in the hub's brand. */
 export type HubReply = (
   | {
-      page: Page;
+      page: HubPage;
       status?: number /** Where the form of the page may lead, beside the hub itself. */;
       formTargets?: string;
       isPublic?: boolean;

@@ -16,6 +16,7 @@ export const ARABIC: HubTexts = {
   sentText: 'إذا كان لدى {email} حساب هنا فالرابط في الطريق. يعمل لمدة 15 دقيقة ولمرة واحدة.',
   confirmTitle: 'تسجيل الدخول إلى {client}',
   confirmText: 'تابع باسم {email}.',
+  signUp: 'إنشاء حساب',
   signOut: 'تسجيل الخروج',
   homeTitle: 'مرحبًا {name}',
   signedInAs: 'مسجل الدخول باسم',

@@ -15,6 +15,7 @@ export const ENGLISH = {
   sentText: 'If {email} has an account here, a link is on its way. It works for 15 minutes, once.',
   confirmTitle: 'Sign in to {client}',
   confirmText: 'Go on as {email}.',
+  signUp: 'Create an account',
   signOut: 'Sign out',
   homeTitle: 'Welcome, {name}',
   signedInAs: 'Signed in as',

@@ -17,6 +17,7 @@ export const GERMAN: HubTexts = {
   sentText: 'Wenn {email} hier ein Konto hat, ist ein Link unterwegs. Er funktioniert 15 Minuten lang, einmal.',
   confirmTitle: 'Bei {client} anmelden',
   confirmText: 'Weiter als {email}.',
+  signUp: 'Konto anlegen',
   signOut: 'Abmelden',
   homeTitle: 'Willkommen, {name}',
   signedInAs: 'Angemeldet als',
