@@ -1,3 +1,4 @@
+import { newId } from '../../../core/ids.ts';
 import type { components } from '../../../generated/api.ts';
 import type { TestApp } from '../../support/http/app.ts';
 
@@ -38,9 +39,32 @@ export async function readClient(app: TestApp, id: string): Promise<Client> {
 }
 
 /** A request of another workspace's key, or for a client that nobody has, must get the answer of a client that does not exist. */
-export const CLIENT_MISSING = {
+const CLIENT_MISSING = {
   code: 'CLIENT_NOT_FOUND',
   status: 404,
   message: 'No client with this id exists in the hub.',
   details: [],
 };
+
+/** The answers to a request for a client that nobody has, for a deleted one and for one of another workspace. All must be `allMissing`. */
+export async function answersForMissingClient(
+  app: TestApp,
+  ask: (id: string) => PromiseLike<{ status: number; body: { requestId?: string } }>,
+): Promise<unknown[]> {
+  const [deleted, foreign] = [await makeClientOf(app), await makeClientOf(app, {}, app.stranger.apiKey)];
+  await app.workspace.db
+    .updateTable('clients')
+    .set({ deleted_at: new Date() })
+    .where('id', '=', deleted.publicId)
+    .execute();
+  const answers = [];
+  for (const id of [newId(), deleted.publicId, foreign.publicId]) {
+    const { status, body } = await ask(id);
+    const { requestId: _, ...rest } = body;
+    answers.push([status, rest]);
+  }
+  return answers;
+}
+
+/** The expected value of `answersForMissingClient`. */
+export const allMissing = Array.from({ length: 3 }, () => [404, CLIENT_MISSING]);
