@@ -63,6 +63,8 @@ const CONSTRAINTS: Readonly<Record<string, ErrorCode>> = {
   skills_name_key: 'SKILL_NAME_TAKEN',
   http_tools_name_key: 'HTTP_TOOL_NAME_TAKEN',
   external_mcps_name_key: 'EXTERNAL_MCP_NAME_TAKEN',
+  external_links_title_key: 'EXTERNAL_LINK_TITLE_TAKEN',
+  hub_names_pkey: 'SUBDOMAIN_TAKEN',
   conversations_agent_fkey: 'AGENT_NOT_FOUND',
   credit_packages_name_key: 'CREDIT_PACKAGE_NAME_TAKEN',
   plans_name_key: 'PLAN_NAME_TAKEN',

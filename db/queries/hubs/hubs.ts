@@ -2,7 +2,7 @@ import { type Kysely, type Selectable, sql, type Transaction, type Updateable } 
 import { newId } from '../../../core/ids.ts';
 import type { DB, Hubs } from '../../../generated/db.ts';
 
-/** The hub of a workspace, with the name of its default plan. */
+/** The hub of a workspace, with the name of its default plan: null when there is none, or it was deleted. */
 export type HubRow = Selectable<Hubs> & { default_plan_name: string | null };
 
 /** The hub of a workspace; undefined until `ensureHub` has made it. */
@@ -10,7 +10,10 @@ export async function findHub(db: Kysely<DB>, workspaceId: string): Promise<HubR
   return await db
     .selectFrom('hubs as h')
     .leftJoin('plans as p', (join) =>
-      join.onRef('p.workspace_id', '=', 'h.workspace_id').onRef('p.id', '=', 'h.default_plan_id'),
+      join
+        .onRef('p.workspace_id', '=', 'h.workspace_id')
+        .onRef('p.id', '=', 'h.default_plan_id')
+        .on('p.deleted_at', 'is', null),
     )
     .selectAll('h')
     .select('p.name as default_plan_name')

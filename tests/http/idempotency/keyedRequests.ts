@@ -104,4 +104,18 @@ export const CREATES: Partial<Record<OperationId, (app: TestApp) => Promise<Keye
     const body = planFields({ content: await contentOf(app) });
     return { path: '/billing/plans', body, otherBody: { ...body, name: 'Another' } };
   },
+  createCoupon: async () => {
+    const body = {
+      code: `KEYED_${++made}`,
+      discountType: 'percentage',
+      discountValue: 10,
+      duration: 'once',
+      scope: 'hub',
+    };
+    return { path: '/billing/coupons', body, otherBody: { ...body, discountValue: 20 } };
+  },
+  createExternalLink: async () => {
+    const body = { title: `Keyed ${++made}`, url: 'https://docs.acme.example' };
+    return { path: '/hub/external-links', body, otherBody: { ...body, title: `Another ${made}` } };
+  },
 };
