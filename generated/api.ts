@@ -1829,17 +1829,13 @@ export interface paths {
         };
         /**
          * List coupons
-         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
-         *
-         *     A page of the coupons of the hub, newest first, used up and expired ones among them.
+         * @description A page of the coupons of the hub, newest first, used up and expired ones among them.
          */
         get: operations["listCoupons"];
         put?: never;
         /**
          * Create a coupon
-         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
-         *
-         *     Makes a coupon that can be redeemed at once, or from `validFrom` on. It gets a coupon and a promotion code at the payment provider; when the provider fails, nothing is left behind. A percentage is at most 100. `repeating` needs `durationMonths`. Scope `plans` needs `applicablePlanIds`, and scope `hub` takes none. A fixed amount needs plans of one currency: the listed ones, or all plans of the hub. `validUntil` must be in the future. A coupon that breaks one of these rules is 422 `COUPON_RULE_VIOLATED`.
+         * @description Makes a coupon that can be redeemed at once, or from `validFrom` on. It gets a coupon and a promotion code at the payment provider; when the provider fails, nothing is left behind. A percentage is at most 100. `repeating` needs `durationMonths`. Scope `plans` needs `applicablePlanIds`, and scope `hub` takes none. A fixed amount needs `applicablePlanIds` of one currency, which is its own. `validUntil` must be in the future and after `validFrom`. A coupon that breaks one of these rules is 422 `COUPON_RULE_VIOLATED`.
          *
          *     Error codes: 404 `PLAN_NOT_FOUND`; 409 `COUPON_CODE_TAKEN`, `IDEMPOTENCY_IN_PROGRESS`; 422 `COUPON_RULE_VIOLATED`, `IDEMPOTENCY_KEY_REUSED`; 502 `PAYMENT_PROVIDER_ERROR`.
          */
@@ -1859,9 +1855,7 @@ export interface paths {
         };
         /**
          * Get a coupon
-         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
-         *
-         *     The coupon with its plans and its redemptions so far.
+         * @description The coupon with its plans and its redemptions so far.
          *
          *     Error codes: 404 `COUPON_NOT_FOUND`.
          */
@@ -1870,9 +1864,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a coupon
-         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
-         *
-         *     The API does not show the coupon any more. Its code is free again, and its promotion code is deactivated at the payment provider. Discounts that were already granted stay. When the payment provider fails, the coupon stays.
+         * @description The API does not show the coupon any more. Its code is free again, and its promotion code is deactivated at the payment provider. Discounts that were already granted stay. When the payment provider fails, the coupon stays.
          *
          *     Error codes: 404 `COUPON_NOT_FOUND`; 502 `PAYMENT_PROVIDER_ERROR`.
          */
@@ -1881,9 +1873,7 @@ export interface paths {
         head?: never;
         /**
          * Change a coupon
-         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
-         *
-         *     Changes the name, `active` and the limits. The discount itself is fixed: any other field is 400. `maxUses` below `timesUsed`, or a `validUntil` in the past, is 422 `COUPON_RULE_VIOLATED`. A change of `active` is passed on to the promotion code at the payment provider; when that fails, nothing changes.
+         * @description Changes the name, `active` and the limits. The discount itself is fixed: any other field is 400. `maxUses` below `timesUsed`, or a `validUntil` in the past, is 422 `COUPON_RULE_VIOLATED`. A change of `active` is passed on to the promotion code at the payment provider; when that fails, nothing changes.
          *
          *     Error codes: 404 `COUPON_NOT_FOUND`; 422 `COUPON_RULE_VIOLATED`; 502 `PAYMENT_PROVIDER_ERROR`.
          *
@@ -2027,9 +2017,7 @@ export interface paths {
         };
         /**
          * Get the hub
-         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
-         *
-         *     The hub of the key's workspace. A workspace has exactly one; it is created by the first request that needs it, private and without a subdomain.
+         * @description The hub of the key's workspace. A workspace has exactly one; it is created by the first request that needs it, private and without a subdomain.
          */
         get: operations["getHub"];
         put?: never;
@@ -2039,9 +2027,7 @@ export interface paths {
         head?: never;
         /**
          * Change the identity of the hub
-         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
-         *
-         *     Changes name, colours and support channel. A field that is absent or `null` stays as it is, so an empty body changes nothing. Logos, access and subdomain have operations of their own.
+         * @description Changes name, colours and support channel. A field that is absent or `null` stays as it is, so an empty body changes nothing. Logos, access and subdomain have operations of their own.
          */
         patch: operations["updateHubIdentity"];
         trace?: never;
@@ -2083,9 +2069,7 @@ export interface paths {
         };
         /**
          * Get the access settings of the hub
-         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
-         *
-         *     Who may enter the hub, the plan that people who sign up get, and the picture on the login page.
+         * @description Who may enter the hub, the plan that people who sign up get, and the picture on the login page.
          */
         get: operations["getHubAccess"];
         put?: never;
@@ -2095,9 +2079,7 @@ export interface paths {
         head?: never;
         /**
          * Change the access settings of the hub
-         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
-         *
-         *     An absent field stays as it is. A public hub needs a default plan, in this body or set before, or else the response is 422 `DEFAULT_PLAN_REQUIRED`. The plan must be free (`priceCents` is 0), or else it is 422 `DEFAULT_PLAN_NOT_FREE`. The login picture is uploaded with `uploadHubLogo` as type `banner`.
+         * @description An absent field stays as it is. A public hub needs a default plan, in this body or set before, or else the response is 422 `DEFAULT_PLAN_REQUIRED`. The plan must be free (`priceCents` is 0), or else it is 422 `DEFAULT_PLAN_NOT_FREE`. The login picture is uploaded with `uploadHubLogo` as type `banner`.
          *
          *     Error codes: 404 `PLAN_NOT_FOUND`; 422 `DEFAULT_PLAN_REQUIRED`, `DEFAULT_PLAN_NOT_FREE`.
          *
@@ -2167,17 +2149,13 @@ export interface paths {
         };
         /**
          * List the external links of the hub
-         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
-         *
-         *     All links of the hub in the order of the menu, by `displayOrder`. The list has no pages.
+         * @description All links of the hub in the order of the menu, by `displayOrder`. The list has no pages.
          */
         get: operations["listExternalLinks"];
         put?: never;
         /**
          * Create an external link
-         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
-         *
-         *     Adds a link at the end of the menu. A hub has at most 10 links; one more is 422 `EXTERNAL_LINK_LIMIT_REACHED`.
+         * @description Adds a link at the end of the menu. A hub has at most 10 links; one more is 422 `EXTERNAL_LINK_LIMIT_REACHED`.
          *
          *     Error codes: 409 `EXTERNAL_LINK_TITLE_TAKEN`, `IDEMPOTENCY_IN_PROGRESS`; 422 `EXTERNAL_LINK_LIMIT_REACHED`, `IDEMPOTENCY_KEY_REUSED`.
          */
@@ -2200,9 +2178,7 @@ export interface paths {
         post?: never;
         /**
          * Delete an external link
-         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
-         *
-         *     Removes the link from the menu and frees its title; plans that showed it no longer do. A second deletion is 404.
+         * @description Removes the link from the menu and frees its title; plans that showed it no longer do. A second deletion is 404.
          *
          *     Error codes: 404 `EXTERNAL_LINK_NOT_FOUND`.
          */
@@ -2211,9 +2187,7 @@ export interface paths {
         head?: never;
         /**
          * Change an external link
-         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
-         *
-         *     Changes the title, the address or both; an empty body leaves the link as it is. Its place in the menu stays.
+         * @description Changes the title, the address or both; an empty body leaves the link as it is. Its place in the menu stays.
          *
          *     Error codes: 404 `EXTERNAL_LINK_NOT_FOUND`; 409 `EXTERNAL_LINK_TITLE_TAKEN`.
          *
@@ -12492,7 +12466,6 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -12536,7 +12509,6 @@ export interface operations {
             422: components["responses"]["CouponRuleViolatedOrIdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             502: components["responses"]["PaymentProviderError"];
             503: components["responses"]["Unavailable"];
         };
@@ -12572,7 +12544,6 @@ export interface operations {
             404: components["responses"]["CouponNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -12605,7 +12576,6 @@ export interface operations {
             404: components["responses"]["CouponNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             502: components["responses"]["PaymentProviderError"];
             503: components["responses"]["Unavailable"];
         };
@@ -12649,7 +12619,6 @@ export interface operations {
             422: components["responses"]["CouponRuleViolated"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             502: components["responses"]["PaymentProviderError"];
             503: components["responses"]["Unavailable"];
         };
@@ -13062,7 +13031,6 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -13100,7 +13068,6 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -13206,7 +13173,6 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -13246,7 +13212,6 @@ export interface operations {
             422: components["responses"]["DefaultPlanRequiredOrDefaultPlanNotFree"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -13383,7 +13348,6 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -13426,7 +13390,6 @@ export interface operations {
             422: components["responses"]["ExternalLinkLimitReachedOrIdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -13459,7 +13422,6 @@ export interface operations {
             404: components["responses"]["ExternalLinkNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -13502,7 +13464,6 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };

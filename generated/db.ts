@@ -13,6 +13,7 @@ import type { StoredInboundFile } from "../db/stored/inboundFile.ts";
 import type { StoredMcpSchemas, StoredMcpTool } from "../db/stored/mcpTool.ts";
 import type { StoredPausedRun, StoredToolOrigin, ToolOriginFormat1 } from "../db/stored/pausedRun.ts";
 import type { StoredTranscript } from "../db/stored/transcript.ts";
+import type { StoredWidgetFeature } from "../db/stored/widgetFeature.ts";
 import type { ColumnType } from "kysely";
 
 export type Generated<T> = T extends ColumnType<infer S, infer I, infer U>
@@ -597,16 +598,16 @@ export interface Coupons {
   created_at: Generated<Timestamp>;
   currency: string | null;
   deleted_at: Timestamp | null;
-  discount_type: string;
+  discount_type: "percentage" | "fixed_amount";
   discount_value: number;
-  duration: string;
+  duration: "once" | "repeating" | "forever";
   duration_months: number | null;
   id: string;
   max_uses: number | null;
   name: string | null;
   provider_coupon_id: string | null;
   provider_promotion_code_id: string | null;
-  scope: string;
+  scope: "hub" | "plans";
   /**
    * Redemptions that hold: those of checkouts under way and of completed ones
    */
@@ -862,7 +863,7 @@ export interface HubLogos {
 
 export interface HubNames {
   created_at: Generated<Timestamp>;
-  kind: string;
+  kind: "subdomain" | "domain";
   name: string;
   /**
    * When its hub gave it up: it leads nowhere, and no other hub gets it for 30 days
@@ -898,12 +899,12 @@ export interface HubPackages {
   id: string;
   name: string;
   pages: string[];
-  section_ordering: Json;
+  section_ordering: ColumnType<string[], string, never>;
   workspace_id: string;
 }
 
 export interface Hubs {
-  access_type: Generated<string>;
+  access_type: Generated<"public" | "private">;
   application_fee_percent: Numeric | null;
   branding_synced_at: Timestamp | null;
   created_at: Generated<Timestamp>;
@@ -939,11 +940,11 @@ export interface Hubs {
    * As in hub_names, which says whose it is
    */
   subdomain: string | null;
-  support_channel_type: string | null;
+  support_channel_type: "email" | "whatsapp" | "url" | null;
   support_channel_value: string | null;
   support_email: string | null;
   support_whatsapp_message: string | null;
-  theme: Generated<string>;
+  theme: Generated<"light" | "dark">;
   /**
    * Days of a trial; null = the hub offers none
    */
@@ -1266,7 +1267,7 @@ export interface PaymentIntents {
 
 export interface Plans {
   billing_interval_months: number;
-  billing_type: string;
+  billing_type: "one_time" | "recurring";
   created_at: Generated<Timestamp>;
   credit_package_id: string | null;
   currency: string;
@@ -1292,13 +1293,13 @@ export interface Plans {
    */
   provider_product_id: string | null;
   seats_included: number;
-  status: Generated<string>;
+  status: Generated<"active" | "inactive">;
   unlimited_credits: Generated<boolean>;
   updated_at: Generated<Timestamp>;
   visible: Generated<boolean>;
   widget_cta_text: string | null;
   widget_description: string | null;
-  widget_features: Generated<Json>;
+  widget_features: ColumnType<StoredWidgetFeature[], string | undefined, string>;
   widget_highlighted: Generated<boolean>;
   widget_title: string | null;
   workspace_id: string;

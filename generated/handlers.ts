@@ -6,7 +6,9 @@ import { createAgent } from '../handlers/agents/createAgent.ts';
 import { createAutomation } from '../handlers/agent-automations/createAutomation.ts';
 import { createClient } from '../handlers/clients/createClient.ts';
 import { createCommand } from '../handlers/agent-commands/createCommand.ts';
+import { createCoupon } from '../handlers/billing/createCoupon.ts';
 import { createCreditPackage } from '../handlers/billing/createCreditPackage.ts';
+import { createExternalLink } from '../handlers/hub-external-links/createExternalLink.ts';
 import { createExternalMcp } from '../handlers/external-mcps/createExternalMcp.ts';
 import { createKnowledgeSource } from '../handlers/knowledge-sources/createKnowledgeSource.ts';
 import { createPlan } from '../handlers/billing/createPlan.ts';
@@ -17,7 +19,9 @@ import { deleteAutomation } from '../handlers/agent-automations/deleteAutomation
 import { deleteChannel } from '../handlers/agent-channels/deleteChannel.ts';
 import { deleteCommand } from '../handlers/agent-commands/deleteCommand.ts';
 import { deleteConversation } from '../handlers/conversations/deleteConversation.ts';
+import { deleteCoupon } from '../handlers/billing/deleteCoupon.ts';
 import { deleteCreditPackage } from '../handlers/billing/deleteCreditPackage.ts';
+import { deleteExternalLink } from '../handlers/hub-external-links/deleteExternalLink.ts';
 import { deleteExternalMcp } from '../handlers/external-mcps/deleteExternalMcp.ts';
 import { deleteKnowledgeSource } from '../handlers/knowledge-sources/deleteKnowledgeSource.ts';
 import { deleteSkill } from '../handlers/skills/deleteSkill.ts';
@@ -34,10 +38,13 @@ import { getChannelType } from '../handlers/channel-types/getChannelType.ts';
 import { getClient } from '../handlers/clients/getClient.ts';
 import { getCommand } from '../handlers/agent-commands/getCommand.ts';
 import { getConversation } from '../handlers/conversations/getConversation.ts';
+import { getCoupon } from '../handlers/billing/getCoupon.ts';
 import { getCreditPackage } from '../handlers/billing/getCreditPackage.ts';
 import { getExternalMcp } from '../handlers/external-mcps/getExternalMcp.ts';
 import { getFeature } from '../handlers/agent-features/getFeature.ts';
 import { getHealth } from '../handlers/public-api/getHealth.ts';
+import { getHub } from '../handlers/hub/getHub.ts';
+import { getHubAccess } from '../handlers/hub-access/getHubAccess.ts';
 import { getKnowledgeSource } from '../handlers/knowledge-sources/getKnowledgeSource.ts';
 import { getNativeMcpTrigger } from '../handlers/native-mcp-triggers/getNativeMcpTrigger.ts';
 import { getPlan } from '../handlers/billing/getPlan.ts';
@@ -67,7 +74,9 @@ import { listClients } from '../handlers/clients/listClients.ts';
 import { listCommands } from '../handlers/agent-commands/listCommands.ts';
 import { listConversationMessages } from '../handlers/conversations/listConversationMessages.ts';
 import { listConversations } from '../handlers/conversations/listConversations.ts';
+import { listCoupons } from '../handlers/billing/listCoupons.ts';
 import { listCreditPackages } from '../handlers/billing/listCreditPackages.ts';
+import { listExternalLinks } from '../handlers/hub-external-links/listExternalLinks.ts';
 import { listExternalMcpLinks } from '../handlers/agent-external-mcps/listExternalMcpLinks.ts';
 import { listExternalMcps } from '../handlers/external-mcps/listExternalMcps.ts';
 import { listFeatures } from '../handlers/agent-features/listFeatures.ts';
@@ -105,10 +114,14 @@ import { updateAutomation } from '../handlers/agent-automations/updateAutomation
 import { updateChannelInstanceMode } from '../handlers/agent-channels/updateChannelInstanceMode.ts';
 import { updateClientUser } from '../handlers/clients/updateClientUser.ts';
 import { updateCommand } from '../handlers/agent-commands/updateCommand.ts';
+import { updateCoupon } from '../handlers/billing/updateCoupon.ts';
 import { updateCreditPackage } from '../handlers/billing/updateCreditPackage.ts';
+import { updateExternalLink } from '../handlers/hub-external-links/updateExternalLink.ts';
 import { updateExternalMcp } from '../handlers/external-mcps/updateExternalMcp.ts';
 import { updateExternalMcpLink } from '../handlers/agent-external-mcps/updateExternalMcpLink.ts';
 import { updateFeature } from '../handlers/agent-features/updateFeature.ts';
+import { updateHubAccess } from '../handlers/hub-access/updateHubAccess.ts';
+import { updateHubIdentity } from '../handlers/hub/updateHubIdentity.ts';
 import { updateKnowledgeSource } from '../handlers/knowledge-sources/updateKnowledgeSource.ts';
 import { updateNativeMcpInstanceMode } from '../handlers/agent-native-mcps/updateNativeMcpInstanceMode.ts';
 import { updateSkill } from '../handlers/skills/updateSkill.ts';
@@ -119,26 +132,13 @@ import { uploadSkill } from '../handlers/skills/uploadSkill.ts';
 import type { OperationId } from './operations.ts';
 
 const waiting = [
-  'listCoupons',
-  'createCoupon',
-  'getCoupon',
-  'deleteCoupon',
-  'updateCoupon',
   'deletePlan',
   'updatePlan',
-  'getHub',
-  'updateHubIdentity',
   'uploadHubLogo',
   'deleteHubLogo',
-  'getHubAccess',
-  'updateHubAccess',
   'getHubDomain',
   'updateHubDomain',
   'checkSubdomainAvailability',
-  'listExternalLinks',
-  'createExternalLink',
-  'deleteExternalLink',
-  'updateExternalLink',
 ] as const satisfies readonly OperationId[];
 
 /** Operations of the document that have no handler yet. They return 501. */
@@ -257,6 +257,11 @@ export const handlers: { readonly [Id in ImplementedId]: Handler<Id> } = {
   suspendClient,
   removeClientUser,
   updateClientUser,
+  listCoupons,
+  createCoupon,
+  getCoupon,
+  deleteCoupon,
+  updateCoupon,
   listCreditPackages,
   createCreditPackage,
   getCreditPackage,
@@ -265,4 +270,12 @@ export const handlers: { readonly [Id in ImplementedId]: Handler<Id> } = {
   listPlans,
   createPlan,
   getPlan,
+  getHub,
+  updateHubIdentity,
+  getHubAccess,
+  updateHubAccess,
+  listExternalLinks,
+  createExternalLink,
+  deleteExternalLink,
+  updateExternalLink,
 };

@@ -4,7 +4,7 @@ import { newId } from '../../core/ids.ts';
 import { insertHubPackage, lockExisting, lockHubPackage } from '../../db/queries/billing/hubPackages.ts';
 import type { components } from '../../generated/api.ts';
 import type { DB } from '../../generated/db.ts';
-import { broken } from './planTerms.ts';
+import { planRuleFault } from './planTerms.ts';
 
 type Content = components['schemas']['PlanContent'];
 type Section = components['schemas']['PlanContentSection']['section'];
@@ -66,7 +66,7 @@ async function makePackage(
 export function sectionsOf({ sectionOrdering }: Pick<Content, 'sectionOrdering'>): Section[] {
   const listed = [...(sectionOrdering ?? [])].sort((a, b) => a.displayOrder - b.displayOrder);
   const sections = listed.map(({ section }) => section);
-  if (new Set(sections).size < sections.length) throw broken('A section has one place in the menu.');
+  if (new Set(sections).size < sections.length) throw planRuleFault('A section has one place in the menu.');
   return [...sections, ...DEFAULT_SECTIONS.filter((section) => !sections.includes(section))];
 }
 

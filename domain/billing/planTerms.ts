@@ -29,14 +29,14 @@ export interface PlanTerms {
 /** Throws PLAN_RULE_VIOLATED when the plan breaks a rule across its fields. */
 export function checkTerms(plan: PlanTerms): void {
   if (plan.billing_type === 'recurring' && plan.billing_interval_months < 1)
-    throw broken('A recurring plan needs a billing interval of at least one month.');
+    throw planRuleFault('A recurring plan needs a billing interval of at least one month.');
   if (!plan.extra_credits_enabled) return;
-  if (plan.extra_credits_price_cents === null) throw broken('Extra credits need a price.');
+  if (plan.extra_credits_price_cents === null) throw planRuleFault('Extra credits need a price.');
   if (plan.credit_package_id === null)
-    throw broken('Extra credits need a credit package, which says what one credit costs.');
+    throw planRuleFault('Extra credits need a credit package, which says what one credit costs.');
 }
 
 /** The fault for a plan that breaks a rule, with the rule as its message. */
-export function broken(message: string): Error {
+export function planRuleFault(message: string): Error {
   return fault('PLAN_RULE_VIOLATED', message);
 }

@@ -9,7 +9,7 @@ import type { DB } from '../../generated/db.ts';
 import type { WorkspaceContext } from '../context.ts';
 import { takePackage } from './content.ts';
 import { currencyOf } from './money.ts';
-import { broken, checkTerms } from './planTerms.ts';
+import { checkTerms, planRuleFault } from './planTerms.ts';
 
 type NewPlan = components['schemas']['PlanCreate'];
 
@@ -22,7 +22,7 @@ export async function addPlan(
   body: NewPlan,
 ): Promise<ShownPlanRow> {
   const currency = currencyOf(body.currency);
-  if (!currency) throw broken('There is no such currency.');
+  if (!currency) throw planRuleFault('There is no such currency.');
   const terms = {
     billing_type: body.billingType,
     billing_interval_months: body.billingIntervalMonths,

@@ -18,7 +18,7 @@ test.each<[OperationId, object, (string | number)[]]>([
   ['createAutomation', { triggerConfig: null }, SERVED],
   ['updateAutomation', { triggerConfig: null }, SERVED],
   ['configureChannel', { channelSpecificConfig: null, credentials: null }, SERVED],
-  ['createCoupon', { applicablePlanIds: null }, NOT_SERVED],
+  ['createCoupon', { applicablePlanIds: null, validUntil: null }, [201, 'WELCOME20']],
   ['updatePlan', { widgetFeatures: null }, NOT_SERVED],
 ])('%s accepts %j', async (id, fields, outcome) => {
   const { method, path, body } = exampleRequest(id);

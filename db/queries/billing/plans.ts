@@ -13,15 +13,8 @@ interface PlanCredits {
   renewal_interval_months: number | null;
 }
 
-/** A line of the feature list in the pricing widget. */
-export interface WidgetFeatureRow {
-  included: boolean;
-  text: string;
-}
-
 /** A plan with its credit package. */
-export type PlanRow = Omit<Selectable<Plans>, 'widget_features'> &
-  PlanCredits & { widget_features: WidgetFeatureRow[] };
+export type PlanRow = Selectable<Plans> & PlanCredits;
 
 /** A plan as the API shows it: with its subscribers, its content and what its hub says of addresses and prices. */
 export type ShownPlanRow = PlanRow & {
@@ -38,7 +31,8 @@ export type ShownPlanRow = PlanRow & {
 /** The statuses of the clients that a plan counts as its active subscribers. */
 export const SUBSCRIBED = ['active', 'trialing', 'past_due'] as const;
 
-function plansWithCredits(db: Kysely<DB>, workspaceId: string) {
+/** Plans, deleted ones too, with their credit packages: `p` is the plan. */
+export function plansWithCredits(db: Kysely<DB>, workspaceId: string) {
   return db
     .selectFrom('plans as p')
     .leftJoin('credit_packages as c', (join) =>
@@ -68,11 +62,6 @@ export function findPlan(
   let query = plansWithCredits(db, workspaceId).where('p.id', '=', id);
   if (!deletedToo) query = query.where(notDeletedByKey('p.deleted_at'));
   return query.executeTakeFirst();
-}
-
-/** Plans with their credit packages by id, deleted ones too, for what refers to them. */
-export function selectPlansById(db: Kysely<DB>, workspaceId: string, ids: readonly string[]): Promise<PlanRow[]> {
-  return plansWithCredits(db, workspaceId).where('p.id', 'in', ids).execute();
 }
 
 /**
@@ -139,7 +128,7 @@ export function findShownPlan(db: Kysely<DB>, workspaceId: string, id: string): 
 export async function selectPlans(
   db: Kysely<DB>,
   workspaceId: string,
-  filter: { status: string | undefined },
+  filter: { status: PlanRow['status'] | undefined },
   page: Page,
 ): Promise<PageOf<ShownPlanRow>> {
   let matching = db.selectFrom('plans').where('workspace_id', '=', workspaceId).where('deleted_at', 'is', null);
@@ -169,6 +158,26 @@ export function selectOfferedPlans(db: Kysely<DB>, workspaceId: string, limit: n
     .orderBy('p.id')
     .limit(limit)
     .execute();
+}
+
+/** Those of the plans that exist and are not deleted; price, content and existence stay until the transaction ends. */
+export function lockPlans(
+  trx: Transaction<DB>,
+  workspaceId: string,
+  ids: readonly string[],
+): Promise<Pick<PlanRow, 'id' | 'currency' | 'provider_product_id'>[]> {
+  return (
+    trx
+      .selectFrom('plans')
+      .select(['id', 'currency', 'provider_product_id'])
+      .where('workspace_id', '=', workspaceId)
+      .where('id', 'in', ids)
+      .where(notDeletedByKey())
+      // In one order, so that two transactions do not wait for each other.
+      .orderBy('id')
+      .forShare()
+      .execute()
+  );
 }
 
 /** Stores a plan. Fails on `plans_name_key` when the name is taken, whatever its case. */
