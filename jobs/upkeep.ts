@@ -11,6 +11,7 @@ import { removeExcessKeys, removeExpiredKeys } from '../db/queries/workspaces/id
 import type { FileStore } from '../integrations/storage/storage.ts';
 import { forgetChats, forgetLiveReplies } from './chatUpkeep.ts';
 import type { JobContext } from './jobs.ts';
+import { checkLedger, expireCredits, type LedgerWatch, releaseReservations } from './ledgerUpkeep.ts';
 import { renewClients } from './renewClients.ts';
 
 /** Something that processes with background work do over and over, and that no job follows. */
@@ -140,8 +141,13 @@ export const forgetClientTokens: Upkeep = {
   run: ({ database, clock }) => removeExpiredClientTokens(database.system, clock.now()),
 };
 
-/** Every upkeep, with the days for which executions of automations are kept. */
-export const everyUpkeep = (steps: StepsKept, executionDays: number, files: FileStore): readonly Upkeep[] => [
+/** Every upkeep, with the days for which executions of automations are kept, and where the check of the ledger notes its result. */
+export const everyUpkeep = (
+  steps: StepsKept,
+  executionDays: number,
+  files: FileStore,
+  ledger: LedgerWatch,
+): readonly Upkeep[] => [
   forgetAnswers,
   forgetLiveReplies,
   forgetChats(files),
@@ -153,4 +159,7 @@ export const everyUpkeep = (steps: StepsKept, executionDays: number, files: File
   forgetInbound(files),
   keepSteps(steps),
   keepExecutions(executionDays),
+  releaseReservations,
+  expireCredits,
+  checkLedger(ledger),
 ];

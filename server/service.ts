@@ -29,6 +29,7 @@ import { Toolkits } from '../integrations/toolkits/toolkits.ts';
 import { createChannelProblemReader } from '../jobs/channelProblems.ts';
 import { everyJob, poolPlaces } from '../jobs/everyJob.ts';
 import { createLatenessReader } from '../jobs/lateness.ts';
+import type { LedgerWatch } from '../jobs/ledgerUpkeep.ts';
 import { type Queue, startQueue } from '../jobs/queue.ts';
 import { startSlotBeat } from '../jobs/slotBeat.ts';
 import { everyUpkeep } from '../jobs/upkeep.ts';
@@ -128,10 +129,16 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   await addStepPartitions(database.system, new Date());
   // The queue takes a tenth of a second to load, and no job is in a hurry at the start.
   const firstReady = Promise.withResolvers<void>();
+  const ledger: LedgerWatch = { differences: undefined };
   const queue = startQueue({
     connection: database.queueConfig,
     jobs: everyJob,
-    upkeep: everyUpkeep({ url: databaseUrl, days: config.keepStepsDays }, config.keepExecutionsDays, runtime.files),
+    upkeep: everyUpkeep(
+      { url: databaseUrl, days: config.keepStepsDays },
+      config.keepExecutionsDays,
+      runtime.files,
+      ledger,
+    ),
     work: config.role !== 'api',
     begin: firstReady.promise,
     places: poolPlaces(config.backgroundTurns),
@@ -160,6 +167,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const telemetry = createTelemetry(logger, {
     readLateness: createLatenessReader({ jobs: everyJob, context: { database, clock, logger } }),
     readChannelProblems: createChannelProblemReader({ database, logger }),
+    readLedgerDifferences: () => ledger.differences,
   });
   const chatStreams = new ChatStreams({ database, clock, logger });
   const app = createApp({

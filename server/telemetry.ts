@@ -29,6 +29,8 @@ export interface TelemetryReaders {
   readLateness(): Promise<JobLateness>;
   /** Undefined when they could not be read. */
   readChannelProblems(): Promise<readonly ChannelProblemCount[] | undefined>;
+  /** Undefined before the first check in this process. */
+  readLedgerDifferences(): number | undefined;
 }
 
 /**
@@ -78,6 +80,18 @@ export function createTelemetry(logger: Logger, readers: TelemetryReaders): Tele
       this.reset();
       for (const { channel_type: channel, problem_code: problem, connections } of problems ?? [])
         this.set({ channel, problem }, connections);
+    },
+  });
+  new Gauge({
+    name: 'guildhall_ledger_differences',
+    help: 'Balances and lots of credits that are not what their entries add up to, as the latest check in this process found; at most 100 of a workspace.',
+    registers: [registry],
+    collect() {
+      const differences = readers.readLedgerDifferences();
+      this.reset();
+      // A process that has not checked has no sample: 0 would look like a fact.
+      if (differences === undefined) this.remove();
+      else this.set(differences);
     },
   });
   return {

@@ -5,6 +5,9 @@ import type { Database } from '../../db/connect.ts';
 /** What a command prints: `json` on one line with `--json`, or else `text` for people. */
 export type Output = { json: unknown; text: string };
 
+/** What a command prints that may be too much to keep in memory. It is read while the database is open. */
+export type LongOutput = { lines: AsyncIterable<string> };
+
 /** The options of a command line, as `parseArgs` gives them. */
 export type Options = Record<string, string | boolean | (string | boolean)[] | undefined>;
 
@@ -16,7 +19,10 @@ export type Command = {
   words: number;
   options: ParseArgsOptionsConfig;
   /** Checks the arguments and options. Returns the function that does the work. Throws UsageError. */
-  prepare(words: string[], options: Options): (database: Database, env: NodeJS.ProcessEnv) => Promise<Output>;
+  prepare(
+    words: string[],
+    options: Options,
+  ): (database: Database, env: NodeJS.ProcessEnv) => Promise<Output | LongOutput>;
 };
 
 /** The command line is wrong: exit code 2 and the usage. */

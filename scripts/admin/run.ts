@@ -2,12 +2,14 @@ import { parseArgs } from 'node:util';
 import { agentCommands } from './agent.ts';
 import { approvalCommands } from './approval.ts';
 import { automationCommands } from './automation.ts';
+import { budgetCommands } from './budget.ts';
 import { channelCommands } from './channel.ts';
 import { type Command, CommandError, UsageError } from './command.ts';
 import { connectionCommands } from './connection.ts';
 import { conversationCommands } from './conversation.ts';
 import { hubCommands } from './hub.ts';
 import { keyCommands } from './key.ts';
+import { ledgerCommands } from './ledger.ts';
 import { mailCommands } from './mail.ts';
 import { memoryCommands } from './memory.ts';
 import { modelCommands } from './model.ts';
@@ -31,6 +33,8 @@ const nouns: Record<string, Record<string, Command>> = {
   usage: usageCommands,
   hub: hubCommands,
   mail: mailCommands,
+  ledger: ledgerCommands,
+  budget: budgetCommands,
 };
 
 const HELP = new Set(['help', '--help', '-h']);
@@ -44,7 +48,7 @@ export type Terminal = { out(line: string): void; err(line: string): void };
  */
 export async function runAdmin(args: string[], env: NodeJS.ProcessEnv, terminal: Terminal): Promise<number> {
   try {
-    terminal.out(await answer(args, env));
+    await answer(args, env, terminal);
     return 0;
   } catch (error) {
     const message = Error.isError(error) ? error.message : String(error);
@@ -59,12 +63,12 @@ export async function runAdmin(args: string[], env: NodeJS.ProcessEnv, terminal:
   }
 }
 
-async function answer(args: string[], env: NodeJS.ProcessEnv): Promise<string> {
+async function answer(args: string[], env: NodeJS.ProcessEnv, terminal: Terminal): Promise<void> {
   const [noun = 'help', first = '', ...others] = args;
-  if (HELP.has(noun)) return usage();
+  if (HELP.has(noun)) return terminal.out(usage());
   const verbs = Object.hasOwn(nouns, noun) ? nouns[noun] : undefined;
   if (!verbs) throw new UsageError(`Unknown noun "${noun}"`);
-  if (HELP.has(first)) return usage(noun);
+  if (HELP.has(first)) return terminal.out(usage(noun));
   // Some verbs have two words, such as `hub domain add`.
   const two = `${first} ${others[0] ?? ''}`;
   const [verb, rest] = Object.hasOwn(verbs, two) ? [two, others.slice(1)] : [first, others];
@@ -73,8 +77,9 @@ async function answer(args: string[], env: NodeJS.ProcessEnv): Promise<string> {
   const { run, asJson } = prepare(command, rest, noun); // usage errors are thrown before the database is opened
   const opened = await openDatabase(env);
   try {
-    const { json, text } = await run(opened.database, env);
-    return asJson ? JSON.stringify(json) : text;
+    const output = await run(opened.database, env);
+    if ('lines' in output) for await (const line of output.lines) terminal.out(line);
+    else terminal.out(asJson ? JSON.stringify(output.json) : output.text);
   } finally {
     await opened.close();
   }

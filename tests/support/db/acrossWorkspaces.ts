@@ -38,6 +38,8 @@ export const ACROSS_WORKSPACES: Readonly<Record<string, string>> = {
   removeSettledInbound: 'upkeep; each message by its workspace',
   findExpiredLots: 'upkeep; each lot is then closed by statements that name its workspace',
   findNextLotExpiry: 'sweep',
+  findStaleReservations: 'upkeep; each is then released by a statement that names its workspace',
+  findWorkspacesWithAccounts: 'upkeep; each workspace is then checked by a statement that names it',
   removeExpiredKeys: 'upkeep',
   removeExcessKeys: 'upkeep',
   renewClaims: 'renews the claims of all running requests of the process at once; joined by their workspaces',
@@ -67,5 +69,6 @@ export const ACROSS_WORKSPACES: Readonly<Record<string, string>> = {
   selectPendingApprovals: 'admin command',
   selectPausedConversations: 'admin command',
   decideAsOperator: 'admin command: an approval is named by its id alone',
+  findWorkspaceOfClient: 'admin command: a client is named by its id alone',
   workspaceOf: 'admin command: a conversation or a turn is named by its id alone',
 };

@@ -13,6 +13,7 @@ export async function makePayingClient(
     isUnlimited = false,
     mayUseExtra = false,
     renewalAt = null as Date | null,
+    now = new Date(),
   } = {},
 ): Promise<string> {
   const id = newId();
@@ -29,7 +30,7 @@ export async function makePayingClient(
       amount: credits,
       expiresAt: null,
       key: 'first',
-      now: new Date(),
+      now,
     });
   });
   return id;

@@ -26,7 +26,11 @@ const PER_MINUTE = 30;
 const clock = new TestClock();
 const lines: string[] = [];
 const logger = pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) });
-const telemetry = createTelemetry(logger, { readLateness: async () => new Map(), readChannelProblems: async () => [] });
+const telemetry = createTelemetry(logger, {
+  readLateness: async () => new Map(),
+  readChannelProblems: async () => [],
+  readLedgerDifferences: () => 0,
+});
 
 /** What the hook does next; by default it tells what it was given. */
 let act: (request: AddressedRequest) => Promise<HookReply>;
