@@ -2097,16 +2097,12 @@ export interface paths {
         };
         /**
          * Get the domain of the hub
-         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
-         *
-         *     The subdomain of the hub and the address that follows from it.
+         * @description The subdomain of the hub and the address that follows from it.
          */
         get: operations["getHubDomain"];
         /**
          * Change the domain of the hub
-         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
-         *
-         *     Moves the hub to another subdomain. The payment links of its plans are made anew, and the earlier ones stop working. When the payment provider fails, the hub stays where it is. The subdomain that the hub already has is accepted and changes nothing.
+         * @description Moves the hub to another subdomain. The payment links of its plans are made anew, and the earlier ones stop working. When the payment provider fails, the hub stays where it is. The subdomain that the hub already has is accepted and changes nothing.
          *
          *     Error codes: 409 `SUBDOMAIN_TAKEN`; 422 `SUBDOMAIN_RESERVED`; 502 `PAYMENT_PROVIDER_ERROR`.
          */
@@ -2127,9 +2123,7 @@ export interface paths {
         };
         /**
          * Check whether a subdomain is free
-         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
-         *
-         *     Reads only; nothing is held for the caller. The subdomain is put in lower case first. The one that this hub already has counts as `taken`.
+         * @description Reads only; nothing is held for the caller. The subdomain is put in lower case first. The one that this hub already has counts as `taken`.
          */
         get: operations["checkSubdomainAvailability"];
         put?: never;
@@ -13242,7 +13236,6 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -13282,7 +13275,6 @@ export interface operations {
             422: components["responses"]["SubdomainReserved"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             502: components["responses"]["PaymentProviderError"];
             503: components["responses"]["Unavailable"];
         };
@@ -13317,7 +13309,6 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };

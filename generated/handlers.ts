@@ -1,5 +1,6 @@
 // Written by `npm run codegen` from spec/ and handlers/. Do not edit.
 import type { Handler } from '../handlers/handler.ts';
+import { checkSubdomainAvailability } from '../handlers/hub-domain/checkSubdomainAvailability.ts';
 import { configureChannel } from '../handlers/agent-channels/configureChannel.ts';
 import { connectChannel } from '../handlers/agent-channels/connectChannel.ts';
 import { createAgent } from '../handlers/agents/createAgent.ts';
@@ -45,6 +46,7 @@ import { getFeature } from '../handlers/agent-features/getFeature.ts';
 import { getHealth } from '../handlers/public-api/getHealth.ts';
 import { getHub } from '../handlers/hub/getHub.ts';
 import { getHubAccess } from '../handlers/hub-access/getHubAccess.ts';
+import { getHubDomain } from '../handlers/hub-domain/getHubDomain.ts';
 import { getKnowledgeSource } from '../handlers/knowledge-sources/getKnowledgeSource.ts';
 import { getNativeMcpTrigger } from '../handlers/native-mcp-triggers/getNativeMcpTrigger.ts';
 import { getPlan } from '../handlers/billing/getPlan.ts';
@@ -121,6 +123,7 @@ import { updateExternalMcp } from '../handlers/external-mcps/updateExternalMcp.t
 import { updateExternalMcpLink } from '../handlers/agent-external-mcps/updateExternalMcpLink.ts';
 import { updateFeature } from '../handlers/agent-features/updateFeature.ts';
 import { updateHubAccess } from '../handlers/hub-access/updateHubAccess.ts';
+import { updateHubDomain } from '../handlers/hub-domain/updateHubDomain.ts';
 import { updateHubIdentity } from '../handlers/hub/updateHubIdentity.ts';
 import { updateKnowledgeSource } from '../handlers/knowledge-sources/updateKnowledgeSource.ts';
 import { updateNativeMcpInstanceMode } from '../handlers/agent-native-mcps/updateNativeMcpInstanceMode.ts';
@@ -136,9 +139,6 @@ const waiting = [
   'updatePlan',
   'uploadHubLogo',
   'deleteHubLogo',
-  'getHubDomain',
-  'updateHubDomain',
-  'checkSubdomainAvailability',
 ] as const satisfies readonly OperationId[];
 
 /** Operations of the document that have no handler yet. They return 501. */
@@ -274,6 +274,9 @@ export const handlers: { readonly [Id in ImplementedId]: Handler<Id> } = {
   updateHubIdentity,
   getHubAccess,
   updateHubAccess,
+  getHubDomain,
+  updateHubDomain,
+  checkSubdomainAvailability,
   listExternalLinks,
   createExternalLink,
   deleteExternalLink,

@@ -64,6 +64,14 @@ export function findPlan(
   return query.executeTakeFirst();
 }
 
+/** The plans that have a payment link at the provider, and are not deleted. */
+export function selectPlansWithLinks(db: Kysely<DB>, workspaceId: string): Promise<PlanRow[]> {
+  return plansWithCredits(db, workspaceId)
+    .where('p.deleted_at', 'is', null)
+    .where('p.provider_payment_link_id', 'is not', null)
+    .execute();
+}
+
 /**
  * The plan, locked until the transaction ends; undefined when it does not exist or is deleted. `share`: price, content and existence stay,
  * for something that begins to refer to it (a subscriber, a coupon, the hub). `update`: nothing begins to refer to it, for a change or

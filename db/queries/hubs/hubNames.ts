@@ -1,4 +1,4 @@
-import { type Kysely, type Selectable, sql } from 'kysely';
+import { type Insertable, type Kysely, type Selectable, sql } from 'kysely';
 import type { DB, HubNames, Workspaces } from '../../../generated/db.ts';
 
 /** A name that leads to a hub, did so, or will once it is verified. */
@@ -37,4 +37,48 @@ export async function findHubName(keys: Kysely<DB>, name: string): Promise<HubNa
 /** Frees a name that was given up at `before` at the latest. `keys` sees all workspaces. */
 export async function removeHubName(keys: Kysely<DB>, name: string, before: Date): Promise<void> {
   await keys.deleteFrom('hub_names').where('name', '=', name).where('released_at', '<=', before).execute();
+}
+
+/** Gives a workspace a name. Fails on `hub_names_pkey` when there is a row of it, whosever it is. */
+export async function insertHubName(db: Kysely<DB>, row: Insertable<HubNames>): Promise<void> {
+  await db.insertInto('hub_names').values(row).execute();
+}
+
+/** Lets a subdomain that the hub gave up lead to it again. Returns whether there was one. */
+export async function takeBackName(db: Kysely<DB>, workspaceId: string, name: string): Promise<boolean> {
+  const result = await db
+    .updateTable('hub_names')
+    .set({ released_at: null })
+    .where('workspace_id', '=', workspaceId)
+    .where('name', '=', name)
+    .where('kind', '=', 'subdomain')
+    .executeTakeFirst();
+  return result.numUpdatedRows > 0n;
+}
+
+/** Lets a name lead nowhere from now on. */
+export async function releaseName(db: Kysely<DB>, workspaceId: string, name: string, now: Date): Promise<void> {
+  await db
+    .updateTable('hub_names')
+    .set({ released_at: now })
+    .where('workspace_id', '=', workspaceId)
+    .where('name', '=', name)
+    .execute();
+}
+
+/** When the hub gave up the names that it still blocks, earliest first. */
+export async function selectReleases(db: Kysely<DB>, workspaceId: string): Promise<Date[]> {
+  const rows = await db
+    .selectFrom('hub_names')
+    .select('released_at')
+    .where('workspace_id', '=', workspaceId)
+    .where('released_at', 'is not', null)
+    .orderBy('released_at')
+    .execute();
+  return rows.flatMap(({ released_at }) => released_at ?? []);
+}
+
+/** Frees the names that the hub gave up at `before` at the latest. */
+export async function removeOldNames(db: Kysely<DB>, workspaceId: string, before: Date): Promise<void> {
+  await db.deleteFrom('hub_names').where('workspace_id', '=', workspaceId).where('released_at', '<=', before).execute();
 }
