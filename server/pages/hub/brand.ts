@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { isColor, readableOn, textOn } from '../../../core/colors.ts';
+import { contrast, isColor, readableOn, textOn } from '../../../core/colors.ts';
 import { Html } from '../../../core/html.ts';
 
 const DEFAULT_COLOR = '#3d4fd6';
+const SEEN = 1.5;
 
 /** Background, raised surface, text, quiet text, lines and problems of a theme. */
 const THEMES = {
@@ -53,6 +54,8 @@ export function brandStyle(
     ...colors,
     brand,
     'on-brand': textOn(brand),
+    // A button that hardly differs from the page has an edge.
+    'button-edge': contrast(brand, colors.back) < SEEN ? colors.edge : brand,
     accent: readableOn(brand, colors.back),
     'accent-surface': readableOn(brand, colors.surface),
     second,

@@ -58,11 +58,11 @@ function cardOf({ base, hub, language }: HubSite, plan: PlanRow, isEmbed: boolea
   const target = isEmbed && new Html(' target="_top"');
   return html`<li class="card${plan.widget_highlighted && ' highlighted'}">
 ${plan.widget_highlighted && html`<span class="badge">${texts.recommended}</span>`}
-<h2 dir="auto">${title}</h2>
-${about !== null && html`<p class="quiet" dir="auto">${about}</p>`}
+<h2><bdi>${title}</bdi></h2>
+${about !== null && html`<p class="quiet"><bdi>${about}</bdi></p>`}
 ${priceOf(plan, hub.locale, texts)}
 ${featuresOf(plan, texts)}
-<a class="button" href="${base}/checkout/${plan.id}"${target} dir="auto">${plan.widget_cta_text ?? fillText(texts.choose, { plan: title })}</a>
+<a class="button" href="${base}/checkout/${plan.id}"${target}><bdi>${plan.widget_cta_text ?? fillText(texts.choose, { plan: title })}</bdi></a>
 </li>`;
 }
 

@@ -1,35 +1,14 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import type { BrowserContextOptions, Page } from 'playwright-core';
+import { violations } from '../../support/browser/axe.ts';
 import { inBrowser, say, shown, TEST_MS, useChatPages } from '../../support/browser/chatPage.ts';
 import { EVERY_COMPONENT } from '../../support/browser/components.ts';
 import { poll } from '../../support/poll.ts';
 import { gatedReply } from '../../support/servers/modelServer.ts';
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const MARKDOWN =
   '# Title\n\nA **bold** [link](https://example.com) and `code`.\n\n- one\n- two\n\n```js\nlet x;\n```\n\n|a|b|\n|-|-|\n|1|2|\n\n- [x] done\n\n> quoted';
 const SHOW_UI = { id: 'call_1', name: 'show_ui', arguments: JSON.stringify({ ui: EVERY_COMPONENT }) };
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
-
-/** What axe finds. It is run in the page's own world past the policy, as a browser extension would be. */
-async function violations(page: Page): Promise<string[]> {
-  const client = await page.context().newCDPSession(page);
-  const evaluate = async (expression: string) => {
-    const { result, exceptionDetails } = await client.send('Runtime.evaluate', {
-      expression,
-      awaitPromise: true,
-      returnByValue: true,
-    });
-    if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
-    return result.value;
-  };
-  await evaluate(AXE);
-  return evaluate(
-    `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
-      violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html.slice(0, 200)).join(' | ')))`,
-  );
-}
 
 inBrowser('everybody can use the chat page:', () => {
   const here = useChatPages();
