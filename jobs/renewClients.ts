@@ -1,4 +1,4 @@
-import { findDueClients, findNextClientDue } from '../db/queries/clients/dueClients.ts';
+import { findDueClients, findNextClientDue } from '../db/queries/clients/clientsAnywhere.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { advanceClient } from '../domain/clients/renewals.ts';
 import type { Upkeep } from './upkeep.ts';

@@ -29,7 +29,7 @@ export interface PlanStart extends SubscriptionChange {
   /** Included credits to begin with in place of the plan's. Without effect when they are unlimited. */
   credits?: number | undefined;
   /** The coupon that lowers its price, and when that ends; null = not before the subscription does. */
-  coupon?: { id: string; endsAt: Date | null };
+  coupon?: { id: string; endsAt: Date | null } | undefined;
   provider?: ProviderSubscription;
 }
 

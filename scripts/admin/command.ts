@@ -1,4 +1,5 @@
 import type { ParseArgsOptionsConfig } from 'node:util';
+import { ApiError } from '../../core/errors.ts';
 import { isUuid } from '../../core/ids.ts';
 import type { Database } from '../../db/connect.ts';
 
@@ -37,6 +38,15 @@ export class UsageError extends Error {
 
 /** The command line is right, but the command fails: exit code 1. */
 export class CommandError extends Error {}
+
+/** The result of work on the rules of the API; what they refuse is a CommandError with their message. */
+export async function refusing<Result>(work: Promise<Result>): Promise<Result> {
+  try {
+    return await work;
+  } catch (error) {
+    throw error instanceof ApiError ? new CommandError(error.message) : error;
+  }
+}
 
 /** An option or argument that must be a UUID. */
 export function uuid(value: unknown, name: string): string {

@@ -3,6 +3,7 @@ import { findWorkspace } from '../../db/queries/workspaces/workspaces.ts';
 import { hubUrlOf } from '../../domain/hubs/hubUrl.ts';
 import { hubDomainOf } from '../../server/config.ts';
 import { type Command, CommandError, UsageError, uuid } from './command.ts';
+import { hubTrial } from './hubTrial.ts';
 import { originOf } from './origin.ts';
 import { printable } from './printable.ts';
 
@@ -69,4 +70,5 @@ export const hubCommands: Record<string, Command> = {
       };
     },
   },
+  trial: hubTrial,
 };

@@ -4,6 +4,7 @@ import { approvalCommands } from './approval.ts';
 import { automationCommands } from './automation.ts';
 import { budgetCommands } from './budget.ts';
 import { channelCommands } from './channel.ts';
+import { clientCommands } from './client.ts';
 import { type Command, CommandError, UsageError } from './command.ts';
 import { connectionCommands } from './connection.ts';
 import { conversationCommands } from './conversation.ts';
@@ -32,6 +33,7 @@ const nouns: Record<string, Record<string, Command>> = {
   turn: turnCommands,
   usage: usageCommands,
   hub: hubCommands,
+  client: clientCommands,
   mail: mailCommands,
   ledger: ledgerCommands,
   budget: budgetCommands,

@@ -6,6 +6,7 @@ import type { TestApp } from '../../support/http/app.ts';
 import { exampleRequest } from '../../support/http/exampleRequest.ts';
 import { contentOf, planFields } from '../../support/hub/plans.ts';
 import { skillMd, zipOf } from '../../support/tools/skills.ts';
+import { clientFields, makeClientOf } from '../clients/clients.ts';
 
 /** A request that succeeds once: the second time it would answer something else, or store something more. */
 export interface KeyedRequest {
@@ -42,6 +43,14 @@ async function linking(app: TestApp, kind: Parameters<typeof linkApi>[0]): Promi
 /** A request for each operation that takes an Idempotency-Key and creates something. */
 export const CREATES: Partial<Record<OperationId, (app: TestApp) => Promise<KeyedRequest>>> = {
   createAgent: async () => ({ path: '/agents', body: { name: `Keyed ${++made}` }, otherBody: { name: 'Another' } }),
+  createClient: async () => {
+    const body = clientFields({ sendInvitations: true });
+    return { path: '/clients', body, otherBody: { ...body, workspaceName: 'Another' } };
+  },
+  resendClientInvitation: async (app) => {
+    const { publicId, pendingInvitations } = await makeClientOf(app);
+    return { path: `/clients/${publicId}/invitations/${pendingInvitations[0]?.publicId}/resend` };
+  },
   publishAgent: async (app) => {
     const { publicId } = await makeReadyAgent(app);
     return { path: `/agents/${publicId}/publish`, body: { notes: 'One.' }, otherBody: { notes: 'Two.' } };

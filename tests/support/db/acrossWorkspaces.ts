@@ -27,6 +27,8 @@ export const ACROSS_WORKSPACES: Readonly<Record<string, string>> = {
   findOldestDecisionTime: 'lateness',
   findDueClients: 'upkeep; each client is then renewed by statements that name its workspace',
   findNextClientDue: 'upkeep',
+  findClientAnywhere: 'admin command: a client is named by its id alone',
+  selectClientsAnywhere: 'admin command',
   markSilent: 'upkeep',
   countProblems: 'metric: by an index that has the connections with a problem only',
   findConnectionAnywhere: 'admin command: a connection is named by its id alone',

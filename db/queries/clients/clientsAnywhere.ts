@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { DB } from '../../../generated/db.ts';
-import type { ClientKey } from './clients.ts';
+import type { ClientKey, ClientRow, ClientStatus } from './clients.ts';
 
 /** Clients that are looked at to find those of every workspace. */
 const MAX_LOOKED_AT = 5_000;
@@ -31,4 +31,32 @@ export async function findNextClientDue(system: Kysely<DB>, horizon: Date): Prom
   const { rows } = await sql<{ next: Date | null }>`
     select min(due_at) as next from clients where due_at < ${horizon}`.execute(system);
   return rows[0]?.next ?? undefined;
+}
+
+/** A client of any workspace; it is named by its id alone. */
+export async function findClientAnywhere(system: Kysely<DB>, id: string): Promise<ClientRow | undefined> {
+  return await system
+    .selectFrom('clients')
+    .selectAll()
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst();
+}
+
+/** Clients of all workspaces or of one, newest first, with the names of their plans. */
+export async function selectClientsAnywhere(
+  system: Kysely<DB>,
+  { workspaceId, status, limit }: { workspaceId: string | undefined; status: ClientStatus | undefined; limit: number },
+): Promise<(ClientRow & { plan_name: string | null })[]> {
+  let query = system
+    .selectFrom('clients as c')
+    .leftJoin('plans as p', (join) =>
+      join.onRef('p.workspace_id', '=', 'c.workspace_id').onRef('p.id', '=', 'c.plan_id'),
+    )
+    .selectAll('c')
+    .select('p.name as plan_name')
+    .where('c.deleted_at', 'is', null);
+  if (workspaceId !== undefined) query = query.where('c.workspace_id', '=', workspaceId);
+  if (status !== undefined) query = query.where('c.status', '=', status);
+  return await query.orderBy('c.created_at', 'desc').orderBy('c.id', 'desc').limit(limit).execute();
 }
