@@ -2043,16 +2043,12 @@ export interface paths {
         put?: never;
         /**
          * Upload a logo of the hub
-         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
-         *
-         *     Stores the picture as the logo of that type and deletes the one before. `horizontal` and `icon` are also passed on to the branding at the payment provider; a failure there does not undo the upload. A picture over 5 MiB is 413. One whose bytes are not PNG, JPEG, WebP or SVG is 415. An unknown type is 400.
+         * @description Stores the picture as the logo of that type and deletes the one before. `horizontal` and `icon` are also passed on to the branding at the payment provider; a failure there does not undo the upload. A picture over 5 MiB is 413. One whose bytes are not PNG, JPEG, WebP or SVG is 415. An unknown type is 400.
          */
         post: operations["uploadHubLogo"];
         /**
          * Delete a logo of the hub
-         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
-         *
-         *     Removes the logo of that type and its file. Without such a logo the hub is returned unchanged, with 200 as well. An unknown type is 400.
+         * @description Removes the logo of that type and its file. Without such a logo the hub is returned unchanged, with 200 as well. An unknown type is 400.
          */
         delete: operations["deleteHubLogo"];
         options?: never;
@@ -13102,7 +13098,6 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -13136,7 +13131,6 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };

@@ -24,6 +24,7 @@ import { deleteCoupon } from '../handlers/billing/deleteCoupon.ts';
 import { deleteCreditPackage } from '../handlers/billing/deleteCreditPackage.ts';
 import { deleteExternalLink } from '../handlers/hub-external-links/deleteExternalLink.ts';
 import { deleteExternalMcp } from '../handlers/external-mcps/deleteExternalMcp.ts';
+import { deleteHubLogo } from '../handlers/hub/deleteHubLogo.ts';
 import { deleteKnowledgeSource } from '../handlers/knowledge-sources/deleteKnowledgeSource.ts';
 import { deleteSkill } from '../handlers/skills/deleteSkill.ts';
 import { deleteTool } from '../handlers/http-tools/deleteTool.ts';
@@ -131,14 +132,13 @@ import { updateSkill } from '../handlers/skills/updateSkill.ts';
 import { updateTool } from '../handlers/http-tools/updateTool.ts';
 import { updateToolLink } from '../handlers/agent-http-tools/updateToolLink.ts';
 import { updateVariable } from '../handlers/agent-variables/updateVariable.ts';
+import { uploadHubLogo } from '../handlers/hub/uploadHubLogo.ts';
 import { uploadSkill } from '../handlers/skills/uploadSkill.ts';
 import type { OperationId } from './operations.ts';
 
 const waiting = [
   'deletePlan',
   'updatePlan',
-  'uploadHubLogo',
-  'deleteHubLogo',
 ] as const satisfies readonly OperationId[];
 
 /** Operations of the document that have no handler yet. They return 501. */
@@ -272,6 +272,8 @@ export const handlers: { readonly [Id in ImplementedId]: Handler<Id> } = {
   getPlan,
   getHub,
   updateHubIdentity,
+  uploadHubLogo,
+  deleteHubLogo,
   getHubAccess,
   updateHubAccess,
   getHubDomain,

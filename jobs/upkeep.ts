@@ -10,6 +10,7 @@ import { addStepPartitions, findOldStepPartitions } from '../db/queries/turns/st
 import { removeExcessKeys, removeExpiredKeys } from '../db/queries/workspaces/idempotencyKeys.ts';
 import type { FileStore } from '../integrations/storage/storage.ts';
 import { forgetChats, forgetLiveReplies } from './chatUpkeep.ts';
+import { purgeLogos } from './hubUpkeep.ts';
 import type { JobContext } from './jobs.ts';
 import { checkLedger, expireCredits, type LedgerWatch, releaseReservations } from './ledgerUpkeep.ts';
 import { renewClients } from './renewClients.ts';
@@ -159,6 +160,7 @@ export const everyUpkeep = (
   forgetInbound(files),
   keepSteps(steps),
   keepExecutions(executionDays),
+  purgeLogos(files),
   releaseReservations,
   expireCredits,
   checkLedger(ledger),

@@ -14,13 +14,14 @@ const NAMES: Readonly<Record<LimitedThing, string>> = {
 };
 
 /**
- * Reserves room in the workspace for one more thing with `bytes` of files, until the transaction ends. Throws RATE_LIMITED with
+ * Reserves room in the workspace for one more thing with `bytes` of files, until the transaction ends. `thing` null: for files of which there
+ * are a few at most. Throws RATE_LIMITED with
  * `Retry-After` when a limit of the workspace leaves none.
  */
 export async function takeRoom(
   trx: Transaction<DB>,
   workspaceId: string,
-  thing: LimitedThing,
+  thing: LimitedThing | null,
   { bytes = 0, now }: { bytes?: number; now: Date },
 ): Promise<void> {
   const reached = await reserveRoom(trx, workspaceId, thing, { bytes, now });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { makeTemporaryFolder } from '../../core/temporary.ts';
 import { FileMissing, type FileStore } from '../../integrations/storage/storage.ts';
-import { publicFile } from '../../runtime/files/publicFiles.ts';
+import { type PublicFile, publicFile } from '../../runtime/files/publicFiles.ts';
 
 /** The stores that public files are read from; a Runtime has them. */
 export interface FileParts {
@@ -86,17 +86,18 @@ interface SendFailure {
 async function send(
   response: Response,
   root: string,
-  { mediaType, filename, etag }: { mediaType: string; filename: string; etag: string },
+  { mediaType, filename, disposition, cache, etag }: PublicFile & { etag: string },
 ): Promise<void> {
   const headers = {
     'Content-Type': mediaType,
-    'Content-Disposition': `inline; filename="${filename}"`,
-    'Content-Security-Policy': "sandbox; default-src 'none'",
+    'Content-Disposition': `${disposition}; filename="${filename}"`,
+    // In a sandbox nothing runs, and the document is of no origin. Styles are a part of how an SVG looks.
+    'Content-Security-Policy': "sandbox; default-src 'none'; style-src 'unsafe-inline'",
     'X-Content-Type-Options': 'nosniff',
     'Referrer-Policy': 'no-referrer',
     'X-Robots-Tag': 'noindex',
-    // A key is used once. Caches that many share keep no conversations.
-    'Cache-Control': 'private, max-age=31536000, immutable',
+    // A key is used once.
+    'Cache-Control': `${cache}, max-age=31536000, immutable`,
     ETag: `"${etag}"`,
   };
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);

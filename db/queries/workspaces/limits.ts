@@ -41,32 +41,33 @@ const counts = (workspaceId: string, now: Date): Record<LimitedThing, RawBuilder
 const storedBytes = (workspaceId: string): RawBuilder<number> => sql`(
   (select coalesce(sum(size_bytes), 0) from knowledge_sources where workspace_id = ${workspaceId} and purged_at is null)
   + (select coalesce(sum(size_bytes), 0) from skill_files where workspace_id = ${workspaceId})
+  + (select coalesce(sum(size_bytes), 0) from hub_logos where workspace_id = ${workspaceId})
   + (select coalesce(sum(audio_bytes), 0) from messages where workspace_id = ${workspaceId} and audio_bytes is not null))::bigint`;
 
 /**
  * Reserves a place for one more thing with `bytes` of files until the transaction ends, so that two requests cannot both take the
- * last one. Returns the limit that leaves no room; undefined when there is room.
+ * last one. `thing` null: for files of which there are a few at most. Returns the limit that leaves no room; undefined when there is room.
  */
 export async function reserveRoom(
   trx: Transaction<DB>,
   workspaceId: string,
-  thing: LimitedThing,
+  thing: LimitedThing | null,
   { bytes, now }: { bytes: number; now: Date },
 ): Promise<ReachedLimit | undefined> {
   const row = await trx
     .selectFrom('workspaces')
-    .select(['storage_limit', `${thing}_limit`])
+    .select(['storage_limit', ...(thing === null ? [] : [`${thing}_limit` as const])])
     .select(sql`pg_advisory_xact_lock(hashtextextended(${`room of ${workspaceId}`}, 0))::text`.as('lock'))
     .where('id', '=', workspaceId)
     .executeTakeFirstOrThrow();
-  const limit = (row as LimitValues)[`${thing}_limit`] ?? null;
+  const limit = thing === null ? null : ((row as LimitValues)[`${thing}_limit`] ?? null);
   const { storage_limit: storage } = row;
   // A statement of its own: it must see what was stored while this transaction waited for the lock.
   const { rows } = await sql<{ things: number; stored: number }>`
-    select ${limit === null ? sql`0::bigint` : counts(workspaceId, now)[thing]} as things,
+    select ${limit === null || thing === null ? sql`0::bigint` : counts(workspaceId, now)[thing]} as things,
       ${storage === null || bytes === 0 ? sql`0::bigint` : storedBytes(workspaceId)} as stored`.execute(trx);
   const { things = 0, stored = 0 } = rows[0] ?? {};
-  if (limit !== null && things >= limit) return { of: thing, limit };
+  if (thing !== null && limit !== null && things >= limit) return { of: thing, limit };
   if (storage !== null && bytes > 0 && stored + bytes > storage) return { of: 'storage', limit: storage };
   return undefined;
 }

@@ -52,7 +52,7 @@ describe('a spoken reply', () => {
       'content-type': 'audio/mpeg',
       'content-length': String(SOUND.length),
       'content-disposition': 'inline; filename="speech.mp3"',
-      'content-security-policy': "sandbox; default-src 'none'",
+      'content-security-policy': "sandbox; default-src 'none'; style-src 'unsafe-inline'",
       'x-content-type-options': 'nosniff',
       'referrer-policy': 'no-referrer',
       'cache-control': 'private, max-age=31536000, immutable',
