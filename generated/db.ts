@@ -439,12 +439,12 @@ export interface Checkouts {
   email: string;
   expires_at: Timestamp;
   id: string;
-  kind: string;
+  kind: "plan" | "extra_credits";
   name: string;
   plan_id: string;
   provider_session_id: string | null;
   provider_session_url: string | null;
-  status: Generated<string>;
+  status: Generated<"open" | "completed" | "expired" | "invoice">;
   workspace_id: string;
   workspace_name: string;
 }
@@ -927,7 +927,7 @@ export interface Hubs {
   /**
    * invoice: no payment provider. account: the connected account of the hub. own: the account of the installation
    */
-  payment_mode: Generated<string>;
+  payment_mode: Generated<"invoice" | "account" | "own">;
   /**
    * When its subscriptions were last compared with those of the payment provider
    */
@@ -1237,10 +1237,10 @@ export interface PaymentEvents {
   due_at: Generated<Timestamp>;
   error_message: string | null;
   id: string;
-  payload: Json;
+  payload: ColumnType<Record<string, unknown>, string, never>;
   received_at: Generated<Timestamp>;
   settled_at: Timestamp | null;
-  status: Generated<string>;
+  status: Generated<"received" | "applied" | "ignored" | "failed">;
   type: string;
   workspace_id: string;
 }
@@ -1259,8 +1259,8 @@ export interface PaymentIntents {
   error_message: string | null;
   id: string;
   kind: string;
-  provider_ids: Generated<Json>;
-  status: Generated<string>;
+  provider_ids: ColumnType<Record<string, string>, string | undefined, string>;
+  status: Generated<"open" | "done" | "undone">;
   subject_id: string;
   workspace_id: string;
 }

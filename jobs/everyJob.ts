@@ -1,7 +1,9 @@
 import { answerInbound } from './answerInbound.ts';
+import { applyPayments } from './applyPayments.ts';
 import { continueConversation } from './continueConversation.ts';
 import { deliverMessage } from './deliverMessage.ts';
 import { embedKnowledgeSource } from './embedKnowledgeSource.ts';
+import { healPayments } from './healPayments.ts';
 import type { Job, JobName, PoolName } from './jobs.ts';
 import { processKnowledgeSource, processSlowKnowledgeSource } from './processKnowledgeSource.ts';
 import { runAutomation } from './runAutomation.ts';
@@ -20,6 +22,8 @@ export const everyJob: readonly Job<JobName>[] = [
   takeInbound,
   answerInbound,
   deliverMessage,
+  applyPayments,
+  healPayments,
   sendMail,
 ];
 

@@ -14,6 +14,8 @@ export interface JobData {
   'answer-inbound': { workspaceId: string; conversationId: string };
   'deliver-message': { workspaceId: string; conversationId: string };
   'send-mail': { workspaceId: string; mailId: string };
+  'apply-payments': { workspaceId: string };
+  'heal-payments': { workspaceId: string };
   'run-automation': { workspaceId: string; executionId: string };
 }
 

@@ -89,19 +89,30 @@ export function selectDueIntents(
     .execute();
 }
 
-/** Workspaces with open intents that are due, those that have waited longest first. `system` sees all workspaces. */
-export async function findWorkspacesWithDueIntents(
+/** Intents that one sweep looks at, and rows of the other kinds. */
+export interface HealingDue {
+  now: Date;
+  /** Hubs whose subscriptions were compared before this time are due. */
+  comparedBefore: Date;
+  limit: number;
+}
+
+/**
+ * Workspaces in which something is to be healed: an intent that stayed open, a checkout whose time has passed, subscriptions that were not compared
+ * for long. `system` sees all workspaces.
+ */
+export async function findWorkspacesToHeal(
   system: Kysely<DB>,
-  now: Date,
-  limit: number,
+  { now, comparedBefore, limit }: HealingDue,
 ): Promise<{ workspaceId: string }[]> {
-  return await system
-    .selectFrom('payment_intents')
-    .select('workspace_id as workspaceId')
-    .where('status', '=', 'open')
-    .where('due_at', '<=', now)
-    .groupBy('workspace_id')
-    .orderBy(sql`min(due_at)`)
-    .limit(limit)
-    .execute();
+  const { rows } = await sql<{ workspaceId: string }>`
+    select workspace_id as "workspaceId" from (
+      (select workspace_id, due_at from payment_intents where status = 'open' and due_at <= ${now} order by due_at limit ${limit})
+      union all
+      (select workspace_id, expires_at from checkouts where status = 'open' and expires_at <= ${now} order by expires_at limit ${limit})
+      union all
+      (select workspace_id, payments_compared_at from hubs
+        where payment_mode <> 'invoice' and (payments_compared_at is null or payments_compared_at <= ${comparedBefore}) limit ${limit})
+    ) as due group by workspace_id order by min(due_at) nulls first limit ${limit}`.execute(system);
+  return await Promise.resolve(rows);
 }
