@@ -1957,7 +1957,7 @@ export interface paths {
         put?: never;
         /**
          * Create a plan
-         * @description Makes an `active` plan with a product, a price and a payment link at the payment provider; when the provider fails, nothing is left behind. The content comes from exactly one of `packagePublicId` and `content`, or else the response is 400. `content` becomes a package of the plan's own. A recurring plan without an interval, extra credits without a price, or an unknown currency is 422 `PLAN_RULE_VIOLATED`. The texts of the pricing widget are set with `updatePlan`.
+         * @description Makes an `active` plan with a product, a price and a payment link at the payment provider; when the provider fails, nothing is left behind. The content comes from exactly one of `packagePublicId` and `content`, or else the response is 400. `content` becomes a package of the plan's own. A recurring plan without an interval, extra credits without a price or without a credit package, a section in two places, or an unknown currency is 422 `PLAN_RULE_VIOLATED`. A free plan, and a hub without a payment provider, have no objects there. The texts of the pricing widget are set with `updatePlan`.
          *
          *     Error codes: 404 `CREDIT_PACKAGE_NOT_FOUND`, `PACKAGE_NOT_FOUND`, `AGENT_NOT_FOUND`, `EXTERNAL_LINK_NOT_FOUND`; 409 `IDEMPOTENCY_IN_PROGRESS`, `PLAN_NAME_TAKEN`; 422 `IDEMPOTENCY_KEY_REUSED`, `PLAN_RULE_VIOLATED`; 502 `PAYMENT_PROVIDER_ERROR`.
          */
@@ -1986,20 +1986,16 @@ export interface paths {
         post?: never;
         /**
          * Delete a plan
-         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
+         * @description The API does not show the plan any more, also not among the plans of coupons. Its name is free again, and its payment link is closed. A plan with active subscribers, or with clients that change to it later, cannot be deleted; nor can the default plan of a public hub, which is 422 `PLAN_RULE_VIOLATED`. A private hub has no default plan then, and a hub that offered a trial of the plan offers none. When the payment provider fails, the plan stays.
          *
-         *     The API does not show the plan any more. Its name is free again, and its payment link is closed. A plan with active subscribers cannot be deleted. When the payment provider fails, the plan stays.
-         *
-         *     Error codes: 404 `PLAN_NOT_FOUND`; 409 `PLAN_HAS_SUBSCRIBERS`; 502 `PAYMENT_PROVIDER_ERROR`.
+         *     Error codes: 404 `PLAN_NOT_FOUND`; 409 `PLAN_HAS_SUBSCRIBERS`; 422 `PLAN_RULE_VIOLATED`; 502 `PAYMENT_PROVIDER_ERROR`.
          */
         delete: operations["deletePlan"];
         options?: never;
         head?: never;
         /**
          * Change a plan
-         * @description This release does not serve this operation yet. A valid request gets 501 `NOT_IMPLEMENTED`.
-         *
-         *     An absent field stays as it is. `currency`, `billingType` and `billingIntervalMonths` cannot be changed: each of them is 400. While the plan has active subscribers, a new price is 409 `PLAN_HAS_SUBSCRIBERS`. `content` gives the plan a package of its own; other plans keep the old one. `content` together with `packagePublicId` is 400. Extra credits without a price, and a price for the default plan of a public hub, are 422 `PLAN_RULE_VIOLATED`. When the payment provider fails, nothing changes.
+         * @description An absent field stays as it is. `currency`, `billingType` and `billingIntervalMonths` cannot be changed: each of them is 400. While the plan has active subscribers, or clients that change to it later, a new price is 409 `PLAN_HAS_SUBSCRIBERS`. `content` gives the plan a package of its own; other plans keep the old one, which is removed when no plan uses it. `content` together with `packagePublicId` is 400. Extra credits without a price or without a credit package, and a price for the default plan of a public hub, are 422 `PLAN_RULE_VIOLATED`. Present subscribers get unlimited and extra credits at once, and a new limit with their next credits. When the payment provider fails, nothing changes.
          *
          *     Error codes: 404 `PLAN_NOT_FOUND`, `CREDIT_PACKAGE_NOT_FOUND`, `PACKAGE_NOT_FOUND`, `AGENT_NOT_FOUND`, `EXTERNAL_LINK_NOT_FOUND`; 409 `PLAN_NAME_TAKEN`, `PLAN_HAS_SUBSCRIBERS`; 422 `PLAN_RULE_VIOLATED`; 502 `PAYMENT_PROVIDER_ERROR`.
          *
@@ -5352,7 +5348,7 @@ export interface components {
              * @description Clients that are on the plan now.
              */
             activeSubscriptions: number;
-            /** @description Payment page of the plan at the payment provider; `null` when there is none. */
+            /** @description Page of the hub that sells the plan; `null` while the hub has no subdomain, and for an inactive plan. Another subdomain makes another address. */
             checkoutUrl: string | null;
             /** @description Credits that the plan includes; `null` for none. */
             creditPackage: components["schemas"]["CreditPackageRef"] | null;
@@ -5509,7 +5505,7 @@ export interface components {
              * @description Clients that are on the plan now.
              */
             activeSubscriptions: number;
-            /** @description Payment page of the plan at the payment provider; `null` when there is none. */
+            /** @description Page of the hub that sells the plan; `null` while the hub has no subdomain, and for an inactive plan. Another subdomain makes another address. */
             checkoutUrl: string | null;
             /** @description Name of the credit package that the plan includes; `null` for none. */
             creditPackageName: string | null;
@@ -7494,20 +7490,6 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 /** @description Seconds to wait before the request is sent again. Sent with `IDEMPOTENCY_IN_PROGRESS` only. */
                 "Retry-After"?: number;
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ApiError"];
-            };
-        };
-        /** @description This release does not serve the operation yet. */
-        NotImplemented: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "Cache-Control": components["headers"]["CacheControl"];
-                "X-Content-Type-Options": components["headers"]["ContentTypeOptions"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -12942,9 +12924,9 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["PlanNotFound"];
             409: components["responses"]["PlanHasSubscribers"];
+            422: components["responses"]["PlanRuleViolated"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             502: components["responses"]["PaymentProviderError"];
             503: components["responses"]["Unavailable"];
         };
@@ -12989,7 +12971,6 @@ export interface operations {
             422: components["responses"]["PlanRuleViolated"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             502: components["responses"]["PaymentProviderError"];
             503: components["responses"]["Unavailable"];
         };

@@ -26,6 +26,7 @@ import { deleteExternalLink } from '../handlers/hub-external-links/deleteExterna
 import { deleteExternalMcp } from '../handlers/external-mcps/deleteExternalMcp.ts';
 import { deleteHubLogo } from '../handlers/hub/deleteHubLogo.ts';
 import { deleteKnowledgeSource } from '../handlers/knowledge-sources/deleteKnowledgeSource.ts';
+import { deletePlan } from '../handlers/billing/deletePlan.ts';
 import { deleteSkill } from '../handlers/skills/deleteSkill.ts';
 import { deleteTool } from '../handlers/http-tools/deleteTool.ts';
 import { deleteVariable } from '../handlers/agent-variables/deleteVariable.ts';
@@ -128,6 +129,7 @@ import { updateHubDomain } from '../handlers/hub-domain/updateHubDomain.ts';
 import { updateHubIdentity } from '../handlers/hub/updateHubIdentity.ts';
 import { updateKnowledgeSource } from '../handlers/knowledge-sources/updateKnowledgeSource.ts';
 import { updateNativeMcpInstanceMode } from '../handlers/agent-native-mcps/updateNativeMcpInstanceMode.ts';
+import { updatePlan } from '../handlers/billing/updatePlan.ts';
 import { updateSkill } from '../handlers/skills/updateSkill.ts';
 import { updateTool } from '../handlers/http-tools/updateTool.ts';
 import { updateToolLink } from '../handlers/agent-http-tools/updateToolLink.ts';
@@ -137,8 +139,7 @@ import { uploadSkill } from '../handlers/skills/uploadSkill.ts';
 import type { OperationId } from './operations.ts';
 
 const waiting = [
-  'deletePlan',
-  'updatePlan',
+
 ] as const satisfies readonly OperationId[];
 
 /** Operations of the document that have no handler yet. They return 501. */
@@ -270,6 +271,8 @@ export const handlers: { readonly [Id in ImplementedId]: Handler<Id> } = {
   listPlans,
   createPlan,
   getPlan,
+  deletePlan,
+  updatePlan,
   getHub,
   updateHubIdentity,
   uploadHubLogo,

@@ -1,26 +1,27 @@
-import type { Transaction } from 'kysely';
+import type { Insertable, Transaction } from 'kysely';
 import { fault } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import { lockCreditPackage } from '../../db/queries/billing/creditPackages.ts';
 import { findShownPlan, insertPlan, type ShownPlanRow } from '../../db/queries/billing/plans.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import type { components } from '../../generated/api.ts';
-import type { DB } from '../../generated/db.ts';
+import type { DB, Plans } from '../../generated/db.ts';
 import type { WorkspaceContext } from '../context.ts';
-import { takePackage } from './content.ts';
+import type { PlanObjectColumns } from '../payments/mirror.ts';
+import { type ContentChoice, takePackage } from './content.ts';
 import { currencyOf } from './money.ts';
 import { checkTerms, planRuleFault } from './planTerms.ts';
 
 type NewPlan = components['schemas']['PlanCreate'];
 
-/**
- * Makes an active plan. Throws PLAN_RULE_VIOLATED, CREDIT_PACKAGE_NOT_FOUND, the 404 of its content (`takePackage`), and PLAN_NAME_TAKEN by
- * plans_name_key (db/errors.ts).
- */
-export async function addPlan(
-  { db, workspaceId, clock }: Pick<WorkspaceContext, 'db' | 'workspaceId' | 'clock'>,
-  body: NewPlan,
-): Promise<ShownPlanRow> {
+/** What changes of plans need from their caller. */
+export type PlanContext = Pick<WorkspaceContext, 'db' | 'workspaceId' | 'clock'>;
+
+/** A plan that keeps the rules across its fields, as it is going to be stored, without its content. */
+export type PlannedPlan = Insertable<Plans> & { id: string; status: 'active'; description: string | null };
+
+/** Checks the rules across the fields of a new plan. Throws PLAN_RULE_VIOLATED. */
+export function planPlan(body: NewPlan, { workspaceId, now }: { workspaceId: string; now: Date }): PlannedPlan {
   const currency = currencyOf(body.currency);
   if (!currency) throw planRuleFault('There is no such currency.');
   const terms = {
@@ -31,27 +32,38 @@ export async function addPlan(
     credit_package_id: body.creditPackagePublicId ?? null,
   };
   checkTerms(terms);
-  const now = clock.now();
-  const id = newId();
+  return {
+    ...terms,
+    workspace_id: workspaceId,
+    id: newId(),
+    name: body.name,
+    description: body.description ?? null,
+    status: 'active',
+    price_cents: body.priceCents,
+    currency,
+    unlimited_credits: body.unlimitedCredits ?? false,
+    seats_included: body.seatsIncluded,
+    visible: body.visible ?? true,
+    created_at: now,
+    updated_at: now,
+  };
+}
+
+/**
+ * Stores a plan, with what the payment provider has of it. Throws CREDIT_PACKAGE_NOT_FOUND, the faults of its content (`takePackage`), and
+ * PLAN_NAME_TAKEN by plans_name_key (db/errors.ts).
+ */
+export async function addPlan(
+  { db, workspaceId, clock }: PlanContext,
+  row: PlannedPlan,
+  content: ContentChoice,
+  objects: Partial<PlanObjectColumns> = {},
+): Promise<ShownPlanRow> {
   return inTransaction(db, async (trx) => {
-    if (terms.credit_package_id) await requireCreditPackage(trx, workspaceId, terms.credit_package_id);
-    const hubPackageId = await takePackage(trx, workspaceId, body, { planName: body.name, now });
-    await insertPlan(trx, {
-      ...terms,
-      workspace_id: workspaceId,
-      id,
-      name: body.name,
-      description: body.description ?? null,
-      price_cents: body.priceCents,
-      currency,
-      unlimited_credits: body.unlimitedCredits ?? false,
-      seats_included: body.seatsIncluded,
-      visible: body.visible ?? true,
-      hub_package_id: hubPackageId,
-      created_at: now,
-      updated_at: now,
-    });
-    return shownPlan(trx, workspaceId, id);
+    if (row.credit_package_id) await requireCreditPackage(trx, workspaceId, row.credit_package_id);
+    const hubPackageId = await takePackage(trx, workspaceId, content, { planName: row.name, now: clock.now() });
+    await insertPlan(trx, { ...row, ...objects, hub_package_id: hubPackageId });
+    return shownPlan(trx, workspaceId, row.id);
   });
 }
 

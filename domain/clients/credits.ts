@@ -36,6 +36,9 @@ export async function renewCredits(
   { isGranted, ...grant }: CreditGrant & { isGranted: boolean },
 ): Promise<ClientChange> {
   const { trx, row } = held;
+  // The plan may have changed since it began.
+  const terms = { isUnlimited: plan.isUnlimited, mayUseExtra: plan.mayUseExtra };
+  await setAccountTerms(trx, row.workspace_id, row.id, terms);
   if (grant.isPeriod) await startUsagePeriod(trx, row.workspace_id, row.id);
   return isGranted ? { next_credit_renewal_at: await grantIncluded(held, plan, period, grant) } : {};
 }

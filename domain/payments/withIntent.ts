@@ -1,3 +1,4 @@
+import type { Kysely } from 'kysely';
 import { newId } from '../../core/ids.ts';
 import {
   closePaymentIntent,
@@ -5,6 +6,7 @@ import {
   type PaymentIntentRow,
   settlePaymentIntent,
 } from '../../db/queries/payments/intents.ts';
+import type { DB } from '../../generated/db.ts';
 import { type PaymentProvider, PaymentProviderError } from '../../integrations/payments/provider.ts';
 import { healIntent, type IntentKind } from './heal.ts';
 import {
@@ -28,24 +30,29 @@ export interface Intended {
   hub?: HubPayments;
 }
 
+/** What was made at the provider, before it is stored here. */
+export interface MadeAtProvider<Made> {
+  /** Null for a hub that sells by invoice. */
+  made: Made | null;
+  /** Closes the intent. In the transaction that stores what was made, or after it. */
+  settle(db: Kysely<DB>): Promise<void>;
+  /** Undoes what was made, when it could not be stored. Never throws: the reconciler does what is left. */
+  undo(error: unknown): Promise<void>;
+}
+
 /**
- * Changes something at the provider and here, or neither. `make` calls the provider, with a key of its own for this attempt; `store` then
- * writes what it returned, in a transaction of its own. What is under way is written down before: when `make` or `store` fails, what was
- * made is undone, and when the process dies the reconciler does it. For a hub that sells by invoice `make` is not called and `store` gets
- * null. Call it outside of transactions. Throws PAYMENT_PROVIDER_ERROR, and what `store` throws.
+ * The first half of `withIntent`, for a caller whose transaction stores more than what was made. What is neither settled nor undone is healed by the
+ * reconciler. Throws PAYMENT_PROVIDER_ERROR; then nothing is left there.
  */
-export async function withIntent<Made, Result>(
+export async function makeAtProvider<Made>(
   context: PaymentContext,
   { kind, subjectId, hub }: Intended,
-  work: {
-    make(provider: PaymentProvider, key: string): Promise<Made>;
-    store(made: Made | null): Promise<Result>;
-  },
-): Promise<Result> {
+  make: (provider: PaymentProvider, key: string) => Promise<Made>,
+): Promise<MadeAtProvider<Made>> {
   const { db, workspaceId, clock, runtime } = context;
   if (db.isTransaction) throw new Error('The payment provider is not called within a transaction.');
   const account = accountOf(hub ?? (await findHubPayments(db, workspaceId)));
-  if (!account) return work.store(null);
+  if (!account) return { made: null, settle: async () => {}, undo: async () => {} };
   const provider = providerFor(runtime, account);
   const now = clock.now();
   const intent: IntentAtWork = {
@@ -58,16 +65,43 @@ export async function withIntent<Made, Result>(
     due_at: new Date(now.getTime() + HEAL_AFTER_MS),
   };
   await insertPaymentIntent(db, intent);
-  let result: Result;
   try {
-    const made = await work.make(provider, intent.id);
-    result = await work.store(made);
+    const made = await make(provider, intent.id);
+    return {
+      made,
+      settle: (at) => settlePaymentIntent(at, intent),
+      undo: (error) => undo(context, provider, intent, error),
+    };
   } catch (error) {
     await undo(context, provider, intent, error);
     throw asFault(error);
   }
+}
+
+/**
+ * Changes something at the provider and here, or neither. `make` calls the provider, with a key of its own for this attempt; `store` then
+ * writes what it returned, in a transaction of its own. What is under way is written down before: when `make` or `store` fails, what was
+ * made is undone, and when the process dies the reconciler does it. For a hub that sells by invoice `make` is not called and `store` gets
+ * null. Call it outside of transactions. Throws PAYMENT_PROVIDER_ERROR, and what `store` throws.
+ */
+export async function withIntent<Made, Result>(
+  context: PaymentContext,
+  intended: Intended,
+  work: {
+    make(provider: PaymentProvider, key: string): Promise<Made>;
+    store(made: Made | null): Promise<Result>;
+  },
+): Promise<Result> {
+  const { made, settle, undo: takeBack } = await makeAtProvider(context, intended, work.make);
+  let result: Result;
+  try {
+    result = await work.store(made);
+  } catch (error) {
+    await takeBack(error);
+    throw asFault(error);
+  }
   // What is left open is healed: the reconciler finds that everything is as it should be.
-  await settlePaymentIntent(db, intent).catch(() => undefined);
+  await settle(context.db).catch(() => undefined);
   return result;
 }
 

@@ -1,8 +1,10 @@
-import { addPlan } from '../../domain/billing/plans.ts';
+import { prepareNewPlan } from '../../domain/billing/mirrorPlans.ts';
 import type { Handler } from '../handler.ts';
 import { planBody } from './planBody.ts';
 
-export const createPlan: Handler<'createPlan'> = async (context) => {
-  const plan = await addPlan(context, context.body);
-  return context.reply(201, planBody(plan));
+export const createPlan: Handler<'createPlan'> = {
+  async prepare(request) {
+    const store = await prepareNewPlan(request, request.body);
+    return async (context) => context.reply(201, planBody(await store(context), context.runtime));
+  },
 };

@@ -3,8 +3,9 @@ import type { Handler } from '../handler.ts';
 import { pageOf, windowOf } from '../paging.ts';
 import { planListItem } from './planBody.ts';
 
-export const listPlans: Handler<'listPlans'> = async ({ query, db, workspaceId, reply }) => {
+export const listPlans: Handler<'listPlans'> = async ({ query, db, workspaceId, runtime, reply }) => {
   const window = windowOf(query);
   const { rows, total } = await selectPlans(db, workspaceId, { status: query.status }, window);
-  return reply(200, pageOf(rows.map(planListItem), total, window));
+  const items = rows.map((row) => planListItem(row, runtime));
+  return reply(200, pageOf(items, total, window));
 };

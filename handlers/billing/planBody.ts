@@ -1,14 +1,15 @@
 import type { PlanRow, ShownPlanRow } from '../../db/queries/billing/plans.ts';
 import { formatPrice } from '../../domain/billing/money.ts';
 import { creditsIncluded } from '../../domain/billing/planTerms.ts';
+import { type HubSettings, hubUrlOf } from '../../domain/hubs/hubUrl.ts';
 import type { components } from '../../generated/api.ts';
 
 type Plan = components['schemas']['Plan'];
 
 /** The plan as the contract shows it. */
-export function planBody(row: ShownPlanRow): Plan {
+export function planBody(row: ShownPlanRow, hub: HubSettings): Plan {
   return {
-    ...commonBody(row),
+    ...commonBody(row, hub),
     creditPackage: creditPackageOf(row),
     // Only a deleted plan can be without its content.
     hubPackage: { publicId: row.hub_package_id ?? row.id, name: row.package_name },
@@ -16,9 +17,9 @@ export function planBody(row: ShownPlanRow): Plan {
 }
 
 /** The plan as a list shows it. */
-export function planListItem(row: ShownPlanRow): components['schemas']['PlanListItem'] {
+export function planListItem(row: ShownPlanRow, hub: HubSettings): components['schemas']['PlanListItem'] {
   return {
-    ...commonBody(row),
+    ...commonBody(row, hub),
     creditPackageName: row.credit_package_name,
     packageName: row.package_name,
     agentsCount: row.agents_count,
@@ -39,7 +40,7 @@ export function planRefBody(row: PlanRow): components['schemas']['PlanRef'] {
   };
 }
 
-function commonBody(row: ShownPlanRow): Omit<Plan, 'creditPackage' | 'hubPackage'> {
+function commonBody(row: ShownPlanRow, hub: HubSettings): Omit<Plan, 'creditPackage' | 'hubPackage'> {
   return {
     publicId: row.id,
     name: row.name,
@@ -56,7 +57,7 @@ function commonBody(row: ShownPlanRow): Omit<Plan, 'creditPackage' | 'hubPackage
     seatsIncluded: row.seats_included,
     visible: row.visible,
     activeSubscriptions: row.active_subscriptions,
-    checkoutUrl: null,
+    checkoutUrl: checkoutUrlOf(row, hub),
     widgetTitle: row.widget_title,
     widgetDescription: row.widget_description,
     widgetCtaText: row.widget_cta_text,
@@ -64,6 +65,12 @@ function commonBody(row: ShownPlanRow): Omit<Plan, 'creditPackage' | 'hubPackage
     widgetFeatures: row.widget_features,
     createdAt: row.created_at.toISOString(),
   };
+}
+
+/** The page of the hub that sells the plan; null for an inactive plan and without a subdomain. */
+function checkoutUrlOf(row: ShownPlanRow, hub: HubSettings): string | null {
+  const hubUrl = row.status === 'active' ? hubUrlOf(hub, row.subdomain) : null;
+  return hubUrl === null ? null : `${hubUrl}/checkout/${row.id}`;
 }
 
 function creditPackageOf(row: PlanRow): Plan['creditPackage'] {

@@ -12,14 +12,13 @@ afterAll(() => app.close());
 
 // The body is read before the agent of the example, which does not exist, is looked for.
 const SERVED = [404, 'AGENT_NOT_FOUND'];
-const NOT_SERVED = [501, 'NOT_IMPLEMENTED'];
 
 test.each<[OperationId, object, (string | number)[]]>([
   ['createAutomation', { triggerConfig: null }, SERVED],
   ['updateAutomation', { triggerConfig: null }, SERVED],
   ['configureChannel', { channelSpecificConfig: null, credentials: null }, SERVED],
   ['createCoupon', { applicablePlanIds: null, validUntil: null }, [201, 'WELCOME20']],
-  ['updatePlan', { widgetFeatures: null }, NOT_SERVED],
+  ['updatePlan', { widgetFeatures: null }, [404, 'PLAN_NOT_FOUND']],
 ])('%s accepts %j', async (id, fields, outcome) => {
   const { method, path, body } = exampleRequest(id);
   const answer = await app.api(method, path).send({ ...(body as object), ...fields });

@@ -213,3 +213,36 @@ export async function updatePlanRow(
 export function softDeletePlan(trx: Transaction<DB>, workspaceId: string, id: string, now: Date): Promise<boolean> {
   return softDelete(trx, 'plans', { workspaceId, id }, now);
 }
+
+/** Whether a client is an active subscriber of the plan, or changes to it later. Call it in a transaction that holds the plan. */
+export async function hasSubscribers(db: Kysely<DB>, workspaceId: string, planId: string): Promise<boolean> {
+  const client = await db
+    .selectFrom('clients')
+    .select('id')
+    .where('workspace_id', '=', workspaceId)
+    .where('deleted_at', 'is', null)
+    .where((eb) =>
+      eb.or([eb.and([eb('plan_id', '=', planId), eb('status', 'in', SUBSCRIBED)]), eb('pending_plan_id', '=', planId)]),
+    )
+    .limit(1)
+    .executeTakeFirst();
+  return client !== undefined;
+}
+
+/**
+ * Gives the present subscribers of a plan what it offers more of now: credits without a limit, and extra credits, which also end at once. A limit
+ * that is new holds from their next credits on.
+ */
+export async function updateTermsOfSubscribers(
+  trx: Transaction<DB>,
+  workspaceId: string,
+  planId: string,
+  { isUnlimited, mayUseExtra }: { isUnlimited: boolean; mayUseExtra: boolean },
+): Promise<void> {
+  await sql`
+    update credit_accounts a set may_use_extra = ${mayUseExtra}, is_unlimited = a.is_unlimited or ${isUnlimited}
+    from clients c
+    where a.workspace_id = ${workspaceId} and c.workspace_id = ${workspaceId} and c.id = a.client_id and c.plan_id = ${planId}`.execute(
+    trx,
+  );
+}

@@ -75,3 +75,19 @@ export async function isDefaultOfPublicHub(db: Kysely<DB>, workspaceId: string, 
     .executeTakeFirst();
   return row !== undefined;
 }
+
+/** Takes a plan that is deleted out of the hub's settings: it is the default no more, and no trial is offered on it. */
+export async function updateHubsWithoutPlan(trx: Transaction<DB>, workspaceId: string, planId: string): Promise<void> {
+  await trx
+    .updateTable('hubs')
+    .set({ default_plan_id: null })
+    .where('workspace_id', '=', workspaceId)
+    .where('default_plan_id', '=', planId)
+    .execute();
+  await trx
+    .updateTable('hubs')
+    .set({ trial_plan_id: null, trial_days: null })
+    .where('workspace_id', '=', workspaceId)
+    .where('trial_plan_id', '=', planId)
+    .execute();
+}
