@@ -38,7 +38,8 @@ function check(body: ClientCreate, now: Date): void {
   const hasPlan = body.inviteToTrial === true || body.planPublicId != null;
   if (periodEndOverride != null) {
     if (!hasPlan) throw invalid('/body/periodEndOverride', 'Without a plan there is no period.');
-    if (new Date(periodEndOverride) <= now) throw invalid('/body/periodEndOverride', 'It must be in the future.');
+    // A leap second is a valid date-time, and no moment that is known here.
+    if (!(new Date(periodEndOverride) > now)) throw invalid('/body/periodEndOverride', 'It must be in the future.');
   }
   if (creditsOverride != null && !hasPlan)
     throw invalid('/body/creditsOverride', 'Without a plan there are no credits.');

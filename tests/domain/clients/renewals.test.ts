@@ -409,37 +409,47 @@ describe('subscriptions at a payment provider', () => {
     expect(await entriesOf(client)).toEqual([-100, 100, 100]);
   });
 
-  test('a provider that counts in UTC and a zone that changes its clocks grant credits once a month', async () => {
-    const zoned = await setting.seedWorkspace();
-    await setting.database.system
-      .updateTable('workspaces')
-      .set({ time_zone: 'America/New_York' })
-      .where('id', '=', zoned.workspaceId)
-      .execute();
-    const plan = { id: await storePlan(zoned) };
-    const client = await waitingClient(zoned);
-    const [first, second, third, fourth] = ['2026-02-15', '2026-03-15', '2026-04-15', '2026-05-15'].map((day) =>
-      at(`${day}T03:30:00.000Z`),
-    );
-    if (!first || !second || !third || !fourth) throw new Error('four days');
-    const provider = { customerId: 'cus', subscriptionId: 'sub', periodStart: first, periodEnd: second };
-    await inOwn(zoned, (trx) =>
-      startPlan(trx, { client, plan, now: first, key: 'create', status: 'active', provider }),
-    );
-    for (const [periodStart, periodEnd] of [
-      [second, third],
-      [third, fourth],
-    ] as const) {
-      await inOwn(zoned, (trx) => advanceClient(trx, client, new Date(periodStart.getTime() - 1)));
+  test.each([
+    ['forward', ['2026-02-15', '2026-03-15', '2026-04-15', '2026-05-15']],
+    ['back', ['2026-09-15', '2026-10-15', '2026-11-15', '2026-12-15']],
+  ])(
+    'a provider that counts in UTC and a zone that sets its clocks %s grant credits once a month',
+    async (_how, days) => {
+      const zoned = await setting.seedWorkspace();
+      await setting.database.system
+        .updateTable('workspaces')
+        .set({ time_zone: 'America/New_York' })
+        .where('id', '=', zoned.workspaceId)
+        .execute();
+      const plan = { id: await storePlan(zoned) };
+      const client = await waitingClient(zoned);
+      const [first, second, third, fourth] = days.map((day) => at(`${day}T03:30:00.000Z`));
+      if (!first || !second || !third || !fourth) throw new Error('four days');
+      const provider = { customerId: 'cus', subscriptionId: 'sub', periodStart: first, periodEnd: second };
       await inOwn(zoned, (trx) =>
-        renewPeriod(trx, { client, periodStart, periodEnd, key: `in ${periodStart.toISOString()}`, now: periodStart }),
+        startPlan(trx, { client, plan, now: first, key: 'create', status: 'active', provider }),
       );
-      await inOwn(zoned, (trx) => advanceClient(trx, client, new Date(periodStart.getTime() + 10 * 3_600_000)));
-    }
-    const granted = await zoned.db.selectFrom('credit_entries').select('amount').where('amount', '>', 0).execute();
-    expect(granted.map(({ amount }) => amount)).toEqual([100, 100, 100]);
-    expect(await factsOf(zoned, client)).toMatchObject({ credits: 100, again: fourth.toISOString() });
-  });
+      for (const [periodStart, periodEnd] of [
+        [second, third],
+        [third, fourth],
+      ] as const) {
+        await inOwn(zoned, (trx) => advanceClient(trx, client, new Date(periodStart.getTime() - 1)));
+        await inOwn(zoned, (trx) =>
+          renewPeriod(trx, {
+            client,
+            periodStart,
+            periodEnd,
+            key: `in ${periodStart.toISOString()}`,
+            now: periodStart,
+          }),
+        );
+        await inOwn(zoned, (trx) => advanceClient(trx, client, new Date(periodStart.getTime() + 10 * 3_600_000)));
+      }
+      const granted = await zoned.db.selectFrom('credit_entries').select('amount').where('amount', '>', 0).execute();
+      expect(granted.map(({ amount }) => amount)).toEqual([100, 100, 100]);
+      expect(await factsOf(zoned, client)).toMatchObject({ credits: 100, again: fourth.toISOString() });
+    },
+  );
 
   test('one subscription begins once, also after it was canceled', async () => {
     const client = await bought();

@@ -233,9 +233,9 @@ describe('400', () => {
     `ana@${'d.'.repeat(124)}example`,
   ])('%j is no email address', (email) => refused(user({ email }), 400, 'VALIDATION_ERROR', '/body/users/0/email'));
 
-  test('a period that ends now or earlier', async () => {
-    const periodEndOverride = app.clock.now().toISOString();
-    await refused({ planPublicId: planId, periodEndOverride }, 400, 'VALIDATION_ERROR', '/body/periodEndOverride');
+  test('a period that ends now or earlier, or in a second that clocks here do not have', async () => {
+    for (const periodEndOverride of [app.clock.now().toISOString(), '1999-01-01T00:00:00Z', '2999-06-30T23:59:60Z'])
+      await refused({ planPublicId: planId, periodEndOverride }, 400, 'VALIDATION_ERROR', '/body/periodEndOverride');
   });
 
   test('one email twice, whatever its case', async () => {
