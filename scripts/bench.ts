@@ -9,6 +9,7 @@ import { measureKnowledgeSearch } from './bench/knowledgeSearch.ts';
 import { measureMemory } from './bench/memory.ts';
 import { measureMessages } from './bench/messages.ts';
 import { measureNeighbours } from './bench/neighbours.ts';
+import { measurePayingMessages } from './bench/payingMessages.ts';
 import { summarise } from './bench/profile.ts';
 import { measureReads } from './bench/reads.ts';
 import { type Figure, figureTable, passes, pretty } from './bench/report.ts';
@@ -25,7 +26,7 @@ import { type BenchServiceOptions, openWorld, type World } from './bench/world.t
  */
 const USAGE = `Usage: npm run bench -- [--only NAME]… [--json] [--variants] [--load-seconds N]
 
-  --only NAME       one of: reads, messages, runtime, streaming, streams, background-turns, automations, start-up, memory, neighbours, round-trips, knowledge-processing, knowledge-search; may be repeated
+  --only NAME       one of: reads, messages, runtime, streaming, streams, paying-messages, background-turns, automations, start-up, memory, neighbours, round-trips, knowledge-processing, knowledge-search; may be repeated
   --json            figures as JSON instead of a table
   --variants        also compares the service without its request log
   --load-seconds N  length of the load before memory is measured; default 60
@@ -59,6 +60,7 @@ const profiled = (name: string): { service?: BenchServiceOptions } =>
 const measures: Record<string, (world: World) => Promise<Figure[]>> = {
   reads: (world) => measureReads(world, { variants: options.variants, ...profiled('reads') }),
   messages: (world) => measureMessages(world, profiled('messages')),
+  'paying-messages': measurePayingMessages,
   runtime: (world) => measureRuntime(world, profiled('runtime')),
   streaming: measureStreaming,
   streams: measureStreams,
