@@ -1,5 +1,6 @@
 import { acceptForm, acceptPage } from './accept.ts';
 import { assetRoute } from './assetRoute.ts';
+import { checkoutPage, checkoutPost } from './checkout.ts';
 import { homePage } from './home.ts';
 import { pricingEmbed, pricingLoader, pricingPage } from './pricing.ts';
 import { signInForm, signInLinkForm, signInLinkPage, signInPage, signOut } from './signIn.ts';
@@ -19,6 +20,8 @@ export const everyHubRoute: readonly HubRoute[] = [
   pricingPage,
   pricingEmbed,
   pricingLoader,
+  checkoutPage,
+  checkoutPost,
   thankYouPage,
   assetRoute,
 ];

@@ -1,16 +1,4 @@
 import { Html, type HtmlContent, html } from '../../../core/html.ts';
-import type { HubTexts } from '../../pages/hub/texts/english.ts';
-
-/** Characters of an email, as the columns take it. */
-const MAX_EMAIL = 320;
-/** As the API takes it, roughly: one @, something before it, a name with no blanks behind it. What it is worth only a mail can tell. */
-const EMAIL = /^[^\s@<>(),;:"\\[\]]+@[^\s@<>(),;:"\\[\]]+$/;
-
-/** The email that a text is; undefined for one that is none. */
-export function emailIn(text: string): string | undefined {
-  const email = text.trim();
-  return email.length <= MAX_EMAIL && EMAIL.test(email) ? email : undefined;
-}
 
 /** A text of a form of 1 to `max` characters, as the database counts them; undefined for another one. Blanks around it do not count. */
 export function textOf(form: URLSearchParams, name: string, max: number): string | undefined {
@@ -46,6 +34,6 @@ ${hasProblem && html`<span class="problem" id="${name}-problem">${problem}</span
 }
 
 /** Says at the top of a form that it has problems. */
-export function problemSummary(texts: HubTexts): HtmlContent {
-  return html`<p class="problem" role="alert">${texts.problem}</p>`;
+export function problemSummary(text: string): HtmlContent {
+  return html`<p class="problem" role="alert">${text}</p>`;
 }

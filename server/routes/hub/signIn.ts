@@ -3,13 +3,14 @@ import { type HtmlContent, html } from '../../../core/html.ts';
 import { newId } from '../../../core/ids.ts';
 import { findUsersByEmail } from '../../../db/queries/clients/clientTokens.ts';
 import { inTransaction } from '../../../db/transaction.ts';
+import { isEmailAddress } from '../../../domain/clients/emails.ts';
 import { endSession, newToken } from '../../../domain/hubs/sessions.ts';
 import { queueMail } from '../../../domain/mail/queueMail.ts';
 import { hubPageOf } from '../../pages/hub/shell.ts';
 import { fillText } from '../../pages/hub/texts.ts';
 import { followLink, showLink } from './accept.ts';
 import { hubAssetNames } from './assets.ts';
-import { emailIn, field, problemSummary } from './fields.ts';
+import { field, problemSummary } from './fields.ts';
 import type { HubReply, HubRoute, HubSite, HubVisit } from './visit.ts';
 
 /** Links of a user that work at a time; more are not sent until one has expired. */
@@ -41,8 +42,8 @@ export const signInForm: HubRoute = {
   async handle(visit) {
     const { site, workspaceId, limits } = visit;
     const given = visit.form.get('email') ?? '';
-    const email = emailIn(given);
-    if (email === undefined) return askEmail(visit, given);
+    const email = given.trim();
+    if (!isEmailAddress(email)) return askEmail(visit, given);
     const isAllowed = limits.takeMail(workspaceId, email);
     await Promise.all([isAllowed && sendLinks(visit, email), sleep(ANSWER_MS)]);
     const { texts } = site.language;
@@ -66,7 +67,7 @@ function askEmail({ site }: HubVisit, wrong?: string): HubReply {
       main: html`${banner !== null && html`<img class="banner" src="${site.files}${banner}" alt="">`}
 <h1>${texts.signInTitle}</h1>
 <p class="quiet">${texts.signInText}</p>
-${problem !== undefined && problemSummary(texts)}
+${problem !== undefined && problemSummary(texts.problem)}
 <form method="post" action="${site.base}${PATH}" novalidate>
 ${field({ name: 'email', label: texts.email, type: 'email', autocomplete: 'email', value: wrong ?? '', problem, isRequired: true })}
 <button type="submit">${texts.signInButton}</button>

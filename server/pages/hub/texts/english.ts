@@ -62,8 +62,6 @@ export const ENGLISH = {
   alreadyTitle: 'You have a plan already',
   alreadyText: '{client} has a plan that is running. Write to us if you want to change it.',
   nameTaken: 'This name is taken here. Choose another one, or sign in.',
-  closedTitle: 'This plan cannot be bought here',
-  closedText: 'Access to this hub is by invitation. Write to us if you are interested.',
   providerFailed: 'The payment page cannot be reached at the moment. Nothing was charged. Try again in a minute.',
   thanksTitle: 'Thank you',
   thanksPaid: 'Your payment is being confirmed. As soon as it is, we send you an email with a link to sign in.',

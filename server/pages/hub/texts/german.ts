@@ -64,8 +64,6 @@ export const GERMAN: HubTexts = {
   alreadyTitle: 'Sie haben schon einen Tarif',
   alreadyText: '{client} hat einen laufenden Tarif. Schreiben Sie uns, wenn Sie ihn ändern möchten.',
   nameTaken: 'Diesen Namen gibt es hier schon. Wählen Sie einen anderen, oder melden Sie sich an.',
-  closedTitle: 'Dieser Tarif ist hier nicht zu kaufen',
-  closedText: 'Zugang gibt es auf Einladung. Schreiben Sie uns bei Interesse.',
   providerFailed:
     'Die Zahlungsseite ist zurzeit nicht erreichbar. Es wurde nichts abgebucht. Versuchen Sie es in einer Minute noch einmal.',
   thanksTitle: 'Vielen Dank',

@@ -1,0 +1,213 @@
+import supertest from 'supertest';
+import { updateHubRow } from '../../../../db/queries/hubs/hubs.ts';
+import { newToken } from '../../../../domain/hubs/sessions.ts';
+import { HOSTILE_TEXTS } from '../../../support/browser/hostileTexts.ts';
+import { startTestApp, type TestApp, TestClock } from '../../../support/http/app.ts';
+import { makeClient } from '../../../support/hub/clients.ts';
+import { openHub } from '../../../support/hub/hubs.ts';
+import { storePlan } from '../../../support/hub/storedPlans.ts';
+
+const clock = new TestClock();
+let app: TestApp;
+beforeAll(async () => {
+  app = await startTestApp({ clock, hubDomain: 'hubs.test' });
+  await openHub(app.database, app.workspace, 'acme', { name: 'Acme' });
+  await openHub(app.database, app.stranger, 'other', { name: 'Other' });
+});
+afterAll(() => app.close());
+beforeEach(() => clock.advance(61_000));
+
+const HOST = 'acme.hubs.test';
+const get = (path: string, cookie = '') =>
+  supertest(app.origin).get(path).set('Host', HOST).set('Cookie', cookie).redirects(0);
+const post = (path: string, form: object, cookie = '') =>
+  supertest(app.origin)
+    .post(path)
+    .set('Host', HOST)
+    .set('Cookie', cookie)
+    .set('Sec-Fetch-Site', 'same-origin')
+    .type('form')
+    .redirects(0)
+    .send(form);
+
+let buyers = 0;
+const buyer = (fields: object = {}) => {
+  buyers += 1;
+  return {
+    email: `buyer${buyers}@example.com`,
+    name: 'Ada',
+    workspaceName: `Company ${buyers}`,
+    coupon: '',
+    ...fields,
+  };
+};
+const db = () => app.workspace.db;
+const clientNamed = (name: string) =>
+  db().selectFrom('clients').selectAll().where('name', '=', name).executeTakeFirst();
+
+async function storeCoupon(code: string, fields: object = {}) {
+  await db()
+    .insertInto('coupons')
+    .values({
+      workspace_id: app.workspace.workspaceId,
+      id: crypto.randomUUID(),
+      code,
+      discount_type: 'percentage',
+      discount_value: 20,
+      duration: 'once',
+      scope: 'hub',
+      valid_from: new Date(0),
+      ...fields,
+    })
+    .execute();
+}
+
+describe('a hub without a payment provider', () => {
+  test('takes an order: the client waits, nothing is paid or granted, and the page thanks', async () => {
+    const plan = await storePlan(app.workspace, { name: 'Pro' });
+    const page = await get(`/checkout/${plan}`).expect(200);
+    expect(page.text).toContain('Order by invoice');
+    expect(page.text).toContain('$49.00');
+    const order = buyer();
+    const done = await post(`/checkout/${plan}`, order).expect(303);
+    expect(done.headers.location).toBe('/thank-you?kind=invoice');
+    expect(await clientNamed(order.workspaceName)).toMatchObject({ status: 'pending_onboarding' });
+    expect((await get('/thank-you?kind=invoice').expect(200)).text).toContain('You get an invoice');
+  });
+
+  test('says at the field that the name is taken, and keeps what was entered', async () => {
+    const plan = await storePlan(app.workspace);
+    const order = buyer();
+    await post(`/checkout/${plan}`, order).expect(303);
+    const { text } = await post(`/checkout/${plan}`, {
+      ...buyer(),
+      workspaceName: order.workspaceName.toUpperCase(),
+    }).expect(422);
+    expect(text).toMatch(/aria-describedby="workspaceName-problem"/);
+    expect(text).toContain(order.workspaceName.toUpperCase());
+  });
+});
+
+test('a free plan of a public hub begins at once; without a way in the client waits', async () => {
+  const plan = await storePlan(app.workspace, { price_cents: 0 });
+  const page = await get(`/checkout/${plan}`).expect(200);
+  expect(page.text).not.toContain('name="coupon"');
+  const waiting = buyer();
+  await post(`/checkout/${plan}`, waiting).expect(303).expect('Location', '/thank-you?kind=invoice');
+  await updateHubRow(db(), app.workspace.workspaceId, {
+    access_type: 'public',
+    default_plan_id: plan,
+    updated_at: new Date(),
+  });
+  const at = buyer();
+  await post(`/checkout/${plan}`, at).expect(303).expect('Location', '/thank-you?kind=free');
+  expect(await clientNamed(at.workspaceName)).toMatchObject({ status: 'active', plan_id: plan });
+  expect(await clientNamed(waiting.workspaceName)).toMatchObject({ status: 'pending_onboarding' });
+  expect((await get('/sign-in').expect(200)).text).toContain(`href="/checkout/${plan}"`);
+});
+
+describe('a coupon', () => {
+  test.each([
+    ['unknown', 'NOSUCHCODE'],
+    ['used up', 'USED'],
+    ['past its end', 'OLD'],
+    ['as long as no code is', 'x'.repeat(60)],
+    ['a text that tries something', '"><script>alert(1)</script>'],
+  ])('that is %s is refused at its field, and nothing is made', async (_what, coupon) => {
+    await storeCoupon('USED', { max_uses: 1, times_used: 1 }).catch(() => undefined);
+    await storeCoupon('OLD', { valid_until: new Date(1) }).catch(() => undefined);
+    const order = buyer({ coupon });
+    const { text } = await post(`/checkout/${await storePlan(app.workspace)}`, order).expect(422);
+    expect(text).toMatch(/aria-describedby="coupon-problem"/);
+    expect(text).not.toContain('<script>');
+    expect(await clientNamed(order.workspaceName)).toBeUndefined();
+  });
+
+  test('that holds is taken, whatever its case', async () => {
+    await storeCoupon('SPRING', { max_uses: 1 });
+    await post(`/checkout/${await storePlan(app.workspace)}`, buyer({ coupon: ' spring ' })).expect(303);
+    const coupon = await db()
+      .selectFrom('coupons')
+      .select('times_used')
+      .where('code', '=', 'SPRING')
+      .executeTakeFirst();
+    expect(coupon?.times_used).toBe(1);
+  });
+});
+
+test('fields that cannot be stored or mailed to are refused, each at its place, and nothing is made', async () => {
+  const plan = await storePlan(app.workspace);
+  const wrong: [object, string][] = [
+    [{ email: '' }, 'email'],
+    [{ email: 'a b@example.com' }, 'email'],
+    [{ email: 'a@example.com\r\nBcc: b@example.com' }, 'email'],
+    [{ name: ' ' }, 'name'],
+    [{ name: 'x'.repeat(256) }, 'name'],
+    [{ name: 'Ada\r\nBcc: b@example.com' }, 'name'],
+    [{ workspaceName: 'x'.repeat(151) }, 'workspaceName'],
+  ];
+  for (const [fields, place] of wrong) {
+    const order = buyer(fields);
+    const { text } = await post(`/checkout/${plan}`, order).expect(422);
+    expect([...text.matchAll(/aria-describedby="(\w+)-problem"/g)].map(([, name]) => name)).toEqual([place]);
+    expect(await clientNamed(order.workspaceName)).toBeUndefined();
+  }
+  for (const text of HOSTILE_TEXTS.slice(0, 6)) {
+    const shown = await post(`/checkout/${plan}`, buyer({ name: text, email: text, workspaceName: text })).expect(422);
+    expect(shown.text).not.toMatch(/<(?:script|img|svg|iframe)[\s>]/);
+    clock.advance(61_000);
+  }
+});
+
+test('plans that cannot be bought are 404 pages in the brand: unknown, inactive, deleted, of another hub', async () => {
+  const ids = [
+    crypto.randomUUID(),
+    'nonsense',
+    await storePlan(app.workspace, { status: 'inactive' }),
+    await storePlan(app.workspace, { deleted_at: new Date() }),
+    await storePlan(app.stranger),
+  ];
+  for (const id of ids) {
+    expect((await get(`/checkout/${id}`).expect(404)).text).toContain('– Acme</title>');
+    await post(`/checkout/${id}`, buyer()).expect(404);
+  }
+  // One that the widget hides can be bought by its address.
+  await get(`/checkout/${await storePlan(app.workspace, { visible: false })}`).expect(200);
+});
+
+describe('a signed-in user', () => {
+  async function signedIn(settings: Parameters<typeof makeClient>[2]) {
+    const client = await makeClient(app.database, app.workspace, settings);
+    const of = {
+      workspaceId: app.workspace.workspaceId,
+      userId: client.userId,
+      kind: 'session' as const,
+      now: clock.now(),
+    };
+    const { token } = await newToken(db(), of);
+    return { ...client, cookie: `__Host-hub_session=${token}` };
+  }
+
+  test('buys for the client, and is asked neither for a name nor for an email', async () => {
+    const plan = await storePlan(app.workspace);
+    const { clientId, cookie } = await signedIn({ status: 'canceled' });
+    const page = await get(`/checkout/${plan}`, cookie).expect(200);
+    expect(page.text).not.toContain('name="email"');
+    await post(`/checkout/${plan}`, { coupon: '' }, cookie).expect(303).expect('Location', '/thank-you?kind=invoice');
+    const checkouts = await db().selectFrom('checkouts').selectAll().where('client_id', '=', clientId).execute();
+    expect(checkouts).toMatchObject([{ plan_id: plan, status: 'invoice' }]);
+  });
+
+  test('whose client has a running plan cannot buy a second one', async () => {
+    const plan = await storePlan(app.workspace);
+    const { cookie } = await signedIn({ status: 'active', planId: plan });
+    await get(`/checkout/${plan}`, cookie).expect(409);
+    const { text } = await post(`/checkout/${plan}`, { coupon: '' }, cookie).expect(409);
+    expect(text).toContain('You have a plan already');
+  });
+});
+
+test('the form may lead to a payment page, and to nothing else than https', async () => {
+  const { headers } = await get(`/checkout/${await storePlan(app.workspace)}`).expect(200);
+  expect(headers['content-security-policy']).toContain("form-action 'self' https:;");
+});
