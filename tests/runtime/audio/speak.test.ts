@@ -50,7 +50,12 @@ describe('a spoken reply', () => {
     expect(first?.key).toMatch(new RegExp(`^${workspaceId}/speech/[A-Za-z0-9_-]{32}\\.mp3$`));
     expect(second?.key).not.toBe(first?.key);
     expect((await kept(first?.key ?? '')).equals(mp3())).toBe(true);
-    expect(publicFile(first?.key ?? '')).toEqual({ mediaType: 'audio/mpeg', filename: 'speech.mp3' });
+    expect(publicFile(first?.key ?? '')).toEqual({
+      mediaType: 'audio/mpeg',
+      filename: 'speech.mp3',
+      disposition: 'inline',
+      cache: 'private',
+    });
     expect(server.requests[0]).toMatchObject({
       path: '/v1/audio/speech',
       model: 'gpt-4o-mini-tts',
