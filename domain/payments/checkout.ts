@@ -1,5 +1,6 @@
 import { fault } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
+import type { CouponRow } from '../../db/queries/billing/coupons.ts';
 import type { PlanRow } from '../../db/queries/billing/plans.ts';
 import { findClient } from '../../db/queries/clients/clients.ts';
 import { findHub, type HubRow } from '../../db/queries/hubs/hubs.ts';
@@ -19,6 +20,7 @@ import type { WorkspaceContext } from '../context.ts';
 import { hubUrlOf } from '../hubs/hubUrl.ts';
 import { endCheckout } from './completeCheckout.ts';
 import { buyByInvoice, takeFreePlan } from './invoiceCheckout.ts';
+import { mirrorCoupon } from './mirrorCoupon.ts';
 import { mirrorPlan } from './mirrorPlan.ts';
 import { asFault, paymentsOf } from './paymentsOf.ts';
 
@@ -138,7 +140,7 @@ async function openCheckout(
   { db, workspaceId, clock }: WorkspaceContext,
   plan: PlanRow,
   purchase: Purchase,
-): Promise<{ row: CheckoutRow; providerCouponId: string | null } | undefined> {
+): Promise<{ row: CheckoutRow; coupon: CouponRow | null } | undefined> {
   const now = clock.now();
   const { couponCode, clientId, kind, email, name, workspaceName } = purchase;
   try {
@@ -164,7 +166,7 @@ async function openCheckout(
         created_at: now,
         expires_at: new Date(now.getTime() + OPEN_MS),
       });
-      return { row, providerCouponId: coupon?.provider_coupon_id ?? null };
+      return { row, coupon: coupon ?? null };
     });
   } catch (error) {
     const { constraint } = error as { constraint?: string };
@@ -177,16 +179,15 @@ async function openCheckout(
 async function openPage(
   context: WorkspaceContext,
   provider: PaymentProvider,
-  sale: { hub: HubRow; hubUrl: string; plan: PlanRow; row: CheckoutRow; providerCouponId: string | null },
+  sale: { hub: HubRow; hubUrl: string; plan: PlanRow; row: CheckoutRow; coupon: CouponRow | null },
 ): Promise<PurchaseStep> {
-  const { hub, hubUrl, plan, row, providerCouponId } = sale;
+  const { hub, hubUrl, plan, row, coupon } = sale;
   const { db, workspaceId } = context;
   const digits = currencyDigits(plan.currency) ?? 2;
   const money = { currency: plan.currency, currencyDigits: digits };
   try {
     const client = row.client_id === null ? undefined : await findClient(db, workspaceId, row.client_id);
-    if (row.coupon_id !== null && providerCouponId === null)
-      throw fault('PAYMENT_PROVIDER_ERROR', 'The coupon was made while the hub had no payment provider. Make it anew.');
+    const couponId = coupon && (await mirrorCoupon(context, coupon));
     const { sessionId, url } = await provider.createCheckout(row.id, {
       ...money,
       checkoutId: row.id,
@@ -203,7 +204,7 @@ async function openPage(
             }
           : { kind: plan.billing_type, priceId: plan.provider_price_id ?? '' },
       totalCents: row.amount_cents,
-      couponId: providerCouponId,
+      couponId,
       successUrl: `${hubUrl}/thank-you`,
       cancelUrl: row.kind === 'plan' ? `${hubUrl}/checkout/${plan.id}` : `${hubUrl}/`,
       brand: { name: hub.name, color: hub.primary_color },

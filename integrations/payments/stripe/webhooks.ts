@@ -22,10 +22,11 @@ interface RawEvent {
 export async function readPaymentWebhook(settings: PaymentSettings, webhook: PaymentWebhook): Promise<WebhookReading> {
   const { body, signature, now } = webhook;
   const { webhooks } = await loadStripe();
-  const seconds = Math.floor(now.getTime() / 1000);
   const isSigned = settings.webhookSecrets.some((secret) => {
     try {
-      return webhooks.signature?.verifyHeader(body, signature, secret, MAX_AGE_SECONDS, undefined, seconds) === true;
+      return (
+        webhooks.signature?.verifyHeader(body, signature, secret, MAX_AGE_SECONDS, undefined, now.getTime()) === true
+      );
     } catch {
       return false;
     }
