@@ -7,6 +7,7 @@ import { send, stored, transcript } from '../http/messages/turns.ts';
 import { agentWith, postTool, turnsOf } from '../support/agents/runtimeAgents.ts';
 import { createTestDatabase } from '../support/db/database.ts';
 import { startTestApp, type TestApp, type TestAppOptions } from '../support/http/app.ts';
+import { makePayingClient } from '../support/hub/payingClients.ts';
 import { until } from '../support/poll.ts';
 import { admin, adminJson } from '../support/scripts/admin.ts';
 import { type ModelServer, startModelServer } from '../support/servers/modelServer.ts';
@@ -311,4 +312,22 @@ test('a conversation that is paused, ended or deleted stays as it is; a paused o
   expect(paid()).toEqual(['Oslo']);
   await lone.close();
   await database.drop();
+});
+
+test('a turn that waits costs a client one credit, and what it continues with after the decision costs nothing', async () => {
+  const { workspaceId, db } = app.workspace;
+  const clientPublicId = await makePayingClient(app.workspace, { credits: 1 });
+  const left = async () =>
+    await db
+      .selectFrom('credit_accounts')
+      .select(['included', 'reserved', 'used_this_period as used'])
+      .where('workspace_id', '=', workspaceId)
+      .where('client_id', '=', clientPublicId)
+      .executeTakeFirstOrThrow();
+  server.script({ reply: '', toolCalls: [payCall('Oslo')] }, { reply: 'Oslo is paid.' });
+  const { body } = await send(app, agentId, { content: 'Pay.', metadata: { clientPublicId } }).expect(200);
+  expect(await left()).toEqual({ included: 0, reserved: 0, used: 1 });
+  await approve(body.pendingApprovals[0].publicId);
+  expect(await lastReply(app, body.conversationId)).toBe('Oslo is paid.');
+  expect(await left()).toEqual({ included: 0, reserved: 0, used: 1 });
 });

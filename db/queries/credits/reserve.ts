@@ -151,7 +151,10 @@ export async function findPaymentRefusal(
     ) as a on true`.execute(db);
   const [found] = rows;
   const isNamed = conversationId === undefined && payment.payer !== null;
-  if (isNamed && !found?.status) return { reason: 'client_unknown', until: null };
+  if (isNamed && !found?.status) {
+    const isUser = payment.payer !== null && 'clientUserId' in payment.payer;
+    return { reason: isUser ? 'client_not_active' : 'client_unknown', until: null };
+  }
   if (!found) return undefined;
   const { client_id, status, renewal_at, can_pay, is_over } = found;
   if (client_id !== null) {

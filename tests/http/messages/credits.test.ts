@@ -3,10 +3,13 @@ import { inTransaction } from '../../../db/transaction.ts';
 import { closeIncludedLots, grantCredits, setAccountTerms } from '../../../domain/credits/credits.ts';
 import type { Clients } from '../../../generated/db.ts';
 import { runFollowUp } from '../../../runtime/turn/followUp.ts';
+import { planTurn } from '../../../runtime/turn/planTurn.ts';
+import { runTurn } from '../../../runtime/turn/runTurn.ts';
+import { untilOneWaits } from '../../support/db/database.ts';
 import { startTestApp, type TestApp, TestClock } from '../../support/http/app.ts';
 import { Stream } from '../../support/http/stream.ts';
 import { makePayingClient } from '../../support/hub/payingClients.ts';
-import { type ModelServer, startModelServer } from '../../support/servers/modelServer.ts';
+import { gatedReply, type ModelServer, startModelServer } from '../../support/servers/modelServer.ts';
 import { FOLLOWS_UP } from '../../support/turns/followUps.ts';
 import { publishedAgent, send } from './turns.ts';
 
@@ -38,6 +41,12 @@ const ask = (conversationId?: string) =>
     agentId,
     conversationId ? { content: 'More.', conversationId } : { content: 'Hello.', metadata: metadata() },
   );
+const open = (body: object) =>
+  fetch(`${app.origin}/public/api/v1/agents/${agentId}/messages/stream`, {
+    method: 'POST',
+    headers: { 'X-Api-Key': app.workspace.apiKey, 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+  });
 const begin = async (): Promise<string> => (await ask().expect(200)).body.conversationId;
 
 const account = async (id = clientId) =>
@@ -154,18 +163,20 @@ describe('200', () => {
   test('a turn is not cut when its lots are closed while it runs, and takes from those that came in their place', async () => {
     await withClient({});
     await grant('plan', 1, 'p1', inDays(1));
-    server.script({ echo: true });
-    const turn = await inTransaction(app.workspace.db, async (trx) => {
-      // The renewal holds the account, so the turn ends only after it.
+    const gate = gatedReply();
+    server.script({ reply: gate.chunks });
+    const stream = new Stream(await open({ content: 'Hello.', metadata: metadata() }));
+    await server.received(1);
+    await inTransaction(app.workspace.db, async (trx) => {
       const change = { workspaceId: app.workspace.workspaceId, clientId, now: clock.now() };
-      const running = ask().then((response) => response);
-      await server.received(1);
       await closeIncludedLots(trx, { ...change, key: 'p2' });
       await grantCredits(trx, { ...change, source: 'plan', amount: 10, key: 'p2', expiresAt: inDays(30) });
-      await new Promise((resolve) => setImmediate(resolve));
-      return { running };
+      gate.push('Done.');
+      gate.end();
+      // The statement that ends the turn has begun, and waits: it cannot see the new lot.
+      await untilOneWaits(app.database.name);
     });
-    expect((await turn.running).status).toBe(200);
+    expect((await stream.rest()).at(-1)?.event).toBe('debug-info');
     expect(await account()).toEqual({ included: 9, extra: 0, reserved: 0, used: 1 });
     expect(await uses()).toMatchObject([{ lot: 'p2', amount: -1 }]);
   });
@@ -223,12 +234,7 @@ describe('409 CLIENT_NOT_ACTIVE', () => {
 
   test('is an event of a stream', async () => {
     await withClient({ credits: 5, status: 'suspended' });
-    const response = await fetch(`${app.origin}/public/api/v1/agents/${agentId}/messages/stream`, {
-      method: 'POST',
-      headers: { 'X-Api-Key': app.workspace.apiKey, 'Content-Type': 'application/json' },
-      body: JSON.stringify({ content: 'Hello.', metadata: metadata() }),
-    });
-    const events = await new Stream(response).rest();
+    const events = await new Stream(await open({ content: 'Hello.', metadata: metadata() })).rest();
     expect(events).toMatchObject([{ event: 'error', data: { code: 'CLIENT_NOT_ACTIVE', status: 409 } }]);
   });
 });
@@ -298,6 +304,48 @@ describe('429 OPERATION_LIMIT_REACHED', () => {
       { included: 0, reserved: 0 },
       { included: 4, reserved: 0 },
     ]);
+  });
+});
+
+describe('a signed-in user of a client', () => {
+  const userOf = async (of: string) => {
+    const id = newId();
+    const user = { workspace_id: app.workspace.workspaceId, id, client_id: of, email: `${id}@a.test`, name: 'Ada' };
+    await app.workspace.db
+      .insertInto('client_users')
+      .values({ ...user, role: 'member' })
+      .execute();
+    return id;
+  };
+  const askAs = async (clientUserId: string) => {
+    const context = { db: app.workspace.db, workspaceId: app.workspace.workspaceId, runtime: app.service.runtime };
+    const request = { agentId, content: 'Hello.', attachments: [], conversationId: undefined, externalUserId: 'ada' };
+    // Whoever is signed in cannot make another client pay.
+    const named = { clientPublicId: await makePayingClient(app.workspace, { credits: 5 }) };
+    const asked = { ...request, isTest: false, metadata: named, timeoutMs: 10_000, clientUserId };
+    return (await runTurn(await planTurn(context, asked))).conversation;
+  };
+
+  test('makes the client pay, and is kept with the conversation', async () => {
+    await withClient({ credits: 2 });
+    const userId = await userOf(clientId);
+    for (const each of [1, 2]) {
+      expect(await askAs(userId)).toMatchObject({ client_id: clientId, client_user_id: userId });
+      expect(await account()).toMatchObject({ included: 2 - each, reserved: 0 });
+    }
+    await expect(askAs(userId)).rejects.toMatchObject({ code: 'OPERATION_LIMIT_REACHED' });
+  });
+
+  test('who was removed begins nothing', async () => {
+    await withClient({ credits: 2 });
+    const userId = await userOf(clientId);
+    await app.workspace.db
+      .updateTable('client_users')
+      .set({ deleted_at: clock.now() })
+      .where('id', '=', userId)
+      .execute();
+    await expect(askAs(userId)).rejects.toMatchObject({ code: 'CLIENT_NOT_ACTIVE' });
+    expect(await account()).toMatchObject({ included: 2, reserved: 0 });
   });
 });
 
