@@ -40,7 +40,13 @@ export async function renewCredits(
   const terms = { isUnlimited: plan.isUnlimited, mayUseExtra: plan.mayUseExtra };
   await setAccountTerms(trx, row.workspace_id, row.id, terms);
   if (grant.isPeriod) await startUsagePeriod(trx, row.workspace_id, row.id);
-  return isGranted ? { next_credit_renewal_at: await grantIncluded(held, plan, period, grant) } : {};
+  // A plan that got credits which renew after the client began it grants them with the next period.
+  const isFirst =
+    grant.isPeriod &&
+    row.next_credit_renewal_at === null &&
+    nextCreditRenewal(plan, period, grant.from, held.timeZone) !== null;
+  if (!isGranted && !isFirst) return {};
+  return { next_credit_renewal_at: await grantIncluded(held, plan, period, grant) };
 }
 
 /** Ends the included credits that have an expiry. */

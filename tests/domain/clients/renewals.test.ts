@@ -239,6 +239,23 @@ describe('credits within a period', () => {
     expect(await entriesOf(client)).toEqual([-100, -100, -100, 100, 100, 100, 100]);
   });
 
+  test('a plan that gets credits later grants them with the next period, and then as its package says', async () => {
+    const client = await started('2026-01-31', { credits: null });
+    const other = await storePlan(workspace);
+    await workspace.db
+      .updateTable('plans')
+      .set(({ selectFrom }) => ({
+        credit_package_id: selectFrom('plans as o').select('o.credit_package_id').where('o.id', '=', other),
+      }))
+      .where('id', '=', client.plan_id ?? '')
+      .execute();
+    await advance(client, '2026-02-27');
+    expect(await facts(client)).toMatchObject({ credits: 0, again: null });
+    await advance(client, '2026-03-31');
+    expect(await facts(client)).toMatchObject({ start: '2026-03-31', credits: 100, again: '2026-04-30' });
+    expect(await entriesOf(client)).toEqual([-100, 100, 100]);
+  });
+
   test('a package without an interval grants once, and its credits outlive the periods', async () => {
     const client = await started('2026-01-01', { credits: { renewal_interval_months: null } });
     await advance(client, '2026-05-01');
