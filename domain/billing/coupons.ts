@@ -1,5 +1,5 @@
 import type { Insertable, Kysely } from 'kysely';
-import { fault } from '../../core/errors.ts';
+import { fault, invalid } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import {
   type CouponRow,
@@ -38,8 +38,8 @@ export interface PlannedCoupon {
 export function planCoupon(body: NewCoupon, { workspaceId, now }: { workspaceId: string; now: Date }): PlannedCoupon {
   const planIds = distinctIds(body.applicablePlanIds ?? []);
   const months = body.durationMonths ?? null;
-  const from = body.validFrom === undefined ? now : new Date(body.validFrom);
-  const until = dateOf(body.validUntil);
+  const from = instantOf(body.validFrom, 'validFrom') ?? now;
+  const until = instantOf(body.validUntil, 'validUntil') ?? null;
   if (body.discountType === 'percentage' && body.discountValue > 100)
     throw couponRuleFault('A percentage is at most 100.');
   if (body.duration === 'repeating' && months === null)
@@ -72,8 +72,13 @@ export function planCoupon(body: NewCoupon, { workspaceId, now }: { workspaceId:
   return { row, planIds };
 }
 
-function dateOf(text: string | null | undefined): Date | null {
-  return text === null || text === undefined ? null : new Date(text);
+/** The instant of a field. Leap seconds and offsets without minutes pass the schema and are no Date. */
+function instantOf(text: string | null | undefined, name: string): Date | undefined {
+  if (text === null || text === undefined) return undefined;
+  const instant = new Date(text);
+  if (Number.isNaN(instant.getTime()))
+    throw invalid(`/body/${name}`, 'must be a date and time, as in RFC 3339', 'format');
+  return instant;
 }
 
 function checkEnd(until: Date | null, from: Date, now: Date): void {
@@ -107,6 +112,7 @@ export function changeCoupon(
   id: string,
   { name, active, maxUses, validUntil }: CouponChange,
 ): Promise<CouponRow> {
+  const until = instantOf(validUntil, 'validUntil');
   return inTransaction(db, async (trx) => {
     // Redemptions wait for the row, so that `timesUsed` does not pass the new `maxUses`.
     const coupon = await lockCoupon(trx, workspaceId, id);
@@ -114,12 +120,12 @@ export function changeCoupon(
     const now = clock.now();
     if (maxUses !== undefined && maxUses < coupon.times_used)
       throw couponRuleFault(`The coupon was redeemed ${coupon.times_used} times already.`);
-    if (validUntil !== undefined) checkEnd(new Date(validUntil), coupon.valid_from, now);
+    if (until) checkEnd(until, coupon.valid_from, now);
     const change = {
       ...(name === undefined ? {} : { name }),
       ...(active === undefined ? {} : { active }),
       ...(maxUses === undefined ? {} : { max_uses: maxUses }),
-      ...(validUntil === undefined ? {} : { valid_until: new Date(validUntil) }),
+      ...(until ? { valid_until: until } : {}),
     };
     if (Object.keys(change).length === 0) return coupon;
     return updateCouponRow(trx, workspaceId, id, { ...change, updated_at: now });

@@ -3,6 +3,7 @@ import { ApiError, fault } from '../../core/errors.ts';
 import { databaseFault } from '../../db/errors.ts';
 import { findPlan, type PlanRow, type ShownPlanRow } from '../../db/queries/billing/plans.ts';
 import { findHub } from '../../db/queries/hubs/hubs.ts';
+import { inTransaction } from '../../db/transaction.ts';
 import type { components } from '../../generated/api.ts';
 import type { DB } from '../../generated/db.ts';
 import type { MirroredPlan, PaymentProvider, PlanObjects } from '../../integrations/payments/provider.ts';
@@ -58,16 +59,19 @@ export async function storeMade<Made, Row>(
   }
 }
 
-/** Runs work that stores something, and stores nothing: what is wrong with it is found before the provider is asked. */
-export async function rehearse(db: Kysely<DB>, work: (db: Kysely<DB>) => Promise<unknown>): Promise<void> {
+/** Runs work that stores something, and stores nothing: what is wrong with it is found before the provider is asked. Returns what the work returned. */
+export async function rehearse<Result>(db: Kysely<DB>, work: (db: Kysely<DB>) => Promise<Result>): Promise<Result> {
   const over = new Error('The rehearsal is over.');
-  const run = db.transaction().execute(async (trx) => {
-    await work(trx);
+  let outcome: { result: Result } | undefined;
+  const run = inTransaction(db, async (trx) => {
+    outcome = { result: await work(trx) };
     throw over;
   });
   await run.catch((error: unknown) => {
     if (error !== over) throw error;
   });
+  if (!outcome) throw over;
+  return outcome.result;
 }
 
 async function mirroredOf({ db, workspaceId, runtime }: WorkspaceContext, row: MirroredPlanRow): Promise<MirroredPlan> {

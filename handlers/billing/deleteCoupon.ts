@@ -1,7 +1,7 @@
-import { dropCoupon } from '../../domain/billing/coupons.ts';
+import { dropMirroredCoupon } from '../../domain/billing/mirrorCoupons.ts';
 import type { Handler } from '../handler.ts';
 
 export const deleteCoupon: Handler<'deleteCoupon'> = async (context) => {
-  await dropCoupon(context, context.path.couponPublicId);
+  await dropMirroredCoupon(context, context.path.couponPublicId);
   return context.reply(204);
 };
