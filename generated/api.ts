@@ -2039,7 +2039,7 @@ export interface paths {
         put?: never;
         /**
          * Upload a logo of the hub
-         * @description Stores the picture as the logo of that type and deletes the one before. `horizontal` and `icon` are also passed on to the branding at the payment provider; a failure there does not undo the upload. A picture over 5 MiB is 413. One whose bytes are not PNG, JPEG, WebP or SVG is 415. An unknown type is 400.
+         * @description Stores the picture as the logo of that type and deletes the one before. `horizontal` and `icon` are also passed on to the branding at the payment provider; a failure there does not undo the upload. A picture over 5 MiB is 413. One whose bytes are not PNG, JPEG, WebP or SVG is 415, as is an SVG that declares entities. An unknown type is 400.
          */
         post: operations["uploadHubLogo"];
         /**

@@ -30,6 +30,7 @@ import type { HubDirectory } from './routes/hub/directory.ts';
 import type { HubLimits } from './routes/hub/limits.ts';
 import { hubRoutes } from './routes/hub/routes.ts';
 import { metricsRoute, operationalRoutes } from './routes/operational.ts';
+import { tlsAsk } from './routes/tlsAsk.ts';
 import type { Telemetry } from './telemetry.ts';
 
 /** Everything that the HTTP server needs; made by service.ts. */
@@ -157,6 +158,7 @@ export function createApp(parts: AppParts): Express {
     app.use('/hooks', hookRoutes(parts, everyHook));
     app.use('/chat', chatRoutes(parts));
     app.use('/files', publicFiles(parts.runtime));
+    app.use(tlsAsk(parts));
     app.use(documentRoutes(parts), docsPage());
   }
   app.use(operationalRoutes(parts));

@@ -83,7 +83,8 @@ function flag(env: NodeJS.ProcessEnv, name: string, fallback = false): boolean {
   throw new Error(`${name} must be true or false, not ${JSON.stringify(text)}.`);
 }
 
-function nameServers(env: NodeJS.ProcessEnv): string[] {
+/** `GUILDHALL_NAME_SERVERS`, empty when it is not set. Throws when one is no address. */
+export function nameServersOf(env: NodeJS.ProcessEnv): string[] {
   const servers = (env.GUILDHALL_NAME_SERVERS ?? '').split(',').map((each) => each.trim());
   const given = servers.filter((each) => each !== '');
   if (given.every(isNameServer)) return given;
@@ -184,7 +185,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     rateLimit: integer(env, 'GUILDHALL_RATE_LIMIT', 0, 0, 1_000_000),
     allowPrivateNetwork: flag(env, 'GUILDHALL_ALLOW_PRIVATE_NETWORK'),
     trustedProxies: integer(env, 'GUILDHALL_TRUSTED_PROXIES', 0, 0, 10),
-    nameServers: nameServers(env),
+    nameServers: nameServersOf(env),
     validateResponses: flag(env, 'GUILDHALL_VALIDATE_RESPONSES'),
     logLevel,
     models: modelSettingsFromEnv(env),

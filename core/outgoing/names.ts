@@ -105,6 +105,25 @@ export class NameResolver {
     return [...found.addresses];
   };
 
+  /**
+   * The texts of the TXT records of a name, of its whole name only; empty when there are none. Nothing is remembered. For names that the
+   * operator looks up. Throws OutgoingFailed when no name server answers.
+   */
+  async texts(name: string): Promise<string[]> {
+    const resolver = new dns.promises.Resolver({ timeout: ATTEMPT_MS, tries: ATTEMPTS, maxTimeout: ATTEMPT_MS });
+    if (this.#servers.length > 0) resolver.setServers(this.#servers);
+    const deadline = setTimeout(() => resolver.cancel(), this.#deadlineMs);
+    try {
+      // A long text comes in pieces of 255 bytes (RFC 1035, 3.3).
+      return (await resolver.resolveTxt(name)).map((pieces) => pieces.join(''));
+    } catch (error) {
+      if (NOT_FOUND.includes((error as NodeJS.ErrnoException).code)) return [];
+      throw new OutgoingFailed('dns', `The TXT record of ${name} could not be read: no name server answered.`, error);
+    } finally {
+      clearTimeout(deadline);
+    }
+  }
+
   /** Waits for the look-up of this name that the workspace has under way, or begins one. */
   async #join(host: string, workspaceId: string, signal: AbortSignal): Promise<Found> {
     // By workspace, because a look-up that waits waits for others of its workspace.

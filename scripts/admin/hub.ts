@@ -3,6 +3,7 @@ import { findWorkspace } from '../../db/queries/workspaces/workspaces.ts';
 import { hubUrlOf } from '../../domain/hubs/hubUrl.ts';
 import { hubDomainOf } from '../../server/config.ts';
 import { type Command, CommandError, UsageError, uuid } from './command.ts';
+import { hubDomainCommands } from './hubDomain.ts';
 import { hubTrial } from './hubTrial.ts';
 import { originOf } from './origin.ts';
 import { printable } from './printable.ts';
@@ -41,6 +42,7 @@ function shown(row: HubRow, env: NodeJS.ProcessEnv) {
 
 /** The hub of a workspace, and settings of it that the API does not offer. */
 export const hubCommands: Record<string, Command> = {
+  ...hubDomainCommands,
   show: {
     usage: '--workspace ID',
     words: 0,

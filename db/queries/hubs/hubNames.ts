@@ -82,3 +82,46 @@ export async function selectReleases(db: Kysely<DB>, workspaceId: string): Promi
 export async function removeOldNames(db: Kysely<DB>, workspaceId: string, before: Date): Promise<void> {
   await db.deleteFrom('hub_names').where('workspace_id', '=', workspaceId).where('released_at', '<=', before).execute();
 }
+
+/** Notes that a custom domain was proven. Returns whether the hub still has it, with this token. */
+export async function verifyHubDomain(
+  db: Kysely<DB>,
+  workspaceId: string,
+  { name, token, now }: { name: string; token: string; now: Date },
+): Promise<boolean> {
+  const result = await db
+    .updateTable('hub_names')
+    .set({ verified_at: now })
+    .where('workspace_id', '=', workspaceId)
+    .where('name', '=', name)
+    .where('token', '=', token)
+    .executeTakeFirst();
+  return result.numUpdatedRows > 0n;
+}
+
+/** Takes a custom domain from a hub; `unverified`: only while it was not proven. Returns whether it was there. */
+export async function removeHubDomain(
+  db: Kysely<DB>,
+  workspaceId: string,
+  name: string,
+  { unverified = false } = {},
+): Promise<boolean> {
+  let query = db
+    .deleteFrom('hub_names')
+    .where('workspace_id', '=', workspaceId)
+    .where('name', '=', name)
+    .where('kind', '=', 'domain');
+  if (unverified) query = query.where('verified_at', 'is', null);
+  return (await query.executeTakeFirst()).numDeletedRows > 0n;
+}
+
+/** The custom domains of a hub by name. */
+export async function selectHubDomains(db: Kysely<DB>, workspaceId: string): Promise<HubNameRow[]> {
+  return await db
+    .selectFrom('hub_names')
+    .selectAll()
+    .where('workspace_id', '=', workspaceId)
+    .where('kind', '=', 'domain')
+    .orderBy('name')
+    .execute();
+}

@@ -5,7 +5,9 @@ import net from 'node:net';
 /** What the server answers for a name: addresses, an alias of itself, no such name, a failure of the server, or nothing at all. */
 export type NameAnswer = readonly string[] | 'alias' | 'unknown' | 'failure' | 'silence';
 
-const TYPES: Readonly<Record<number, 'A' | 'AAAA'>> = { 1: 'A', 28: 'AAAA' };
+type QueryType = 'A' | 'AAAA' | 'TXT';
+const TYPES: Readonly<Record<number, QueryType>> = { 1: 'A', 16: 'TXT', 28: 'AAAA' };
+const TXT = 16;
 const RCODES = { alias: 0, unknown: 3, failure: 2 };
 const CNAME = 5;
 /** The name of the question, as a pointer to it. */
@@ -30,17 +32,28 @@ function addressBytes(address: string): Buffer {
   return Buffer.from(all.flatMap((word) => [Number.parseInt(word, 16) >> 8, Number.parseInt(word, 16) & 0xff]));
 }
 
+/** A text in pieces of at most 255 bytes, each after its length. */
+function textBytes(text: string): Buffer {
+  const bytes = Buffer.from(text);
+  const pieces: Buffer[] = [];
+  for (let at = 0; at < bytes.length; at += 255) {
+    const piece = bytes.subarray(at, at + 255);
+    pieces.push(Buffer.from([piece.length]), piece);
+  }
+  return Buffer.concat(pieces);
+}
+
 /** A name server on 127.0.0.1 that speaks DNS over UDP (RFC 1035), for tests. */
 export class NameServer {
-  /** Every query that came, `A name` or `AAAA name`, in their order. */
+  /** Every query that came, `A name`, `AAAA name` or `TXT name`, in their order. */
   readonly queries: string[] = [];
   /** Seconds for which its answers hold. */
   ttl = 60;
   readonly #socket = dgram.createSocket('udp4');
-  readonly #answer: (name: string, type: 'A' | 'AAAA') => NameAnswer;
+  readonly #answer: (name: string, type: QueryType) => NameAnswer;
 
-  /** `answer` is called for each query with the name in lower case. Addresses of the other version are left out. */
-  constructor(answer: (name: string, type: 'A' | 'AAAA') => NameAnswer) {
+  /** `answer` is called for each query with the name in lower case. Addresses of the other version are left out; to TXT it answers texts. */
+  constructor(answer: (name: string, type: QueryType) => NameAnswer) {
     this.#answer = answer;
     this.#socket.on('message', (message, from) => {
       const reply = this.#replyTo(message);
@@ -67,12 +80,14 @@ export class NameServer {
     this.queries.push(`${type} ${name}`);
     const answer = this.#answer(name.toLowerCase(), type);
     if (answer === 'silence') return undefined;
-    const addresses = typeof answer === 'string' ? [] : answer;
-    const fitting = addresses.filter((address) => (type === 'A') === net.isIPv4(address));
+    const answers = typeof answer === 'string' ? [] : answer;
+    const addresses = answers.filter((address) => (type === 'A') === net.isIPv4(address));
     const records =
       answer === 'alias'
         ? [this.#record(CNAME, QUESTION)]
-        : fitting.map((address) => this.#record(type === 'A' ? 1 : 28, addressBytes(address)));
+        : type === 'TXT'
+          ? answers.map((text) => this.#record(TXT, textBytes(text)))
+          : addresses.map((address) => this.#record(type === 'A' ? 1 : 28, addressBytes(address)));
     const header = Buffer.alloc(12);
     message.copy(header, 0, 0, 2);
     header.writeUInt16BE(0x8180 | (typeof answer === 'string' ? RCODES[answer] : 0), 2);
