@@ -6,7 +6,6 @@ import { findClient } from '../../../db/queries/clients/clients.ts';
 import { isEmailAddress, isOneLine } from '../../../domain/clients/emails.ts';
 import { beginCheckout, type PurchaseStep } from '../../../domain/payments/checkout.ts';
 import { hubPageOf } from '../../pages/hub/shell.ts';
-import type { HubTexts } from '../../pages/hub/texts/english.ts';
 import { fillText } from '../../pages/hub/texts.ts';
 import { tooMany } from '../chat/limits.ts';
 import { hubAssetNames } from './assets.ts';
@@ -78,9 +77,12 @@ export const checkoutPost: HubRoute = {
     try {
       return await replyTo(visit, plan, await beginCheckout(visit, purchase));
     } catch (error) {
-      const problem = problemOf(error, texts);
-      if (!problem) throw error;
-      return checkoutForm(visit, plan, problem);
+      if (!(error instanceof ApiError)) throw error;
+      if (error.code === 'PAYMENT_PROVIDER_ERROR')
+        return checkoutForm(visit, plan, { whole: texts.providerFailed }, error.status);
+      const isCoupon = error.code === 'COUPON_NOT_FOUND' || error.code === 'COUPON_RULE_VIOLATED';
+      if (!isCoupon) throw error;
+      return checkoutForm(visit, plan, { coupon: texts.couponWrong });
     }
   },
 };
@@ -124,24 +126,19 @@ function replyTo(visit: HubVisit, plan: PlanRow, step: PurchaseStep): HubReply {
   if (step.kind === 'redirect') return { redirect: step.url };
   if (step.kind === 'refused') {
     if (step.reason === 'subscribed') return alreadySubscribed(visit);
-    return checkoutForm(
-      visit,
-      plan,
-      step.reason === 'taken' ? { workspaceName: texts.nameTaken } : { whole: texts.tooManyText },
-    );
+    if (step.reason === 'taken') return checkoutForm(visit, plan, { workspaceName: texts.nameTaken });
+    return checkoutForm(visit, plan, { whole: texts.tooManyText }, 409);
   }
   const kind: Thanks = step.kind;
   return { redirect: `${site.base}/thank-you?kind=${kind}` };
 }
 
-/** What a refusal of the purchase is for the form; undefined for everything else that goes wrong. */
-function problemOf(error: unknown, texts: HubTexts): CheckoutProblems | undefined {
-  if (!(error instanceof ApiError)) return undefined;
-  if (error.code === 'COUPON_NOT_FOUND' || error.code === 'COUPON_RULE_VIOLATED') return { coupon: texts.couponWrong };
-  return error.code === 'PAYMENT_PROVIDER_ERROR' ? { whole: texts.providerFailed } : undefined;
-}
-
-function checkoutForm({ site, user, form }: HubVisit, plan: PlanRow, problems?: CheckoutProblems): HubReply {
+function checkoutForm(
+  { site, user, form }: HubVisit,
+  plan: PlanRow,
+  problems?: CheckoutProblems,
+  status = problems ? 422 : 200,
+): HubReply {
   const { hub, base, language } = site;
   const { texts } = language;
   const title = fillText(texts.checkoutTitle, { plan: plan.widget_title ?? plan.name });
@@ -172,5 +169,5 @@ ${!isFree && coupon}
 </form>
 ${!user && html`<p class="quiet">${texts.haveAccount} <a href="${base}/sign-in">${texts.signInTitle}</a></p>`}`,
   });
-  return { page, status: problems ? 422 : 200, formTargets: FORM_TARGETS };
+  return { page, status, formTargets: FORM_TARGETS };
 }

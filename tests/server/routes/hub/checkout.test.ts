@@ -6,15 +6,22 @@ import { startTestApp, type TestApp, TestClock } from '../../../support/http/app
 import { makeClient } from '../../../support/hub/clients.ts';
 import { openHub } from '../../../support/hub/hubs.ts';
 import { storePlan } from '../../../support/hub/storedPlans.ts';
+import { type StripeStandIn, startStripe } from '../../../support/stripe/stripe.ts';
 
 const clock = new TestClock();
 let app: TestApp;
+let stripe: StripeStandIn;
 beforeAll(async () => {
-  app = await startTestApp({ clock, hubDomain: 'hubs.test' });
+  stripe = await startStripe({ clock, callMs: 2000, maxRetries: 0 });
+  stripe.account('acct_pages');
+  app = await startTestApp({ clock, hubDomain: 'hubs.test', payments: stripe.settings });
   await openHub(app.database, app.workspace, 'acme', { name: 'Acme' });
   await openHub(app.database, app.stranger, 'other', { name: 'Other' });
 });
-afterAll(() => app.close());
+afterAll(async () => {
+  await app.close();
+  await stripe.close();
+});
 beforeEach(() => clock.advance(61_000));
 
 const HOST = 'acme.hubs.test';
@@ -204,6 +211,37 @@ describe('a signed-in user', () => {
     await get(`/checkout/${plan}`, cookie).expect(409);
     const { text } = await post(`/checkout/${plan}`, { coupon: '' }, cookie).expect(409);
     expect(text).toContain('You have a plan already');
+  });
+});
+
+describe('a hub with a payment provider', () => {
+  beforeAll(async () => {
+    const account = { payment_mode: 'account', payment_account: 'acct_pages', updated_at: new Date() } as const;
+    await updateHubRow(app.stranger.db, app.stranger.workspaceId, account);
+  });
+  const buy = (plan: string, form: object) =>
+    supertest(app.origin)
+      .post(`/checkout/${plan}`)
+      .set('Host', 'other.hubs.test')
+      .set('Sec-Fetch-Site', 'same-origin')
+      .type('form')
+      .redirects(0)
+      .send(form);
+
+  test('leads to its payment page, and makes no client', async () => {
+    const order = buyer();
+    const { headers } = await buy(await storePlan(app.stranger), order).expect(303);
+    expect(headers.location).toMatch(/^https:\/\/checkout\.stripe\./);
+    const clients = await app.stranger.db.selectFrom('clients').select('id').execute();
+    expect(clients).toEqual([]);
+  });
+
+  test('that does not answer: the form says so and keeps what was entered', async () => {
+    stripe.fail({ method: 'POST', path: /checkout\/sessions/, how: 'refused' });
+    const order = buyer();
+    const { text } = await buy(await storePlan(app.stranger), order).expect(502);
+    expect(text).toContain('Nothing was charged');
+    expect(text).toContain(order.email);
   });
 });
 
