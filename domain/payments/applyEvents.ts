@@ -8,7 +8,7 @@ import { newsOf } from '../../integrations/payments/events.ts';
 import { type PaymentProvider, PaymentProviderError } from '../../integrations/payments/provider.ts';
 import type { WorkspaceContext } from '../context.ts';
 import { completePayment, endCheckout } from './completeCheckout.ts';
-import { type EventOutcome, ignored } from './grantKeys.ts';
+import { type EventOutcome, ignoredEvent } from './grantKeys.ts';
 import { accountOf, findHubPayments, providerFor } from './paymentsOf.ts';
 import { settleSubscription } from './settleSubscription.ts';
 import { takeBack } from './takeBack.ts';
@@ -70,9 +70,9 @@ async function apply(context: WorkspaceContext, event: PaymentEventRow): Promise
   const { db, workspaceId, runtime } = context;
   const account = accountOf(await findHubPayments(db, workspaceId));
   const ofEvent = typeof event.payload.account === 'string' ? event.payload.account : null;
-  if (!account || account.account !== ofEvent) return ignored('The hub is not paid through this account.');
+  if (!account || account.account !== ofEvent) return ignoredEvent('The hub is not paid through this account.');
   const news = newsOf(event.type, event.payload);
-  if (!news) return ignored('Events of this type are not used.');
+  if (!news) return ignoredEvent('Events of this type are not used.');
   const provider = providerFor(runtime, account);
   switch (news.kind) {
     case 'checkout':
@@ -82,7 +82,7 @@ async function apply(context: WorkspaceContext, event: PaymentEventRow): Promise
     case 'invoice': {
       const { invoiceId } = news;
       const subscriptionId = news.subscriptionId ?? (await provider.findInvoice(invoiceId))?.subscriptionId;
-      if (!subscriptionId) return ignored('The invoice is of no subscription.');
+      if (!subscriptionId) return ignoredEvent('The invoice is of no subscription.');
       return settleSubscription(context, provider, { subscriptionId, invoiceId, cause: event.id });
     }
     case 'charge':
@@ -97,12 +97,12 @@ async function applyCheckout(
   sessionId: string,
 ): Promise<EventOutcome> {
   const state = await provider.findCheckout(sessionId);
-  if (!state?.checkoutId) return ignored('It is no checkout of this hub.');
+  if (!state?.checkoutId) return ignoredEvent('It is no checkout of this hub.');
   const isOver = state.status === 'expired' || (!state.isPaid && event.type.endsWith('async_payment_failed'));
   if (isOver) return endCheckout(context, state.checkoutId);
   const { subscriptionId } = state;
   if (subscriptionId !== null) return settleSubscription(context, provider, { subscriptionId, cause: event.id });
   return state.status === 'complete' && state.isPaid
     ? completePayment(context, state)
-    : ignored('Nothing is paid yet.');
+    : ignoredEvent('Nothing is paid yet.');
 }

@@ -13,7 +13,7 @@ import { addMonths } from '../clients/period.ts';
 import { startPlan } from '../clients/subscription.ts';
 import type { WorkspaceContext } from '../context.ts';
 import { grantCredits } from '../credits/credits.ts';
-import { APPLIED, type EventOutcome, grantKeyOf, ignored } from './grantKeys.ts';
+import { APPLIED, type EventOutcome, grantKeyOf, ignoredEvent } from './grantKeys.ts';
 
 /** Names of clients are no longer than this. */
 const MAX_NAME = 150;
@@ -22,7 +22,7 @@ const MAX_NAME = 150;
 export function endCheckout({ db, workspaceId }: WorkspaceContext, checkoutId: string): Promise<EventOutcome> {
   return inTransaction(db, async (trx) => {
     const row = await lockCheckout(trx, workspaceId, checkoutId);
-    if (row?.status !== 'open') return ignored('The checkout has ended.');
+    if (row?.status !== 'open') return ignoredEvent('The checkout has ended.');
     await updateCheckoutRow(trx, row, { status: 'expired' });
     if (row.coupon_id !== null) await returnRedemption(trx, workspaceId, row.coupon_id);
     return APPLIED;
@@ -35,10 +35,10 @@ export function completePayment(context: WorkspaceContext, { checkoutId }: Check
   const now = clock.now();
   return inTransaction(db, async (trx) => {
     const row = checkoutId === null ? undefined : await lockCheckout(trx, workspaceId, checkoutId);
-    if (!row) return ignored('It is no checkout of this hub.');
+    if (!row) return ignoredEvent('It is no checkout of this hub.');
     if (row.status === 'completed') return APPLIED;
     const client = await buyerOf(trx, context, row);
-    if (!client) return ignored('The client was deleted.');
+    if (!client) return ignoredEvent('The client was deleted.');
     const key = grantKeyOf.checkout(row.id);
     if (row.kind === 'plan') {
       const coupon = await couponOf(trx, row, { now, periodEnd: null });

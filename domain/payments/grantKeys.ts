@@ -10,4 +10,4 @@ export type EventOutcome = { status: 'applied' } | { status: 'ignored'; reason: 
 export const APPLIED: EventOutcome = { status: 'applied' };
 
 /** An event that changes nothing, and why. */
-export const ignored = (reason: string): EventOutcome => ({ status: 'ignored', reason });
+export const ignoredEvent = (reason: string): EventOutcome => ({ status: 'ignored', reason });

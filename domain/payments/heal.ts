@@ -5,8 +5,8 @@ import type { PaymentProvider } from '../../integrations/payments/provider.ts';
 import { findMirroredPlan, planObjectsOf } from './mirror.ts';
 import type { PaymentContext } from './paymentsOf.ts';
 
-/** What an intent is about: the table of its subject. */
-export type IntentKind = 'plan' | 'coupon' | 'subscription';
+/** What an intent is about: the table of its subject, or objects of an account that the hub has left. */
+export type IntentKind = 'plan' | 'coupon' | 'subscription' | 'retired_plan' | 'retired_coupon';
 
 /**
  * Brings the provider to what our rows say of the subject of an intent, whatever became of the intent: objects that no row names are
@@ -15,7 +15,7 @@ export type IntentKind = 'plan' | 'coupon' | 'subscription';
 export async function healIntent(
   context: PaymentContext,
   provider: PaymentProvider,
-  intent: Pick<PaymentIntentRow, 'id' | 'kind' | 'subject_id' | 'created_at'>,
+  intent: Open & { kind: string },
 ): Promise<void> {
   switch (intent.kind as IntentKind) {
     case 'plan':
@@ -24,10 +24,18 @@ export async function healIntent(
       return healCoupon(context, provider, intent);
     case 'subscription':
       return healSubscription(context, provider, intent);
+    case 'retired_plan': {
+      const { productId = '', priceId = '', paymentLinkId = '' } = intent.provider_ids ?? {};
+      return provider.archivePlan(newId(), { productId, priceId, paymentLinkId });
+    }
+    case 'retired_coupon': {
+      const { couponId = '', promotionCodeId = '' } = intent.provider_ids ?? {};
+      return provider.deleteCoupon(newId(), { couponId, promotionCodeId });
+    }
   }
 }
 
-type Open = Pick<PaymentIntentRow, 'id' | 'subject_id' | 'created_at'>;
+type Open = Pick<PaymentIntentRow, 'id' | 'subject_id' | 'created_at'> & { provider_ids?: Record<string, string> };
 
 async function healPlan({ db, workspaceId }: PaymentContext, provider: PaymentProvider, intent: Open): Promise<void> {
   const row = await findMirroredPlan(db, workspaceId, intent.subject_id);

@@ -15,7 +15,7 @@ import {
 } from '../clients/subscription.ts';
 import type { WorkspaceContext } from '../context.ts';
 import { buyerOf, couponOf, markCompleted } from './completeCheckout.ts';
-import { APPLIED, type EventOutcome, grantKeyOf, ignored } from './grantKeys.ts';
+import { APPLIED, type EventOutcome, grantKeyOf, ignoredEvent } from './grantKeys.ts';
 
 /** The provider is asked again so often when the client was changed while it answered. */
 const MAX_LOOKS = 3;
@@ -51,11 +51,11 @@ export async function settleSubscription(
     const knownId = await findClientOfSubscription(db, workspaceId, news.subscriptionId);
     const before = knownId === undefined ? undefined : await findClient(db, workspaceId, knownId);
     const look = await lookAt(provider, news);
-    if (!look) return ignored('The provider has no such subscription.');
+    if (!look) return ignoredEvent('The provider has no such subscription.');
     const outcome = await inTransaction(db, async (trx) => {
       if (!before) return begin(trx, context, look);
       const client = await lockClient(trx, workspaceId, before.id);
-      if (!client) return ignored('The client was deleted.');
+      if (!client) return ignoredEvent('The client was deleted.');
       // What was asked before somebody else's change may be older than it.
       if (looks < MAX_LOOKS && stampOf(client) !== stampOf(before)) return undefined;
       await follow(trx, context, client, look);
@@ -92,12 +92,12 @@ async function begin(trx: Transaction<DB>, context: WorkspaceContext, look: Look
   const { subscription, invoices } = look;
   const { checkoutId, id: subscriptionId, customerId } = subscription;
   const row = checkoutId === null ? undefined : await lockCheckout(trx, workspaceId, checkoutId);
-  if (row?.kind !== 'plan') return ignored('No checkout of this hub has begun the subscription.');
-  if (row.status === 'completed') return ignored('The client has another subscription.');
+  if (row?.kind !== 'plan') return ignoredEvent('No checkout of this hub has begun the subscription.');
+  if (row.status === 'completed') return ignoredEvent('The client has another subscription.');
   const [first] = invoices;
-  if (!first) return ignored('Nothing is paid yet.');
+  if (!first) return ignoredEvent('Nothing is paid yet.');
   const client = await buyerOf(trx, context, row);
-  if (!client) return ignored('The client was deleted.');
+  if (!client) return ignoredEvent('The client was deleted.');
   const now = clock.now();
   const { start: periodStart, end: periodEnd } = first.period;
   const coupon = await couponOf(trx, row, { now: periodStart, periodEnd });

@@ -3,7 +3,7 @@ import { findCheckoutRow } from '../../db/queries/payments/checkouts.ts';
 import { findClientOfSubscription } from '../../db/queries/payments/grants.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import type { PaymentProvider, PaymentState } from '../../integrations/payments/provider.ts';
-import { APPLIED, type EventOutcome, grantKeyOf, ignored } from './grantKeys.ts';
+import { APPLIED, type EventOutcome, grantKeyOf, ignoredEvent } from './grantKeys.ts';
 import type { PaymentContext } from './paymentsOf.ts';
 
 /**
@@ -17,9 +17,9 @@ export async function takeBack(
 ): Promise<EventOutcome> {
   const { db, workspaceId, clock } = context;
   const payment = await provider.findPayment(chargeId);
-  if (!payment?.paidFor || payment.amount <= 0) return ignored('It paid for nothing of this hub.');
+  if (!payment?.paidFor || payment.amount <= 0) return ignoredEvent('It paid for nothing of this hub.');
   const clientId = await payerOf(context, provider, payment.paidFor);
-  if (clientId === undefined) return ignored('No client of this hub has paid it.');
+  if (clientId === undefined) return ignoredEvent('No client of this hub has paid it.');
   const { paidFor, amount } = payment;
   await inTransaction(db, (trx) =>
     updateReversedShare(trx, {

@@ -4,6 +4,7 @@ import { hubUrlOf } from '../../domain/hubs/hubUrl.ts';
 import { hubDomainOf } from '../../server/config.ts';
 import { type Command, CommandError, UsageError, uuid } from './command.ts';
 import { hubDomainCommands } from './hubDomain.ts';
+import { hubPaymentsCommands } from './hubPayments.ts';
 import { hubTrial } from './hubTrial.ts';
 import { originOf } from './origin.ts';
 import { printable } from './printable.ts';
@@ -73,4 +74,5 @@ export const hubCommands: Record<string, Command> = {
     },
   },
   trial: hubTrial,
+  ...hubPaymentsCommands,
 };

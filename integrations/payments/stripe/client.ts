@@ -1,9 +1,7 @@
 import type { Stripe } from 'stripe';
 import type { PaymentSettings } from '../settings.ts';
+import { STRIPE_API_VERSION } from '../version.ts';
 import { providerError } from './errors.ts';
-
-/** The version of Stripe's API that this code was written for. The webhook endpoint has the same (docs/payments.md). */
-export const STRIPE_API_VERSION = '2026-10-28.endive';
 
 /** A call has so long, and each of its retries. */
 const CALL_MS = 15_000;

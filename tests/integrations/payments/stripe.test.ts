@@ -4,8 +4,8 @@ import {
   type MirroredPlan,
   PaymentProviderError,
 } from '../../../integrations/payments/provider.ts';
-import { STRIPE_API_VERSION } from '../../../integrations/payments/stripe/client.ts';
 import { stripeProvider } from '../../../integrations/payments/stripe/stripe.ts';
+import { STRIPE_API_VERSION } from '../../../integrations/payments/version.ts';
 import { type StripeStandIn, startStripe } from '../../support/stripe/stripe.ts';
 
 const PLAN: MirroredPlan = {
