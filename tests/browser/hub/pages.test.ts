@@ -18,6 +18,7 @@ const DESKTOP = { viewport: { width: 1280, height: 860 } };
 const SHOTS = process.env.HUB_SHOTS;
 
 let app: TestApp;
+let team: string;
 let browser: Browser;
 let agency: Server;
 const contexts: BrowserContext[] = [];
@@ -29,7 +30,7 @@ inBrowser('the pages of a hub', () => {
     browser = await startBrowser(installedBrowser() ?? '');
     await openHub(app.database, app.workspace, 'acme', { name: 'Harbour Agents', support_email: 'help@example.com' });
     await storePlan(app.workspace, { name: 'Starter', price_cents: 0, widget_description: 'To look around' });
-    await storePlan(app.workspace, {
+    team = await storePlan(app.workspace, {
       name: 'Team',
       widget_highlighted: true,
       widget_features: JSON.stringify([
@@ -96,9 +97,7 @@ inBrowser('the pages of a hub', () => {
         updated_at: new Date(),
       });
       const page = await newPage({ ...device, javaScriptEnabled: false });
-      const seen: [string, string][] = [];
       const note = async (name: string) => {
-        seen.push([name, page.url()]);
         if (SHOTS) await page.screenshot({ path: `${SHOTS}/${what.split(' ')[0]}-${name}.png`, fullPage: true });
       };
       await page.goto(await linkOf('invitation'));
@@ -116,6 +115,15 @@ inBrowser('the pages of a hub', () => {
       await note('sent');
       await page.goto(url('/pricing'));
       await note('pricing');
+      await page.locator(`a[href$="${team}"]`).click();
+      await page.locator('main button').click();
+      await note('checkout-wrong');
+      await page.locator('[name=email]').fill('ada@example.com');
+      await page.locator('[name=name]').fill('Ada');
+      await page.locator('[name=workspaceName]').fill(`Nova ${what}`);
+      await page.locator('main button').click();
+      expect(page.url()).toBe(url('/thank-you?kind=invoice'));
+      await note('thanks');
       await page.goto(url('/accept/none'));
       await note('link');
       await page.goto(url('/nothing'));
@@ -135,6 +143,9 @@ inBrowser('the pages of a hub', () => {
       }
       await scripted.goto(url('/sign-in'));
       await scripted.locator('input[name=email]').fill('nobody');
+      await scripted.locator('main button').click();
+      expect(await violations(scripted)).toEqual([]);
+      await scripted.goto(url(`/checkout/${team}`));
       await scripted.locator('main button').click();
       expect(await violations(scripted)).toEqual([]);
       await scripted.goto(own);
