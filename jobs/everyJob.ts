@@ -9,6 +9,7 @@ import { processKnowledgeSource, processSlowKnowledgeSource } from './processKno
 import { runAutomation } from './runAutomation.ts';
 import { sendFollowUp } from './sendFollowUp.ts';
 import { sendMail } from './sendMail.ts';
+import { syncBranding } from './syncBranding.ts';
 import { takeInbound } from './takeInbound.ts';
 
 /** Every kind of job. */
@@ -22,6 +23,7 @@ export const everyJob: readonly Job<JobName>[] = [
   takeInbound,
   answerInbound,
   deliverMessage,
+  syncBranding,
   applyPayments,
   healPayments,
   sendMail,

@@ -16,6 +16,7 @@ export interface JobData {
   'send-mail': { workspaceId: string; mailId: string };
   'apply-payments': { workspaceId: string };
   'heal-payments': { workspaceId: string };
+  'sync-branding': { workspaceId: string };
   'run-automation': { workspaceId: string; executionId: string };
 }
 

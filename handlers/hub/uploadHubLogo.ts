@@ -3,6 +3,9 @@ import type { Handler } from '../handler.ts';
 import { hubBody } from './hubBody.ts';
 
 export const uploadHubLogo: Handler<'uploadHubLogo'> = async (context) => {
-  const { path, upload, runtime, reply } = context;
-  return reply(200, hubBody(await replaceLogo(context, path.type, upload.file), runtime));
+  const { path, upload, workspaceId, runtime, jobs, reply } = context;
+  const hub = await replaceLogo(context, path.type, upload.file);
+  const isBranding = path.type === 'horizontal' || path.type === 'icon';
+  if (isBranding && hub.payment_mode === 'account') await jobs.send('sync-branding', { workspaceId });
+  return reply(200, hubBody(hub, runtime));
 };

@@ -91,3 +91,15 @@ export async function updateHubsWithoutPlan(trx: Transaction<DB>, workspaceId: s
     .where('trial_plan_id', '=', planId)
     .execute();
 }
+
+/** Hubs of all workspaces with logos that the payment provider of their connected account does not show yet. */
+export async function findHubsToBrand(system: Kysely<DB>, limit: number): Promise<{ workspaceId: string }[]> {
+  return await system
+    .selectFrom('hubs')
+    .select('workspace_id as workspaceId')
+    .where('payment_mode', '=', 'account')
+    .where('branding_synced_at', 'is', null)
+    .where((where) => where.or([where('logo_icon_key', 'is not', null), where('logo_horizontal_key', 'is not', null)]))
+    .limit(limit)
+    .execute();
+}

@@ -42,6 +42,7 @@ export const ACROSS_WORKSPACES: Readonly<Record<string, string>> = {
   findNextLotExpiry: 'sweep',
   findStaleReservations: 'upkeep; each is then released by a statement that names its workspace',
   findWorkspacesWithAccounts: 'upkeep; each workspace is then checked by a statement that names it',
+  findHubsToBrand: 'sweep',
   findUnusedLogos: 'upkeep; each file is then removed by a statement that names its workspace',
   removeExpiredKeys: 'upkeep',
   removeExcessKeys: 'upkeep',
