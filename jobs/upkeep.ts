@@ -6,6 +6,7 @@ import { findSettledInbound, removeSettledInbound } from '../db/queries/channels
 import { removeExpiredClientTokens } from '../db/queries/clients/clientTokens.ts';
 import { endPassedPauses, findNextPauseEnd } from '../db/queries/conversations/pause.ts';
 import { removeOldMails } from '../db/queries/mails/mails.ts';
+import { removeOldPaymentEvents } from '../db/queries/payments/events.ts';
 import { addStepPartitions, findOldStepPartitions } from '../db/queries/turns/stepPartitions.ts';
 import { removeExcessKeys, removeExpiredKeys } from '../db/queries/workspaces/idempotencyKeys.ts';
 import type { FileStore } from '../integrations/storage/storage.ts';
@@ -126,6 +127,17 @@ export function forgetInbound(files: Pick<FileStore, 'delete'>): Upkeep {
   };
 }
 
+/** Applied events of the payment provider are kept for so many days: they have names and addresses of buyers. */
+const PAYMENT_EVENT_DAYS = 90;
+
+/** Removes events of the payment provider that were applied long ago. Failed ones stay, and can be applied again. */
+export const forgetPaymentEvents: Upkeep = {
+  name: 'forget-payment-events',
+  intervalMs: 60 * 60_000,
+  run: ({ database, clock }) =>
+    removeOldPaymentEvents(database.system, new Date(clock.now().getTime() - PAYMENT_EVENT_DAYS * DAY_MS)),
+};
+
 /** Removes executions of automations that ended more than `days` ago. */
 export function keepExecutions(days: number): Upkeep {
   return {
@@ -156,6 +168,7 @@ export const everyUpkeep = (
   renewClients,
   markSilentConnections,
   forgetReceipts,
+  forgetPaymentEvents,
   forgetClientTokens,
   forgetInbound(files),
   keepSteps(steps),
