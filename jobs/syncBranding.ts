@@ -1,5 +1,5 @@
 import { findHubsToBrand, updateHubRow } from '../db/queries/hubs/hubs.ts';
-import { syncBranding as syncHub } from '../domain/hubs/branding.ts';
+import { passOnBranding } from '../domain/hubs/branding.ts';
 import type { Job } from './jobs.ts';
 
 /** Hubs that one sweep queues. */
@@ -19,7 +19,7 @@ export const syncBranding: Job<'sync-branding'> = {
   },
   key: ({ workspaceId }) => workspaceId,
   run: ({ workspaceId }, { database, runtime, clock }) =>
-    syncHub({ db: database.forWorkspace(workspaceId), workspaceId, runtime, clock }),
+    passOnBranding({ db: database.forWorkspace(workspaceId), workspaceId, runtime, clock }),
   /** The next upload tries again: an account that may not be changed by its platform stays so. */
   async failed({ workspaceId }, { database, clock, logger }) {
     const now = clock.now();

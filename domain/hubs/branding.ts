@@ -12,7 +12,7 @@ import { paymentsOf } from '../payments/paymentsOf.ts';
  * Shows the hub's logos and colours on the pages of its payment provider. Logos that the provider does not take (WebP, SVG) are left out.
  * Throws PaymentProviderError.
  */
-export async function syncBranding(context: WorkspaceContext): Promise<void> {
+export async function passOnBranding(context: WorkspaceContext): Promise<void> {
   const { db, workspaceId, clock } = context;
   const hub = await findHub(db, workspaceId);
   const provider = hub && paymentsOf(context, hub);
