@@ -35,6 +35,7 @@ test('without due work every job is at zero, in the metrics of every process and
     'guildhall_jobs_oldest_due_seconds{job="take-inbound"} 0',
     'guildhall_jobs_oldest_due_seconds{job="answer-inbound"} 0',
     'guildhall_jobs_oldest_due_seconds{job="deliver-message"} 0',
+    'guildhall_jobs_oldest_due_seconds{job="apply-payments"} 0',
     'guildhall_jobs_oldest_due_seconds{job="send-mail"} 0',
   ]);
 });
@@ -77,6 +78,7 @@ test('a database that does not answer in time costs one sample, and no scrape', 
     'take-inbound',
     'answer-inbound',
     'deliver-message',
+    'apply-payments',
     'send-mail',
   ]);
   expect(logged).toHaveLength(1);
