@@ -21,7 +21,10 @@ export interface LedgerLine {
 /** Lines that one statement reads. */
 const PAGE = 1_000;
 
-/** The lines of a client from `from` on and before `to`, the oldest first, a page at a time. */
+/**
+ * The lines of a client from `from` on and before `to`, the oldest first, a page at a time. An entry of 0 is no line: it marks that its
+ * cause has been dealt with, and that there was nothing to change.
+ */
 export async function* pagesOfLedger(
   db: Kysely<DB>,
   workspaceId: string,
@@ -51,7 +54,7 @@ async function selectLines(
     from credit_entries e
     left join credit_lots l on l.workspace_id = ${workspaceId} and l.id = e.lot_id
     left join turns t on t.workspace_id = ${workspaceId} and t.id = e.turn_id
-    where e.workspace_id = ${workspaceId} and e.client_id = ${clientId} and ${begin} ${to ? sql`and e.created_at < ${to}` : sql``}
+    where e.workspace_id = ${workspaceId} and e.client_id = ${clientId} and e.amount <> 0 and ${begin} ${to ? sql`and e.created_at < ${to}` : sql``}
     order by e.created_at, e.id limit ${PAGE}`.execute(db);
   return rows;
 }
