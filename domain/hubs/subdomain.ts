@@ -44,9 +44,10 @@ export async function moveHub(context: WorkspaceContext, subdomain: string): Pro
   const { db, workspaceId, clock, runtime } = context;
   const hub = await ensureHub(db, workspaceId, clock.now());
   if (hub.subdomain === subdomain) return hub;
-  const obstacle = await subdomainObstacle(context, subdomain);
-  if (obstacle === 'reserved') throw fault('SUBDOMAIN_RESERVED');
-  if (obstacle === 'taken') throw fault('SUBDOMAIN_TAKEN');
+  if (isReservedSubdomain(subdomain)) throw fault('SUBDOMAIN_RESERVED');
+  // A row of the hub's own is no obstacle: another request may be moving it there at this moment.
+  const row = await runtime.hubNames.blocker(subdomain);
+  if (row && row.workspace_id !== workspaceId) throw fault('SUBDOMAIN_TAKEN');
   return await withNewLinks(context, hub, hubUrlOf(runtime, subdomain), (storeLinks) =>
     inTransaction(db, async (trx) => {
       const moved = await moveName(trx, workspaceId, { subdomain, now: clock.now() });

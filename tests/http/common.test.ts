@@ -244,8 +244,9 @@ describe('503', () => {
 });
 
 describe('501', () => {
-  test.each(operationIds.filter((id) => pending.includes(id)))('%s is of a later release', async (id) => {
-    expectError(await send(app, id), 501, 'NOT_IMPLEMENTED');
+  test('an operation in the burn-down list is of a later release', async () => {
+    for (const id of operationIds.filter((each) => pending.includes(each)))
+      expectError(await send(app, id), 501, 'NOT_IMPLEMENTED');
   });
 
   test.each(operationIds.filter((id) => !pending.includes(id)))('%s is of this release', async (id) => {
