@@ -154,9 +154,11 @@ export function createApp(parts: AppParts): Express {
     const hubs = hubRoutes(parts);
     app.use(hubs.byHost);
     app.use(API_PREFIX, serve);
+    const chat = chatRoutes(parts);
+    app.use('/hub/:hub/chat', chat);
     app.use('/hub', hubs.byPath);
     app.use('/hooks', hookRoutes(parts, everyHook));
-    app.use('/chat', chatRoutes(parts));
+    app.use('/chat', chat);
     app.use('/files', publicFiles(parts.runtime));
     app.use(tlsAsk(parts));
     app.use(documentRoutes(parts), docsPage());

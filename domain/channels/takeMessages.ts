@@ -14,6 +14,7 @@ import {
   updateReceivedDue,
 } from '../../db/queries/channels/takeInbound.ts';
 import { updateSettled } from '../../db/queries/channels/unanswered.ts';
+import { findClientOfUser } from '../../db/queries/clients/clientUsers.ts';
 import type { ConversationRow } from '../../db/queries/conversations/conversations.ts';
 import { isPausedAt } from '../../db/queries/conversations/pause.ts';
 import { inTransaction } from '../../db/transaction.ts';
@@ -166,7 +167,12 @@ async function takeRows(
     workspaceId,
     rows.map(({ id }) => id),
   );
-  const conversation = await openConversation(trx, { connection, user, now });
+  const conversation = await openConversation(trx, {
+    connection,
+    user,
+    clientUserId: clientUserOf(connection, events),
+    now,
+  });
   const conversationId = conversation.id;
   const isPaused = isPausedAt(conversation, now);
   const waiting = await findWaiting(trx, workspaceId, conversationId);
@@ -244,18 +250,26 @@ async function takeRows(
   return { conversationId, dueAt: waits ? dueAt : undefined, dropped };
 }
 
-/** The person's open conversation, or one that begins. */
+/** The person's open conversation, which keeps its client, or one that begins. */
 async function openConversation(
   trx: Parameters<typeof resolveEndUser>[0],
   {
     connection,
     user,
+    clientUserId,
     now,
-  }: { connection: ChannelConnectionRow; user: { id: string; externalUserId: string }; now: Date },
+  }: {
+    connection: ChannelConnectionRow;
+    user: { id: string; externalUserId: string };
+    clientUserId: string | undefined;
+    now: Date;
+  },
 ): Promise<ConversationRow> {
   const { workspace_id: workspaceId, id: connectionId, agent_id, channel_type } = connection;
   const open = await lockOpenConversation(trx, { workspaceId, connectionId, endUserId: user.id });
   if (open) return open;
+  const client_id =
+    clientUserId === undefined ? null : ((await findClientOfUser(trx, workspaceId, clientUserId)) ?? null);
   const conversation = {
     workspace_id: workspaceId,
     id: newId(),
@@ -264,8 +278,17 @@ async function openConversation(
     channel: channel_type,
     connection_id: connectionId,
     end_user_id: user.id,
+    client_id,
+    client_user_id: client_id === null ? null : (clientUserId ?? null),
   };
   return insertInboundConversation(trx, conversation, now);
+}
+
+/** The signed-in user of a client who wrote; undefined when nobody is signed in. No provider is believed. */
+function clientUserOf({ channel_type }: ChannelConnectionRow, events: readonly StoredEvent[]): string | undefined {
+  if (channel_type !== 'web_chat') return undefined;
+  const [first] = events.flatMap((event) => (event.kind === 'message' ? (event.clientUserId ?? []) : []));
+  return first;
 }
 
 /** When the messages that wait are to be answered: further ones may join them for a while, counted from the first. */

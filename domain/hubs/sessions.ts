@@ -130,6 +130,13 @@ export async function findSession(
   return { user, renewed };
 }
 
+/** Whether a session has not ended. It changes nothing: where a request is under way already, no new secret can be handed out. */
+export async function isSessionOpen(db: Kysely<DB>, { workspaceId, token, now }: ShownToken): Promise<boolean> {
+  if (!TOKEN.test(token)) return false;
+  const key = { workspace_id: workspaceId, token_hash: addressHash(token), kind: 'session' as const };
+  return (await findTokenHolder(db, key, now)) !== undefined;
+}
+
 /** Ends a session. Does nothing when there is none. */
 export async function endSession(db: Kysely<DB>, { workspaceId, token, now }: ShownToken): Promise<void> {
   if (!TOKEN.test(token)) return;

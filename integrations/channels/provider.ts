@@ -28,6 +28,8 @@ export type InboundEvent =
       text: string;
       media: InboundMedia[];
       sentAt: string;
+      /** The signed-in user of a client who wrote it. Only our own chat page says so, never a provider. */
+      clientUserId?: string;
     }
   /**
    * A person wrote on the phone itself, in place of the agent. The identities are those of the other side. With Z-API the message may

@@ -1,4 +1,4 @@
-import { type Kysely, type Selectable, sql } from 'kysely';
+import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
 import type { ChannelConnections, DB } from '../../../generated/db.ts';
 import { pausedAt } from '../conversations/pause.ts';
 
@@ -89,12 +89,26 @@ export async function selectChatMessages(
   return after === undefined ? rows.reverse() : rows;
 }
 
+/**
+ * SQL value: the code for which the newest message of a conversation got no answer, when it is one of a person and was given up; else null.
+ * `c` is the conversation.
+ */
+export function failureOf(workspaceId: RawBuilder<unknown>): RawBuilder<string | null> {
+  return sql`(select r.error_code from inbound_messages r
+        where r.workspace_id = ${workspaceId} and r.conversation_id = c.id and r.status = 'failed'
+          and r.message_id = (select m.id from messages m where m.workspace_id = ${workspaceId} and m.conversation_id = c.id
+            order by m.seq desc limit 1)
+        limit 1)`;
+}
+
 /** Where a visitor's newest conversation stands. */
 export interface ChatStanding {
   id: string;
   is_paused: boolean;
   paused_by: string | null;
   is_ended: boolean;
+  /** Why the newest message got no answer: the code of an error; null = it has one, or waits for it. */
+  failure: string | null;
   /** Calls that wait for a decision, the oldest first. */
   waiting: { id: string; toolName: string; input: Record<string, unknown> }[];
 }
@@ -102,7 +116,7 @@ export interface ChatStanding {
 /** The newest conversation of a visitor on the connection; undefined when there is none. */
 export async function findChatStanding(db: Kysely<DB>, of: VisitorKey, now: Date): Promise<ChatStanding | undefined> {
   const { rows } = await sql<ChatStanding>`
-    select c.id, ${pausedAt(now, 'c')} as is_paused, c.paused_by, c.is_ended,
+    select c.id, ${pausedAt(now, 'c')} as is_paused, c.paused_by, c.is_ended, ${failureOf(sql`${of.workspaceId}`)} as failure,
       (select coalesce(json_agg(json_build_object('id', a.id, 'toolName', a.tool_name, 'input', a.input) order by a.requested_at, a.id), '[]')
         from approvals a where a.workspace_id = ${of.workspaceId} and a.conversation_id = c.id and a.status = 'pending') as waiting
     from conversations c

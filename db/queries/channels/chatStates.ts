@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { DB } from '../../../generated/db.ts';
+import { failureOf } from './chatPages.ts';
 
 /** Pieces of live text that one look takes for one stream; the next look takes the rest. */
 const PIECES_AT_ONCE = 16;
@@ -24,6 +25,8 @@ export interface ChatState {
   isPaused: boolean;
   pausedUntil: Date | null;
   isEnded: boolean;
+  /** See ChatStanding. */
+  failure: string | null;
   /** Calls that wait for a decision. */
   waitingCalls: number;
   /** The reply that is being written; null = none. */
@@ -39,7 +42,7 @@ export async function findChatStates(
 ): Promise<(ChatState | undefined)[]> {
   const { rows } = await sql<{ place: number } & ChatState>`
     select asked.place, c.id as "conversationId", c.is_paused as "isPaused", c.paused_until as "pausedUntil",
-      c.is_ended as "isEnded", live.reply_id as "replyId",
+      c.is_ended as "isEnded", ${failureOf(sql`c.workspace_id`)} as failure, live.reply_id as "replyId",
       (select coalesce(max(m.seq), 0) from messages m
         where m.workspace_id = c.workspace_id and m.conversation_id = c.id) as "lastSeq",
       (select count(*) from approvals a

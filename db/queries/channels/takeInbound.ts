@@ -63,7 +63,15 @@ export async function insertInboundConversation(
   trx: Transaction<DB>,
   conversation: Pick<
     ConversationRow,
-    'workspace_id' | 'id' | 'agent_id' | 'external_user_id' | 'channel' | 'connection_id' | 'end_user_id'
+    | 'workspace_id'
+    | 'id'
+    | 'agent_id'
+    | 'external_user_id'
+    | 'channel'
+    | 'connection_id'
+    | 'end_user_id'
+    | 'client_id'
+    | 'client_user_id'
   >,
   now: Date,
 ): Promise<ConversationRow> {

@@ -159,3 +159,20 @@ export async function updateInvitationRow(
     .where('id', '=', id)
     .execute();
 }
+
+/**
+ * The client of a user; undefined for an unknown one. Also of a user who was removed: what the user sent before is still the client's.
+ */
+export async function findClientOfUser(
+  db: Kysely<DB>,
+  workspaceId: string,
+  userId: string,
+): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('client_users')
+    .select('client_id')
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', userId)
+    .executeTakeFirst();
+  return row?.client_id;
+}

@@ -1,4 +1,5 @@
 import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
+import { isUuid } from '../../../core/ids.ts';
 import type { SecretBox } from '../../../core/secrets.ts';
 import { isStorable } from '../../../core/text.ts';
 
@@ -9,13 +10,15 @@ const RENEW_MS = 24 * 60 * 60 * 1000;
 /** Characters of a token; ours have fewer. */
 const MAX_TOKEN = 2000;
 const MAX_USER_ID = 255;
+/** Before the id of a user of a client. */
+const USER = 'client-user-';
 const PURPOSE = 'visitor of a chat page';
 
 /** Who uses a chat page. */
 export interface ChatVisitor {
   /** The value of the identity of kind visitor, and the external user id of the conversations. */
   id: string;
-  /** Whether the site that embeds the page says who it is: then `id` is the site's own. */
+  /** Whether it is known who it is: the site that embeds the page says so, and `id` is the site's own; or it is a user of a client. */
   isIdentified: boolean;
 }
 
@@ -91,6 +94,17 @@ export function startSession(
   now: Date,
 ): VisitorSession {
   return { visitor, token: tokenOf(secrets, connectionId, visitor, now) };
+}
+
+/** A user of a client as a visitor: the same in every browser, and another one than whoever uses the page without being signed in. */
+export function userVisitor(userId: string): ChatVisitor {
+  return { id: `${USER}${userId}`, isIdentified: true };
+}
+
+/** The user of a client that a visitor is; undefined for everybody else. The token of such a visitor counts together with the user's session only. */
+export function clientUserOfVisitor({ id }: Pick<ChatVisitor, 'id'>): string | undefined {
+  const userId = id.slice(USER.length);
+  return id.startsWith(USER) && isUuid(userId) ? userId : undefined;
 }
 
 function newVisitor(): ChatVisitor {

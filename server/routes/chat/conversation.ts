@@ -44,6 +44,8 @@ export interface ShownState {
   hasBegun: boolean;
   isPaused: boolean;
   isEnded: boolean;
+  /** Why the newest message gets no answer: a limit refused it, for instance for want of credits, or something failed; null = neither. */
+  failure: 'limit' | 'other' | null;
   /** Whether the visitor decides on the calls that wait; else a person does. */
   mayDecide: boolean;
   /** How many calls wait. */
@@ -101,6 +103,12 @@ function clientIdOf(providerId: string): string {
   return providerId.slice(-36);
 }
 
+/** What a visitor learns of a failure: whether it is of use to write again. */
+function failureShown(code: string | null): ShownState['failure'] {
+  if (code === null) return null;
+  return code === 'OPERATION_LIMIT_REACHED' || code === 'CLIENT_NOT_ACTIVE' ? 'limit' : 'other';
+}
+
 /** How a visitor's conversation stands. */
 export async function readState(parts: ChatParts, page: ChatPageRow, key: VisitorKey): Promise<ShownState> {
   const standing = await findChatStanding(parts.forWorkspace(key.workspaceId), key, parts.clock.now());
@@ -110,6 +118,7 @@ export async function readState(parts: ChatParts, page: ChatPageRow, key: Visito
     hasBegun: standing !== undefined,
     isPaused: standing?.is_paused ?? false,
     isEnded: standing?.is_ended ?? false,
+    failure: failureShown(standing?.failure ?? null),
     mayDecide,
     waitingCalls: waiting.length,
     // What a person decides is not the visitor's to see.

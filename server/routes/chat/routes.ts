@@ -16,9 +16,12 @@ import { receiveEvents } from '../../../domain/channels/receive.ts';
 import { identitySecretsOf } from '../../../domain/channels/webChat/identitySecret.ts';
 import {
   type ChatVisitor,
+  clientUserOfVisitor,
   identifiedVisitor,
   openVisit,
+  readVisitor,
   startSession,
+  userVisitor,
   type VisitorSession,
 } from '../../../domain/channels/webChat/visitors.ts';
 import type { DB } from '../../../generated/db.ts';
@@ -31,16 +34,19 @@ import type { RequestTurns } from '../../api/requestTurns.ts';
 import { sendJson } from '../../api/sendJson.ts';
 import type { UnreadAnswers } from '../../api/unread.ts';
 import type { AddressBook } from '../hooks/addressBook.ts';
+import type { HubDirectory } from '../hub/directory.ts';
 import { fileBody, PAGE_OF_MESSAGES, providerIdOf, readMessages, readState } from './conversation.ts';
 import { filesOf, receiveFile, sendFile } from './files.ts';
 import { type ChatLimits, type CountedKind, countedAddress, dailySubjects, tooMany } from './limits.ts';
 import { chatAssets, sendPage, settingsOf } from './page.ts';
+import { checkHubOf, findSignedInUser, isStillSignedIn } from './signedIn.ts';
 import type { ChatStreams } from './streams.ts';
 import { allowedOriginsOf, openPage, readObject, textIn, visitorKeyOf, visitorOf } from './visit.ts';
 
 /** Everything that the chat page needs; AppParts has it. */
 export interface ChatParts {
   addresses: AddressBook;
+  hubDirectory: HubDirectory;
   forWorkspace(workspaceId: string): Kysely<DB>;
   runtime: Runtime;
   jobs: Jobs;
@@ -87,6 +93,7 @@ export function chatRoutes(parts: ChatParts): Router {
         if (!parts.serving()) throw fault('UNAVAILABLE');
         const { connection = '', ...params } = request.params as Record<string, string>;
         const page = await openPage(parts, connection);
+        await checkHubOf(parts, page, request);
         allowOrigin(page, request, response);
         await parts.requestTurns.take(page.workspace_id);
         const { id: connectionId } = page;
@@ -108,7 +115,10 @@ export function chatRoutes(parts: ChatParts): Router {
     return serve(kind, async (visit) => {
       const { page, request, response } = visit;
       const visitor = visitorOf(parts, page, request);
-      if (visitor) return handle({ ...visit, visitor, key: visitorKeyOf(page, visitor) });
+      const userId = visitor && clientUserOfVisitor(visitor);
+      // What a user of a client wrote is no one else's, and the credits are the client's: the session ends, and so does this.
+      const isKnown = userId === undefined || userId === (await findSignedInUser(parts, page, request, response));
+      if (visitor && isKnown) return handle({ ...visit, visitor, key: visitorKeyOf(page, visitor) });
       const requestId = String(response.getHeader('X-Request-Id'));
       const message = 'The visitor is not known any more. Open a new session.';
       sendJson(response, 401, { code: 'VISITOR_UNKNOWN', message, status: 401, requestId });
@@ -135,7 +145,8 @@ export function chatRoutes(parts: ChatParts): Router {
     '/:connection/session',
     serve('visit', async ({ page, request, response }) => {
       const body = await readObject(request);
-      const session = sessionOf(parts, page, body);
+      const userId = body.userId === undefined ? await findSignedInUser(parts, page, request, response) : undefined;
+      const session = sessionOf(parts, page, body, userId);
       const key = visitorKeyOf(page, session.visitor);
       const [messages, state] = await Promise.all([readMessages(parts, key, {}), readState(parts, page, key)]);
       sendJson(response, 200, {
@@ -168,9 +179,11 @@ export function chatRoutes(parts: ChatParts): Router {
 
   router.get(
     '/:connection/stream',
-    serveVisitor('stream', async ({ page, key, request, response }) => {
+    serveVisitor('stream', async ({ page, visitor, key, request, response }) => {
       const place = placeOf(request.get('last-event-id') ?? '');
-      follow(parts, { page, key, address: countedAddress(request.ip), place }, response);
+      const isKnown = async () =>
+        clientUserOfVisitor(visitor) === undefined || (await isStillSignedIn(parts, page, request));
+      follow(parts, { page, key, address: countedAddress(request.ip), place, isKnown }, response);
     }),
   );
 
@@ -250,12 +263,23 @@ function allowOrigin(page: ChatPageRow, request: Request, response: Response): v
   response.setHeader('Access-Control-Max-Age', '600');
 }
 
-/** The session that a body asks for: of a person whom the site names, of the token's visitor, or a new one. */
-function sessionOf(parts: ChatParts, page: ChatPageRow, body: Record<string, unknown>): VisitorSession {
+/** The session that a body asks for: of a person whom the site names, else of the signed-in user of a client, of the token's visitor, or a new one. */
+function sessionOf(
+  parts: ChatParts,
+  page: ChatPageRow,
+  body: Record<string, unknown>,
+  clientUserId: string | undefined,
+): VisitorSession {
   const { secrets } = parts.runtime;
   const now = parts.clock.now();
   const token = body.token === undefined ? undefined : textIn(body, 'token', MAX_TOKEN);
-  if (body.userId === undefined) return openVisit(secrets, page.id, token, now);
+  if (clientUserId !== undefined) return startSession(secrets, page.id, userVisitor(clientUserId), now);
+  if (body.userId === undefined) {
+    const known = token === undefined ? undefined : readVisitor(secrets, page.id, token, now);
+    // Nobody is signed in any more: whoever is here now is somebody new.
+    const isUser = known !== undefined && clientUserOfVisitor(known) !== undefined;
+    return openVisit(secrets, page.id, isUser ? undefined : token, now);
+  }
   const userId = textIn(body, 'userId', 1000);
   const known = identitySecretsOf(openChannelCredentials(secrets, page), now);
   const visitor = identifiedVisitor(known, userId, textIn(body, 'hmac', 200));
@@ -282,6 +306,7 @@ async function acceptMessage(
   const files = await filesOf(parts, key, [...new Set(fileIds as string[])]);
   const now = parts.clock.now();
   await checkDay(db, { connectionId, visitor: visitor.id, address }, workspaceId, now);
+  const clientUserId = clientUserOfVisitor(visitor);
   const event = {
     kind: 'message' as const,
     providerMessageId: providerIdOf(visitor.id, id),
@@ -290,6 +315,7 @@ async function acceptMessage(
     text,
     media: files.map(({ id: reference, media_type: mediaType, filename }) => ({ reference, mediaType, filename })),
     sentAt: now.toISOString(),
+    ...(clientUserId === undefined ? {} : { clientUserId }),
   };
   // First, so that no message ever has a file that is removed as one that nobody sent.
   if (files.length > 0)
@@ -340,7 +366,15 @@ function follow(
     key,
     address,
     place,
-  }: { page: ChatPageRow; key: VisitorKey; address: string; place: ReturnType<typeof placeOf> },
+    isKnown,
+  }: {
+    page: ChatPageRow;
+    key: VisitorKey;
+    address: string;
+    place: ReturnType<typeof placeOf>;
+    /** Whether the visitor may still read. */
+    isKnown: () => Promise<boolean>;
+  },
   response: Response,
 ): void {
   let { lastSeq } = place;
@@ -350,10 +384,12 @@ function follow(
     { ...key, ...place, address },
     {
       async messages() {
-        for (const message of await readMessages(parts, key, { after: lastSeq })) {
-          lastSeq = message.seq;
-          stream?.send('message', message, `${lastSeq}${live}`);
-        }
+        if (!(await isKnown())) stream?.end();
+        else
+          for (const message of await readMessages(parts, key, { after: lastSeq })) {
+            lastSeq = message.seq;
+            stream?.send('message', message, `${lastSeq}${live}`);
+          }
         return lastSeq;
       },
       reply(replyId) {
@@ -365,7 +401,8 @@ function follow(
         stream?.send('text', { reply: replyId, at, text }, `${lastSeq}${live}`);
       },
       async state() {
-        stream?.send('state', await readState(parts, page, key));
+        if (!(await isKnown())) stream?.end();
+        else stream?.send('state', await readState(parts, page, key));
       },
       end: () => stream?.end(),
     },

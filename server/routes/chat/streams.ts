@@ -208,6 +208,7 @@ export class ChatStreams {
       ? JSON.stringify([
           state.conversationId,
           state.isEnded,
+          state.failure,
           state.waitingCalls,
           state.isPaused && (state.pausedUntil === null || state.pausedUntil > this.#clock.now()),
         ])

@@ -7,6 +7,18 @@ import type { HubSite } from './visit.ts';
 /** How a request came to its hub: by a host of the hub's own, or below `/hub` of the service. */
 export type HubWay = 'host' | 'path';
 
+/** By what a hub's session cookie is known: see HubSite. `name` has no effect on a host of the hub's own. */
+export function cookieSiteOf(
+  { publicUrl }: Pick<HubSettings, 'publicUrl'>,
+  name: string,
+  way: HubWay,
+): Pick<HubSite, 'base' | 'isSecure'> {
+  const service = URL.parse(publicUrl);
+  const prefix = service?.pathname.replace(/\/+$/, '') ?? '';
+  const isPath = way === 'path';
+  return { base: isPath ? `${prefix}/hub/${name}` : '', isSecure: !isPath || service?.protocol === 'https:' };
+}
+
 /** The hub as its pages see it. What leads to it is taken from the database and the settings, never from the request. */
 export function siteOf(settings: HubSettings, owner: HubNameOwner, hub: HubRow, way: HubWay): HubSite {
   const service = URL.parse(settings.publicUrl);
@@ -17,9 +29,8 @@ export function siteOf(settings: HubSettings, owner: HubNameOwner, hub: HubRow, 
     workspaceId: owner.workspace_id,
     hub,
     language: languageOf(hub.locale),
-    base: isPath ? `${prefix}/hub/${owner.name}` : '',
+    ...cookieSiteOf(settings, owner.name, way),
     files: isPath ? `${prefix}/files/` : '/files/',
     address: isPath ? `${settings.publicUrl}/hub/${owner.name}` : ownHost,
-    isSecure: !isPath || service?.protocol === 'https:',
   };
 }

@@ -24,7 +24,8 @@ function noticeOf({ connection, state, hasNoAnswer }: View): TextKey | undefined
   if (state?.isEnded) return 'ended';
   if (state?.isPaused) return 'personAsked';
   if (state && state.waitingCalls > 0 && !state.mayDecide) return 'personDecides';
-  return hasNoAnswer ? 'noAnswer' : undefined;
+  if (state?.failure === 'limit') return 'notNow';
+  return hasNoAnswer || state?.failure === 'other' ? 'noAnswer' : undefined;
 }
 
 /** What a screen reader is told: a reply when it is whole, and that one is being written; never its pieces. */

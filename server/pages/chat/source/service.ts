@@ -2,6 +2,10 @@ import type { ChatFile, ChatMessage, PageState } from './types.ts';
 
 /** What the page calls: everything is relative to its own address. */
 const BASE = location.pathname.replace(/\/$/, '');
+/**
+ * A user of a client is known by the hub's session. Not in a frame: whoever embeds the page must not get the client's credits used.
+ */
+const CREDENTIALS = parent === self ? 'same-origin' : 'omit';
 
 /** An answer that is no success. */
 export class Refused extends Error {
@@ -35,7 +39,7 @@ async function call(
   const isForm = body instanceof FormData;
   const response = await fetch(BASE + path, {
     method,
-    credentials: 'omit',
+    credentials: CREDENTIALS,
     cache: 'no-store',
     headers: {
       ...(token ? { Authorization: `Bearer ${token}` } : {}),

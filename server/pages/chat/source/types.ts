@@ -42,6 +42,7 @@ export interface PageState {
   hasBegun: boolean;
   isPaused: boolean;
   isEnded: boolean;
+  failure: 'limit' | 'other' | null;
   mayDecide: boolean;
   waitingCalls: number;
   approvals: Approval[];
