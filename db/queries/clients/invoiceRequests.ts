@@ -4,12 +4,12 @@ import type { Checkouts, DB } from '../../../generated/db.ts';
 /** A request to buy a plan by invoice, which nobody has opened yet. */
 export type InvoiceRequest = Pick<Selectable<Checkouts>, 'workspace_id' | 'id' | 'plan_id' | 'coupon_id'>;
 
-/** The latest request of a client to buy a plan by invoice. */
-export function findInvoiceRequest(
+/** The requests of a client to buy a plan by invoice, the latest first. */
+export function selectInvoiceRequests(
   trx: Transaction<DB>,
   workspaceId: string,
   clientId: string,
-): Promise<InvoiceRequest | undefined> {
+): Promise<InvoiceRequest[]> {
   return trx
     .selectFrom('checkouts')
     .select(['workspace_id', 'id', 'plan_id', 'coupon_id'])
@@ -19,8 +19,7 @@ export function findInvoiceRequest(
     .where('status', '=', 'invoice')
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
-    .limit(1)
-    .executeTakeFirst();
+    .execute();
 }
 
 /** Notes that what a checkout was for has begun. */
@@ -32,6 +31,19 @@ export async function updateCheckoutCompleted(
   await trx
     .updateTable('checkouts')
     .set({ status: 'completed', completed_at: now })
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .execute();
+}
+
+/** Ends a request that came to nothing. */
+export async function updateInvoiceRequestExpired(
+  trx: Transaction<DB>,
+  { workspace_id: workspaceId, id }: InvoiceRequest,
+): Promise<void> {
+  await trx
+    .updateTable('checkouts')
+    .set({ status: 'expired' })
     .where('workspace_id', '=', workspaceId)
     .where('id', '=', id)
     .execute();
