@@ -6,17 +6,20 @@ import { findMirroredPlan, planObjectsOf } from './mirror.ts';
 import type { PaymentContext } from './paymentsOf.ts';
 
 /** What an intent is about: the table of its subject, or objects of an account that the hub has left. */
-export type IntentKind = 'plan' | 'coupon' | 'subscription' | 'retired_plan' | 'retired_coupon';
+export type IntentKind =
+  | 'plan'
+  | 'coupon'
+  | 'subscription'
+  | 'plan_now'
+  | 'plan_later'
+  | 'retired_plan'
+  | 'retired_coupon';
 
 /**
  * Brings the provider to what our rows say of the subject of an intent, whatever became of the intent: objects that no row names are
  * archived, those that a row names are as the row says. Throws PaymentProviderError.
  */
-export async function healIntent(
-  context: PaymentContext,
-  provider: PaymentProvider,
-  intent: Open & { kind: string },
-): Promise<void> {
+export async function healIntent(context: PaymentContext, provider: PaymentProvider, intent: Open): Promise<void> {
   switch (intent.kind as IntentKind) {
     case 'plan':
       return healPlan(context, provider, intent);
@@ -24,6 +27,9 @@ export async function healIntent(
       return healCoupon(context, provider, intent);
     case 'subscription':
       return healSubscription(context, provider, intent);
+    case 'plan_now':
+    case 'plan_later':
+      return healSubscribedPlan(context, provider, intent);
     case 'retired_plan': {
       const { productId = '', priceId = '', paymentLinkId = '' } = intent.provider_ids ?? {};
       return provider.archivePlan(newId(), { productId, priceId, paymentLinkId });
@@ -35,7 +41,9 @@ export async function healIntent(
   }
 }
 
-type Open = Pick<PaymentIntentRow, 'id' | 'subject_id' | 'created_at'> & { provider_ids?: Record<string, string> };
+type Open = Pick<PaymentIntentRow, 'id' | 'kind' | 'subject_id' | 'created_at'> & {
+  provider_ids?: Record<string, string>;
+};
 
 async function healPlan({ db, workspaceId }: PaymentContext, provider: PaymentProvider, intent: Open): Promise<void> {
   const row = await findMirroredPlan(db, workspaceId, intent.subject_id);
@@ -74,4 +82,28 @@ async function healSubscription(
   if (!present || present.status === 'canceled') return;
   if (client.status === 'suspended') await provider.cancelAtPeriodEnd(newId(), id);
   else if (present.cancelAtPeriodEnd || present.isPaused) await provider.resume(newId(), id);
+}
+
+/**
+ * The price there is that of the plan which comes next: the pending one, or the present one. What `plan_now` has charged or credited is charged or credited
+ * the other way round.
+ */
+async function healSubscribedPlan(
+  { db, workspaceId }: PaymentContext,
+  provider: PaymentProvider,
+  { subject_id: clientId, kind }: Open,
+): Promise<void> {
+  const client = await findClient(db, workspaceId, clientId);
+  const id = client?.provider_subscription_id;
+  if (!client || !id) return;
+  const found = await provider.findSubscription(id);
+  if (!found || found.status === 'canceled' || found.status === 'incomplete_expired') return;
+  const priceOf = async (planId: string | null) =>
+    planId === null ? null : ((await findMirroredPlan(db, workspaceId, planId))?.provider_price_id ?? null);
+  const present = await priceOf(client.plan_id);
+  const next = client.pending_plan_id === null ? present : await priceOf(client.pending_plan_id);
+  if (next === null || found.priceId === next) return;
+  if (present !== null && found.priceId !== present)
+    await provider.changeSubscriptionPlan(newId(), id, present, { prorate: kind === 'plan_now' });
+  if (present !== next) await provider.changeSubscriptionPlan(newId(), id, next, { prorate: false });
 }

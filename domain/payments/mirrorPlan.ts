@@ -2,16 +2,21 @@ import { fault } from '../../core/errors.ts';
 import { findPlan, type PlanRow } from '../../db/queries/billing/plans.ts';
 import { findHub } from '../../db/queries/hubs/hubs.ts';
 import { currencyDigits } from '../billing/currencies.ts';
-import type { WorkspaceContext } from '../context.ts';
-import { hubUrlOf } from '../hubs/hubUrl.ts';
+import { type HubSettings, hubUrlOf } from '../hubs/hubUrl.ts';
 import { mirroredPlan, planColumnsOf } from './mirror.ts';
+import type { PaymentContext } from './paymentsOf.ts';
 import { withIntent } from './withIntent.ts';
+
+/** What mirroring a plan needs; a WorkspaceContext has it, and so can an admin command. */
+export interface MirrorContext extends PaymentContext {
+  runtime: PaymentContext['runtime'] & HubSettings;
+}
 
 /**
  * Gives a paid plan its objects at the provider, if it has none: it was made while the hub sold by invoice, or through another account. Returns the plan as it
  * is then. Throws PLAN_NOT_FOUND and PAYMENT_PROVIDER_ERROR.
  */
-export async function mirrorPlan(context: WorkspaceContext, planId: string): Promise<PlanRow> {
+export async function mirrorPlan(context: MirrorContext, planId: string): Promise<PlanRow> {
   const { db, workspaceId, runtime } = context;
   const plan = await findPlan(db, workspaceId, planId);
   if (!plan) throw fault('PLAN_NOT_FOUND');

@@ -1,7 +1,9 @@
 import type { Transaction } from 'kysely';
+import { fault } from '../../core/errors.ts';
 import { type ClientRow, findClient, lockClient } from '../../db/queries/clients/clients.ts';
 import { lockCheckout } from '../../db/queries/payments/checkouts.ts';
 import { findClientOfSubscription, findPlanOfPrice } from '../../db/queries/payments/grants.ts';
+import { hasOpenPlanIntent } from '../../db/queries/payments/intents.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import type { DB } from '../../generated/db.ts';
 import type { InvoiceState, PaymentProvider, SubscriptionState } from '../../integrations/payments/provider.ts';
@@ -136,6 +138,8 @@ async function follow(
   }
   const plan = priceId === null ? undefined : await findPlanOfPrice(trx, workspaceId, priceId);
   if (plan && plan.id !== row.plan_id && plan.id !== row.pending_plan_id) {
+    // A change of ours is under way, and the client has not followed yet, or it is taken back: the event waits for what comes of it.
+    if (await hasOpenPlanIntent(trx, workspaceId, row.id)) throw fault('UNAVAILABLE');
     const key = `plan:${plan.id}:${cause}`;
     await changePlanNow(trx, { ...change, key, plan, provider: { periodStart, periodEnd } });
   }

@@ -6,6 +6,7 @@ import { selectClientUsers } from '../../db/queries/clients/clientUsers.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { activateClient } from '../../domain/clients/activate.ts';
 import { balancesOf, grantCredits } from '../../domain/credits/credits.ts';
+import { changePlanCommand } from './clientPlan.ts';
 import {
   type Command,
   CommandError,
@@ -175,6 +176,7 @@ export const clientCommands: Record<string, Command> = {
       };
     },
   },
+  'change-plan': changePlanCommand,
   credit: {
     usage: 'grant ID --credits N [--expires DATE] [--note TEXT] [--key KEY]',
     words: 2,

@@ -119,6 +119,41 @@ describe('client activate', () => {
   });
 });
 
+test('client activate with another plan gives the coupons of open requests back', async () => {
+  const couponId = await storeCoupon({ duration: 'forever' });
+  const { id, checkoutId } = await asking(couponId);
+  const otherPlanId = await storePlan(workspace);
+  await adminJson(database, 'client', 'activate', id, '--plan', otherPlanId);
+  const { db } = workspace;
+  const { status } = await db
+    .selectFrom('checkouts')
+    .select('status')
+    .where('id', '=', checkoutId)
+    .executeTakeFirstOrThrow();
+  const { times_used: used } = await db
+    .selectFrom('coupons')
+    .select('times_used')
+    .where('id', '=', couponId)
+    .executeTakeFirstOrThrow();
+  expect([status, used, (await rowOf(id))?.coupon_id]).toEqual(['expired', 0, null]);
+});
+
+test('client change-plan: an upgrade now, another plan at the end of the period, and a refusal with its reason', async () => {
+  const { id } = await asking();
+  await adminJson(database, 'client', 'activate', id);
+  const dear = await storePlan(workspace, { price_cents: 9900 });
+  const changePlan = (plan: string, ...more: string[]) =>
+    adminJson(database, 'client', 'change-plan', '--client', id, '--plan', plan, ...more);
+  expect(await changePlan(dear)).toMatchObject({ planPublicId: dear, pendingPlanPublicId: null });
+  const { currentPeriodEnd } = await adminJson(database, 'client', 'show', id);
+  const pending = { planPublicId: dear, pendingPlanPublicId: planId, pendingPlanEffectiveAt: currentPeriodEnd };
+  expect(await changePlan(planId)).toMatchObject(pending);
+  expect(await changePlan(planId, '--now')).toMatchObject({ planPublicId: planId, pendingPlanPublicId: null });
+  expect(await changePlan(dear, '--at-period-end')).toMatchObject({ planPublicId: planId, pendingPlanPublicId: dear });
+  const refused = await admin(database, 'client', 'change-plan', '--client', id, '--plan', newId());
+  expect([refused.code, refused.stderr]).toEqual([1, 'error: No plan with this id exists in the hub.\n']);
+});
+
 test('client list and show: names are printed on one line, and the status narrows the list', async () => {
   const { id } = await waitingClient(workspace);
   await workspace.db.updateTable('clients').set({ name: 'Bad\u001b[2K\nname' }).where('id', '=', id).execute();
@@ -182,6 +217,8 @@ test.each([
   ['no credits', ['client', 'credit', 'grant', ID, '--credits', '0']],
   ['a credit that is no number', ['client', 'credit', 'grant', ID, '--credits', 'ten']],
   ['a past end', ['client', 'credit', 'grant', ID, '--credits', '1', '--expires', '2020-01-01']],
+  ['two times of a change', ['client', 'change-plan', '--client', ID, '--plan', ID, '--now', '--at-period-end']],
+  ['a change to no plan', ['client', 'change-plan', '--client', ID]],
   ['another verb of credits', ['client', 'credit', 'take', ID, '--credits', '1']],
 ])('%s is refused', async (_what, args) => {
   expect((await admin(database, ...args)).code).toBe(2);

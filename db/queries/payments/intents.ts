@@ -56,6 +56,20 @@ export async function settlePaymentIntent(
   );
 }
 
+/** Whether a change of the plan of a client's subscription is under way at the provider, or was left there by a process that died. */
+export async function hasOpenPlanIntent(db: Kysely<DB>, workspaceId: string, clientId: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('payment_intents')
+    .select('id')
+    .where('workspace_id', '=', workspaceId)
+    .where('subject_id', '=', clientId)
+    .where('status', '=', 'open')
+    .where('kind', 'in', ['plan_now', 'plan_later'])
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 /** Puts off an open intent that could not be healed. */
 export async function postponePaymentIntent(
   db: Kysely<DB>,
