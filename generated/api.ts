@@ -2200,6 +2200,22 @@ export interface webhooks {
         patch?: never;
         trace?: never;
     };
+    payment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export interface components {
     schemas: {
@@ -5204,6 +5220,29 @@ export interface components {
          * @example 1
          */
         PageNumber: number;
+        /** @description An event of Stripe, of any type and version of its API. Fields that are not listed are stored with it, and read by nobody but the operator. */
+        PaymentEvent: {
+            /** @description The event's id. An event with an id that is known is not applied again. */
+            id: string;
+            /** @description What happened, such as `invoice.paid`. Types that change nothing here are stored, too. */
+            type: string;
+            /**
+             * Format: int64
+             * @description When it happened, in seconds since 1970, before the year 10000.
+             */
+            created: number;
+            /** @description Whether it is about real money. It must be the mode of the installation's key. */
+            livemode: boolean;
+            /** @description The connected account that it happened to. Absent for the installation's own account. */
+            account?: string | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description What became of an event. */
+        PaymentEventReceived: {
+            /** @description Whether it is stored. False when its account belongs to no hub. */
+            received: boolean;
+        };
         /**
          * @description A tool call that waits for a person's decision. Where the user decides, the next message of the conversation does:
          *
@@ -7496,6 +7535,20 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
+        /** @description A resource that the request names does not exist in the workspace, or has been deleted. */
+        NotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                "X-Content-Type-Options": components["headers"]["ContentTypeOptions"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
         /** @description The request is well formed, but breaks a rule across fields or resources. */
         OauthNotSupportedViaApi: {
             headers: {
@@ -8122,6 +8175,11 @@ export interface components {
         SkillPublicId: string;
         /** @description Only skills whose name contains this text, in upper or lower case. An empty text is no filter. */
         SkillSearch: string;
+        /**
+         * @description When the request was signed (`t`, seconds since 1970), and HMAC-SHA256 over `t`, a dot and the bytes of the body (`v1`, in hexadecimal). Several `v1` may follow while a secret is replaced: one that fits is enough.
+         * @example t=1798761600,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd
+         */
+        StripeSignature: string;
         /** @description The id of the agent that is linked as a sub-agent. */
         SubAgentPublicId: string;
         /** @description The subdomain to check, such as `acme`, in upper or lower case. */
@@ -8210,6 +8268,41 @@ export interface components {
              *     Error codes: 404 `AUTOMATION_NOT_FOUND`; 408 `REQUEST_TIMEOUT`; 422 `IDEMPOTENCY_KEY_REUSED`; 429 `OPERATION_LIMIT_REACHED`.
              */
             post: operations["triggerAutomation"];
+            delete?: never;
+            options?: never;
+            head?: never;
+            patch?: never;
+            trace?: never;
+        };
+        payment: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            get?: never;
+            put?: never;
+            /**
+             * Tell what happened to a payment
+             * @description Stripe sends this request to `POST /hooks/payments` of the service when something happened to a payment of a hub, and
+             *     this service answers it. All hubs share the address; `account` of the event names the connected account of its hub.
+             *
+             *     **The signature is the credential.** No API key is sent. The request is believed when `Stripe-Signature` signs the
+             *     bytes of its body with a secret of the installation (`STRIPE_WEBHOOK_SECRET`), at most five minutes ago, and when
+             *     `livemode` of the event is the mode of the installation's key. Others are 400 `VALIDATION_ERROR`; the message says
+             *     which it was. The body is at most 1 MiB of JSON without `Content-Encoding`; its `Content-Type` is not looked at.
+             *
+             *     **The answer** is 200 as soon as the event is stored. It is applied afterwards, once, in whatever order events come:
+             *     a repeated delivery is 200, too, and changes nothing. `received` is false for an account that no hub has, and nothing
+             *     is stored: Stripe switches off an endpoint that refuses many events.
+             *
+             *     An installation without a signing secret takes no payments: 404 `NOT_FOUND`. At most 100 of these requests are read at
+             *     a time; more are 429 `RATE_LIMITED`. After 429, 500 and 503 Stripe sends the same event again.
+             *
+             *     Error codes: 404 `NOT_FOUND`; 408 `REQUEST_TIMEOUT`.
+             */
+            post: operations["sendPaymentEvent"];
             delete?: never;
             options?: never;
             head?: never;
@@ -13478,6 +13571,50 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["RateLimitedOrOperationLimitReached"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    sendPaymentEvent: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description When the request was signed (`t`, seconds since 1970), and HMAC-SHA256 over `t`, a dot and the bytes of the body (`v1`, in hexadecimal). Several `v1` may follow while a secret is replaced: one that fits is enough.
+                 * @example t=1798761600,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd
+                 */
+                "Stripe-Signature": components["parameters"]["StripeSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The event, as Stripe documents it. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PaymentEvent"];
+            };
+        };
+        responses: {
+            /** @description The event is stored, or it belongs to no hub. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    "X-Content-Type-Options": components["headers"]["ContentTypeOptions"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaymentEventReceived"];
+                };
+            };
+            400: components["responses"]["ValidationErrorInBody"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };

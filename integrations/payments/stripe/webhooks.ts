@@ -6,6 +6,10 @@ import { loadStripe } from './client.ts';
 /** An event that is older was recorded by somebody, or comes from a machine whose clock is wrong. */
 const MAX_AGE_SECONDS = 300;
 
+/** The bounds of an event in the document (`PaymentEvent`). The last second of the year 9999: a larger number may be no date at all. */
+const MAX_CREATED = 253_402_300_799;
+const MAX_NAME = 255;
+
 /** What every event has: https://docs.stripe.com/api/events/object */
 interface RawEvent {
   id?: unknown;
@@ -42,8 +46,8 @@ export async function readPaymentWebhook(settings: PaymentSettings, webhook: Pay
     return { kind: 'refused', reason: 'shape' };
   }
   const { id, type, created, livemode, account } = event ?? {};
-  const isEvent = typeof id === 'string' && id.length > 0 && id.length <= 255 && typeof type === 'string';
-  if (!isEvent || typeof created !== 'number' || !Number.isSafeInteger(created))
+  const isEvent = isName(id) && id.length > 0 && isName(type) && (isName(account) || (account ?? null) === null);
+  if (!isEvent || typeof created !== 'number' || !Number.isSafeInteger(created) || created < 0 || created > MAX_CREATED)
     return { kind: 'refused', reason: 'shape' };
   if (livemode !== isLive(settings)) return { kind: 'refused', reason: 'mode' };
   return {
@@ -51,7 +55,11 @@ export async function readPaymentWebhook(settings: PaymentSettings, webhook: Pay
     id,
     type,
     createdAt: new Date(created * 1000),
-    account: typeof account === 'string' ? account : null,
+    account: isName(account) ? account : null,
     payload: event as Record<string, unknown>,
   };
+}
+
+function isName(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= MAX_NAME;
 }

@@ -16,11 +16,11 @@ const REFUSALS = {
 };
 
 /**
- * `POST /hooks/payments`: the webhook `payments` of the document. Answers 200 when the event is stored. An account that belongs to no hub is 200 as well: Stripe
+ * `POST /hooks/payments`: the webhook `payment` of the document. Answers 200 when the event is stored. An account that belongs to no hub is 200 as well: Stripe
  * sends what is refused for days, and switches off an endpoint that refuses everything, for every hub.
  */
 export const paymentsHook: SharedHook = {
-  name: 'receivePaymentEvent',
+  name: 'sendPaymentEvent',
   method: 'POST',
   path: '/payments',
   kind: undefined,
