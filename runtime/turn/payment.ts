@@ -1,13 +1,12 @@
 import { type ApiError, fault, invalid } from '../../core/errors.ts';
-import { findPaymentRefusal, type Payer, type Payment, type PaymentRefusal } from '../../db/queries/credits/reserve.ts';
+import { findPaymentRefusal, type Payment, type PaymentRefusal } from '../../db/queries/credits/reserve.ts';
 import type { KnownWorkspace } from '../../db/queries/turns/knownWorkspace.ts';
 import type { Turn, TurnRequest } from './types.ts';
 
-/** The client that a conversation begins for: the one that the caller knows, or the one that the metadata of its first message names. */
-function payerOf({ clientId, clientUserId, metadata }: TurnRequest): Payer | null {
-  if (clientUserId !== undefined) return { clientUserId };
-  const named = clientId ?? metadata?.clientPublicId;
-  return typeof named === 'string' ? { clientId: named } : null;
+/** The client that a conversation begins for: the one that the metadata of its first message names. */
+function payerOf({ metadata }: TurnRequest): string | null {
+  const named = metadata?.clientPublicId;
+  return typeof named === 'string' ? named : null;
 }
 
 /**

@@ -34,9 +34,6 @@ export interface TurnRequest {
   externalUserId: string | undefined;
   isTest: boolean;
   metadata: Record<string, unknown> | undefined;
-  /** The client that a new conversation belongs to, or the user of a client who begins it. Absent: the one that the metadata names. */
-  clientId?: string;
-  clientUserId?: string;
   /** Milliseconds until AGENT_TIMEOUT. */
   timeoutMs: number;
   /** Calls that need an approval are made without one. For automations. */

@@ -43,7 +43,7 @@ const account = async () =>
 /** A turn of the client that has begun, and whose process is gone. */
 async function deadTurn(hasBudgets = false): Promise<ReturnType<typeof turnStart>> {
   const { workspaceId, db } = workspace;
-  const payment = { payer: { clientId }, externalUserId: 'ada', hasBudgets };
+  const payment = { payer: clientId, externalUserId: 'ada', hasBudgets };
   const start = turnStart({ workspaceId, conversationId: newId(), agentId: newId(), payment });
   await sql`insert into agents (workspace_id, id, name) values (${workspaceId}, ${start.agentId}, 'Agent')`.execute(db);
   await beginConversation(db, start, { externalUserId: 'ada', isTest: false, metadata: {} });

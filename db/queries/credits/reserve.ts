@@ -3,13 +3,10 @@ import type { DB } from '../../../generated/db.ts';
 import { notDeletedByKey } from '../shared/byKey.ts';
 import { monthNamed } from '../workspaces/usage.ts';
 
-/** Who pays for the messages of a conversation that begins: a client, named by itself or by one of its users. */
-export type Payer = { clientId: string } | { clientUserId: string };
-
 /** What a turn may have to pay for, and reserves as it begins. */
 export interface Payment {
-  /** Of a conversation that begins; null = nobody. A conversation that is continued knows its own. */
-  payer: Payer | null;
+  /** The client that pays for a conversation that begins; null = nobody. A conversation that is continued knows its own. */
+  payer: string | null;
   /** Of a conversation that begins. */
   externalUserId: string;
   /** Whether the workspace has budgets. */
@@ -34,13 +31,9 @@ const creditsOf = ({ kind }: Pick<PayingStart, 'kind'>): number => (kind === 'co
 /** The statuses in which a client's messages are answered. */
 export const PAYING_STATUSES = ['active', 'trialing'] as const;
 
-/** SQL query: who a conversation that begins belongs to; no row when the user is not one of a client. */
-export function payerOfNew(workspaceId: string, { payer, externalUserId }: Payment): RawBuilder<unknown> {
-  if (payer === null || 'clientId' in payer) {
-    return sql`select ${payer?.clientId ?? null}::uuid as client_id, null::uuid as client_user_id, ${externalUserId}::text as external_user_id`;
-  }
-  return sql`select client_id, id as client_user_id, ${externalUserId}::text as external_user_id from client_users
-      where workspace_id = ${workspaceId} and id = ${payer.clientUserId} and ${notDeletedByKey()}`;
+/** SQL query: who a conversation that begins belongs to. */
+export function payerOfNew({ payer, externalUserId }: Payment): RawBuilder<unknown> {
+  return sql`select ${payer}::uuid as client_id, ${externalUserId}::text as external_user_id`;
 }
 
 /** SQL value: what an account has left for new turns. Credits that were bought count where they may be used, and debts always. */
@@ -132,7 +125,7 @@ export async function findPaymentRefusal(
   const month = budgetMonthOf(now);
   const subject = conversationId
     ? sql`select client_id, external_user_id from conversations where workspace_id = ${workspaceId} and id = ${conversationId}`
-    : payerOfNew(workspaceId, payment);
+    : payerOfNew(payment);
   const { rows } = await sql<{
     client_id: string | null;
     status: string | null;
@@ -151,10 +144,7 @@ export async function findPaymentRefusal(
     ) as a on true`.execute(db);
   const [found] = rows;
   const isNamed = conversationId === undefined && payment.payer !== null;
-  if (isNamed && !found?.status) {
-    const isUser = payment.payer !== null && 'clientUserId' in payment.payer;
-    return { reason: isUser ? 'client_not_active' : 'client_unknown', until: null };
-  }
+  if (isNamed && !found?.status) return { reason: 'client_unknown', until: null };
   if (!found) return undefined;
   const { client_id, status, renewal_at, can_pay, is_over } = found;
   if (client_id !== null) {

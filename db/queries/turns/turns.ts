@@ -91,14 +91,14 @@ export async function beginConversation(
   conversation: ConversationStart,
 ): Promise<{ conversation: ConversationRow; memories: MemoryFact[] } | undefined> {
   const { workspaceId, conversationId, agentId, turnId, now, message, claim, payment } = start;
-  const looking = payment ? sql`subject as (${payerOfNew(workspaceId, payment)}), ` : sql``;
+  const looking = payment ? sql`subject as (${payerOfNew(payment)}), ` : sql``;
   const { rows } = await sql<ConversationRow & { memories: MemoryFact[] | null }>`
     with ${guards(start, { looking })}conversation as (
       insert into conversations (workspace_id, id, agent_id, external_user_id, is_test, metadata, message_count, started_at,
-        last_message_at, last_message_snippet, turn_id, turn_expires_at${payment ? sql`, client_id, client_user_id` : sql``})
+        last_message_at, last_message_snippet, turn_id, turn_expires_at${payment ? sql`, client_id` : sql``})
       select ${workspaceId}, ${conversationId}, ${agentId}, ${conversation.externalUserId}, ${conversation.isTest},
         ${JSON.stringify(conversation.metadata)}, 1, ${now}, ${now}, ${message.snippet}, ${turnId}, ${lease}
-        ${payment ? sql`, client_id, client_user_id from subject` : sql``}
+        ${payment ? sql`, client_id from subject` : sql``}
       where ${mayBegin(start)}
       returning *
     )${companions(start)}

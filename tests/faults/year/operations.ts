@@ -149,7 +149,7 @@ async function sendMessage(
 ): Promise<Outcome> {
   const db = database.forWorkspace(workspaceId);
   const now = new Date(at);
-  const payment = { payer: { clientId: client }, externalUserId: conversationId, hasBudgets: false };
+  const payment = { payer: client, externalUserId: conversationId, hasBudgets: false };
   const held = { workspaceId, conversationId, turnId };
   const known = await db.selectFrom('conversations').select('id').where('id', '=', conversationId).executeTakeFirst();
   if (!known) {

@@ -3,8 +3,6 @@ import { inTransaction } from '../../../db/transaction.ts';
 import { closeIncludedLots, grantCredits, setAccountTerms } from '../../../domain/credits/credits.ts';
 import type { Clients } from '../../../generated/db.ts';
 import { runFollowUp } from '../../../runtime/turn/followUp.ts';
-import { planTurn } from '../../../runtime/turn/planTurn.ts';
-import { runTurn } from '../../../runtime/turn/runTurn.ts';
 import { untilOneWaits } from '../../support/db/database.ts';
 import { startTestApp, type TestApp, TestClock } from '../../support/http/app.ts';
 import { Stream } from '../../support/http/stream.ts';
@@ -304,48 +302,6 @@ describe('429 OPERATION_LIMIT_REACHED', () => {
       { included: 0, reserved: 0 },
       { included: 4, reserved: 0 },
     ]);
-  });
-});
-
-describe('a signed-in user of a client', () => {
-  const userOf = async (of: string) => {
-    const id = newId();
-    const user = { workspace_id: app.workspace.workspaceId, id, client_id: of, email: `${id}@a.test`, name: 'Ada' };
-    await app.workspace.db
-      .insertInto('client_users')
-      .values({ ...user, role: 'member' })
-      .execute();
-    return id;
-  };
-  const askAs = async (clientUserId: string) => {
-    const context = { db: app.workspace.db, workspaceId: app.workspace.workspaceId, runtime: app.service.runtime };
-    const request = { agentId, content: 'Hello.', attachments: [], conversationId: undefined, externalUserId: 'ada' };
-    // Whoever is signed in cannot make another client pay.
-    const named = { clientPublicId: await makePayingClient(app.workspace, { credits: 5 }) };
-    const asked = { ...request, isTest: false, metadata: named, timeoutMs: 10_000, clientUserId };
-    return (await runTurn(await planTurn(context, asked))).conversation;
-  };
-
-  test('makes the client pay, and is kept with the conversation', async () => {
-    await withClient({ credits: 2 });
-    const userId = await userOf(clientId);
-    for (const each of [1, 2]) {
-      expect(await askAs(userId)).toMatchObject({ client_id: clientId, client_user_id: userId });
-      expect(await account()).toMatchObject({ included: 2 - each, reserved: 0 });
-    }
-    await expect(askAs(userId)).rejects.toMatchObject({ code: 'OPERATION_LIMIT_REACHED' });
-  });
-
-  test('who was removed begins nothing', async () => {
-    await withClient({ credits: 2 });
-    const userId = await userOf(clientId);
-    await app.workspace.db
-      .updateTable('client_users')
-      .set({ deleted_at: clock.now() })
-      .where('id', '=', userId)
-      .execute();
-    await expect(askAs(userId)).rejects.toMatchObject({ code: 'CLIENT_NOT_ACTIVE' });
-    expect(await account()).toMatchObject({ included: 2, reserved: 0 });
   });
 });
 
