@@ -11,6 +11,7 @@ import { until } from '../support/poll.ts';
 /** The database goes away under a running service, and comes back. */
 
 const SKILL = '---\nname: outage\ndescription: What to do in an outage.\n---\nWait.\n';
+const LOGO = '<svg xmlns="http://www.w3.org/2000/svg"/>';
 
 let direct: TestDatabase;
 let proxy: DatabaseProxy;
@@ -56,7 +57,8 @@ describe('503', () => {
   test.each(needDatabase)('%s says that it is unavailable and when to come back', async (id) => {
     const { method, path, body } = exampleRequest(id);
     const request = app.api(method, path);
-    if (id === 'uploadSkill') request.attach('file', Buffer.from(SKILL), 'SKILL.md');
+    if (id === 'uploadHubLogo') request.attach('file', Buffer.from(LOGO), 'logo.svg');
+    else if (id === 'uploadSkill') request.attach('file', Buffer.from(SKILL), 'SKILL.md');
     else if (body !== undefined) request.send(body as object);
     const answer = await request;
     expect([answer.status, answer.body.code, answer.body.details]).toEqual([503, 'UNAVAILABLE', []]);
