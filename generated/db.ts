@@ -439,6 +439,10 @@ export interface Checkouts {
   email: string;
   expires_at: Timestamp;
   id: string;
+  /**
+   * Begun by somebody who was not signed in
+   */
+  is_of_stranger: Generated<boolean>;
   kind: "plan" | "extra_credits";
   name: string;
   plan_id: string;

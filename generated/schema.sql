@@ -553,6 +553,7 @@ create table checkouts (
   created_at timestamp(3) with time zone not null default now(),
   expires_at timestamp(3) with time zone not null,
   completed_at timestamp(3) with time zone,
+  is_of_stranger boolean not null default false,
   constraint checkouts_pkey PRIMARY KEY (workspace_id, id),
   constraint checkouts_client_fkey FOREIGN KEY (workspace_id, client_id) REFERENCES clients(workspace_id, id),
   constraint checkouts_coupon_fkey FOREIGN KEY (workspace_id, coupon_id) REFERENCES coupons(workspace_id, id),
@@ -568,6 +569,7 @@ create table checkouts (
 );
 CREATE INDEX checkouts_client ON public.checkouts USING btree (workspace_id, client_id) WHERE (client_id IS NOT NULL);
 CREATE INDEX checkouts_coupon ON public.checkouts USING btree (workspace_id, coupon_id) WHERE (coupon_id IS NOT NULL);
+CREATE INDEX checkouts_of_strangers ON public.checkouts USING btree (workspace_id, created_at) INCLUDE (email) WHERE is_of_stranger;
 CREATE INDEX checkouts_open ON public.checkouts USING btree (expires_at) WHERE (status = 'open'::text);
 CREATE UNIQUE INDEX checkouts_open_buyer ON public.checkouts USING btree (workspace_id, lower(email), lower(workspace_name)) WHERE ((status = 'open'::text) AND (client_id IS NULL));
 CREATE UNIQUE INDEX checkouts_open_client ON public.checkouts USING btree (workspace_id, client_id) WHERE ((status = 'open'::text) AND (kind = 'plan'::text) AND (client_id IS NOT NULL));

@@ -6,6 +6,7 @@ import { findClient } from '../../db/queries/clients/clients.ts';
 import { findHub, type HubRow } from '../../db/queries/hubs/hubs.ts';
 import {
   type CheckoutRow,
+  countOfStrangers,
   findOpenCheckout,
   insertCheckout,
   updateCheckoutRow,
@@ -41,6 +42,11 @@ export interface Purchase {
   kind: 'plan' | 'extra_credits';
 }
 
+/** Purchases that strangers may begin in one hub, and with one email, within a day: each may make a client, a mail and the hold of a coupon. */
+export const MAX_OF_STRANGERS = { all: 2_000, ofEmail: 10 };
+const DAY_MS = 24 * 60 * 60 * 1000;
+const STRANGERS_WAIT_SECONDS = 3_600;
+
 /** How a purchase goes on. */
 export type PurchaseStep =
   | { kind: 'redirect'; url: string }
@@ -52,7 +58,8 @@ export type PurchaseStep =
 /**
  * Begins a purchase: a page of the provider, on which the buyer pays; a request for an invoice, for a hub without a provider; or a free plan, which
  * begins at once. No paid plan begins by it: only what the provider tells, or an operator, begins one. The same purchase begun twice is one.
- * Throws PLAN_NOT_FOUND, CLIENT_NOT_FOUND, COUPON_NOT_FOUND, COUPON_RULE_VIOLATED and PAYMENT_PROVIDER_ERROR; then nothing is left.
+ * Throws PLAN_NOT_FOUND, CLIENT_NOT_FOUND, COUPON_NOT_FOUND, COUPON_RULE_VIOLATED, PAYMENT_PROVIDER_ERROR, and RATE_LIMITED for strangers
+ * who have begun very many; then nothing is left.
  */
 export async function beginCheckout(context: WorkspaceContext, purchase: Purchase): Promise<PurchaseStep> {
   const { db, workspaceId, runtime } = context;
@@ -62,6 +69,7 @@ export async function beginCheckout(context: WorkspaceContext, purchase: Purchas
   if (!hub || hubUrl === null) throw fault('PLAN_NOT_FOUND');
   const refusal = await refusalOf(context, purchase);
   if (refusal) return refusal;
+  if (purchase.clientId === undefined) await refuseFlood(context, purchase);
   if (purchase.kind === 'plan' && plan.price_cents === 0) return takeFreePlan(context, hub, plan, purchase);
   const provider = paymentsOf(context, hub);
   if (!provider) return buyByInvoice(context, plan, purchase);
@@ -86,6 +94,15 @@ async function mirrorPlanForSale(
   const isSold = kind === 'plan' ? plan.status === 'active' : extraCreditsInPack(plan) !== undefined;
   if (!isSold || !hub) throw fault('PLAN_NOT_FOUND');
   return plan;
+}
+
+async function refuseFlood({ db, workspaceId, clock }: WorkspaceContext, { email }: Purchase): Promise<void> {
+  const since = new Date(clock.now().getTime() - DAY_MS);
+  const begun = await countOfStrangers(db, workspaceId, { email, since });
+  if (begun.all < MAX_OF_STRANGERS.all && begun.ofEmail < MAX_OF_STRANGERS.ofEmail) return;
+  throw fault('RATE_LIMITED', 'Too many purchases were begun today.', {
+    headers: { 'Retry-After': String(STRANGERS_WAIT_SECONDS) },
+  });
 }
 
 const buyerOfPurchase = ({ clientId, email, workspaceName }: Purchase) =>
@@ -161,6 +178,7 @@ async function openCheckout(
         email,
         name,
         workspace_name: workspaceName,
+        is_of_stranger: clientId === undefined,
         credits: isPlan ? null : (extraCreditsInPack(plan) ?? null),
         amount_cents: coupon ? discounted(price, coupon) : price,
         created_at: now,

@@ -41,6 +41,7 @@ export function buyByInvoice(context: WorkspaceContext, plan: PlanRow, purchase:
         email,
         name,
         workspace_name: purchase.workspaceName,
+        is_of_stranger: purchase.clientId === undefined,
         status: 'invoice',
         credits: isPlan ? null : (extraCreditsInPack(plan) ?? null),
         amount_cents: priceCents,
@@ -83,7 +84,23 @@ export function takeFreePlan(
   return unlessTaken(() =>
     inTransaction(db, async (trx) => {
       if (purchase.clientId === undefined) {
-        await newClient({ ...context, db: trx }, purchase, plan.id);
+        const client = await newClient({ ...context, db: trx }, purchase, plan.id);
+        await insertCheckout(trx, {
+          workspace_id: workspaceId,
+          id: newId(),
+          plan_id: plan.id,
+          client_id: client.id,
+          kind: 'plan',
+          email: purchase.email,
+          name: purchase.name,
+          workspace_name: purchase.workspaceName,
+          is_of_stranger: true,
+          status: 'completed',
+          amount_cents: 0,
+          created_at: now,
+          expires_at: now,
+          completed_at: now,
+        });
         return { kind: 'free' as const };
       }
       const client = await lockClient(trx, workspaceId, purchase.clientId);

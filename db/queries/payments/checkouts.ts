@@ -33,6 +33,25 @@ export function lockCheckout(trx: Transaction<DB>, workspaceId: string, id: stri
     .executeTakeFirst();
 }
 
+/** How many purchases strangers have begun in the hub since a time, and how many of them with this email. */
+export async function countOfStrangers(
+  db: Kysely<DB>,
+  workspaceId: string,
+  { email, since }: { email: string; since: Date },
+): Promise<{ all: number; ofEmail: number }> {
+  const row = await db
+    .selectFrom('checkouts')
+    .select([
+      sql<string>`count(*)`.as('all'),
+      sql<string>`count(*) filter (where lower(email) = lower(${email}))`.as('of_email'),
+    ])
+    .where('workspace_id', '=', workspaceId)
+    .where('is_of_stranger', '=', true)
+    .where('created_at', '>', since)
+    .executeTakeFirstOrThrow();
+  return { all: Number(row.all), ofEmail: Number(row.of_email) };
+}
+
 /** The open checkout of a plan that a client, or a buyer who is none yet, has begun. */
 export function findOpenCheckout(
   db: Kysely<DB>,

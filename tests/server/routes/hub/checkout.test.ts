@@ -1,6 +1,7 @@
 import supertest from 'supertest';
 import { updateHubRow } from '../../../../db/queries/hubs/hubs.ts';
 import { newToken } from '../../../../domain/hubs/sessions.ts';
+import { MAX_OF_STRANGERS } from '../../../../domain/payments/checkout.ts';
 import { HOSTILE_TEXTS } from '../../../support/browser/hostileTexts.ts';
 import { startTestApp, type TestApp, TestClock } from '../../../support/http/app.ts';
 import { makeClient } from '../../../support/hub/clients.ts';
@@ -93,6 +94,44 @@ describe('a hub without a payment provider', () => {
     expect(text).toMatch(/aria-describedby="workspaceName-problem"/);
     expect(text).toContain(order.workspaceName.toUpperCase());
   });
+});
+
+test('strangers begin a bounded number of purchases a day, in all and with one email, free ones among them', async () => {
+  const [paid, free] = [await storePlan(app.workspace), await storePlan(app.workspace, { price_cents: 0 })];
+  const before = await db().selectFrom('clients').select('id').execute();
+  const { email } = buyer();
+  const orders = { workspace_id: app.workspace.workspaceId, plan_id: paid, kind: 'plan', status: 'invoice' } as const;
+  const store = (count: number, of: (place: number) => string, created_at: Date) =>
+    db()
+      .insertInto('checkouts')
+      .values(
+        Array.from({ length: count }, (_, place) => ({
+          ...orders,
+          id: crypto.randomUUID(),
+          email: of(place),
+          name: 'Eve',
+          workspace_name: `Flood ${place}`,
+          is_of_stranger: true,
+          created_at,
+          expires_at: created_at,
+          amount_cents: 0,
+        })),
+      )
+      .execute();
+  const now = app.service.runtime.clock.now();
+  const yesterday = new Date(now.getTime() - 25 * 3_600_000);
+  await store(MAX_OF_STRANGERS.ofEmail, () => email, yesterday);
+  await store(MAX_OF_STRANGERS.ofEmail - 1, () => email.toUpperCase(), now);
+  await post(`/checkout/${free}`, { ...buyer(), email }).expect(303);
+  for (const plan of [paid, free])
+    await post(`/checkout/${plan}`, { ...buyer(), email })
+      .expect(429)
+      .expect('Retry-After', '3600');
+  await post(`/checkout/${paid}`, buyer()).expect(303);
+  await store(MAX_OF_STRANGERS.all - MAX_OF_STRANGERS.ofEmail, (place) => `flood${place}@a.example`, now);
+  for (const plan of [paid, free]) await post(`/checkout/${plan}`, buyer()).expect(429);
+  expect(await db().selectFrom('clients').select('id').execute()).toHaveLength(before.length + 2);
+  await db().deleteFrom('checkouts').where('name', '=', 'Eve').execute();
 });
 
 test('a free plan of a public hub begins at once; without a way in the client waits', async () => {
