@@ -80,10 +80,20 @@ export default {
     },
     {
       name: 'service-does-not-know-clients-or-spec',
-      comment: 'The service starts from generated/, never from YAML.',
+      comment:
+        'The service starts from generated/, never from YAML. server/routes/mcp serves the MCP server of clients/mcp, and nothing else knows a client.',
       severity: 'error',
-      from: { path: '^(server|handlers|jobs|domain|runtime|integrations|db|core|generated)/' },
+      from: {
+        path: '^(server|handlers|jobs|domain|runtime|integrations|db|core|generated)/',
+        pathNot: '^server/routes/mcp/',
+      },
       to: { path: '^(clients|spec)/' },
+    },
+    {
+      name: 'the-mcp-route-knows-the-mcp-server-only',
+      severity: 'error',
+      from: { path: '^server/routes/mcp/' },
+      to: { path: '^(clients/(?!mcp/)|spec/)' },
     },
     {
       name: 'jobs-do-not-know-handlers',

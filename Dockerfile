@@ -11,6 +11,7 @@ RUN mkdir /data && chown node:node /data
 COPY --from=modules /app/node_modules ./node_modules
 COPY package.json ./
 COPY generated ./generated
+COPY clients ./clients
 COPY core ./core
 COPY db ./db
 COPY integrations ./integrations
