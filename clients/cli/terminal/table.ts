@@ -1,4 +1,5 @@
 import stringWidth from 'string-width';
+import { cutText } from './cells.ts';
 import type { Colours } from './colours.ts';
 import { plainLine } from './plain.ts';
 
@@ -42,7 +43,29 @@ const STATUS = /status$/i;
 const GOOD = /^(active|completed|connected|published|verified|success|succeeded|ok|sent|delivered)$/i;
 const BAD = /^(failed|error|canceled|cancelled|suspended|past_due|expired|disconnected)$/i;
 const WAITING = /^(pending|processing|draft|running|waiting|trialing|pending_onboarding|queued)$/i;
-const segmenter = new Intl.Segmenter();
+
+/**
+ * Any value of the API for people: a list, or a page of one, as a table; one resource with a line for each field; a bare value as it is.
+ * What does not fit into the width is named below the table. No line break at the end.
+ */
+export function drawValue(value: unknown, shape: TableShape): string {
+  const page = pageOf(value);
+  if (!page) return isObject(value) ? drawRecord(value, shape) : textOf(value);
+  if (page.items.length === 0) return shape.colours.dim('Nothing.');
+  const { text, hidden } = drawTable(page.items, shape);
+  const notes = [
+    ...(page.note ? [page.note] : []),
+    ...(hidden.length > 0 ? [`Not shown for lack of width: ${hidden.join(', ')}.`] : []),
+  ];
+  return [text, ...notes.map(shape.colours.dim)].join('\n');
+}
+
+function pageOf(value: unknown): { items: unknown[]; note?: string } | undefined {
+  if (Array.isArray(value)) return { items: value };
+  if (!isObject(value) || !Array.isArray(value.items)) return undefined;
+  const { items, page, totalPages, total } = value;
+  return Number(totalPages) > 1 ? { items, note: `Page ${page} of ${totalPages}, ${total} in all.` } : { items };
+}
 
 /** Draws a list of resources: a heading and a line for each. A cell never breaks, and never says anything to the terminal. */
 export function drawTable(rows: readonly unknown[], shape: TableShape): Drawing {
@@ -64,21 +87,6 @@ export function drawTable(rows: readonly unknown[], shape: TableShape): Drawing 
 /** Draws one resource: a line for each field, its name before its value. Objects within it are indented below their name. */
 export function drawRecord(value: object, shape: Omit<TableShape, 'columns'>): string {
   return recordLines(value as Fields, shape, 0).join('\n');
-}
-
-/** The text cut to so many cells, with `…` in place of what is left out. Counts what a terminal draws: 漢 has two cells, é has one. */
-export function cutText(text: string, width: number): string {
-  if (stringWidth(text) <= width) return text;
-  if (width < 1) return '';
-  let kept = '';
-  let used = 0;
-  for (const { segment } of segmenter.segment(text)) {
-    const cells = stringWidth(segment);
-    if (used + cells > width - 1) break;
-    kept += segment;
-    used += cells;
-  }
-  return `${kept}…`;
 }
 
 function recordLines(value: Fields, shape: Omit<TableShape, 'columns'>, indent: number): string[] {

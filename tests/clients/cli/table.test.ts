@@ -1,7 +1,8 @@
 import { Writable } from 'node:stream';
+import { cutText } from '../../../clients/cli/terminal/cells.ts';
 import { coloursOf } from '../../../clients/cli/terminal/colours.ts';
 import { PlainStream, plainLine, plainText } from '../../../clients/cli/terminal/plain.ts';
-import { cutText, drawRecord, drawTable } from '../../../clients/cli/terminal/table.ts';
+import { drawRecord, drawTable, drawValue } from '../../../clients/cli/terminal/table.ts';
 
 const terminal = Object.assign(new Writable(), { isTTY: true });
 const plain = coloursOf(new Writable(), {});
@@ -192,4 +193,23 @@ describe('text from elsewhere', () => {
     const last = new PlainStream();
     expect(last.push('a\r') + last.end()).toBe('a␍');
   });
+});
+
+describe('a value', () => {
+  const shape = { width: 40, colours: plain };
+  test('that is a page says which one it is, and what is not shown', () => {
+    const items = [{ publicId: ID, name: 'Ada' }];
+    expect(drawValue({ items, page: 2, limit: 1, total: 3, totalPages: 3 }, shape)).toBe(
+      `publicId\n${ID}\nPage 2 of 3, 3 in all.\nNot shown for lack of width: name.`,
+    );
+    expect(drawValue({ items: [{ a: 1 }], page: 1, limit: 25, total: 1, totalPages: 1 }, shape)).toBe('a\n1');
+  });
+  test('that is an empty list says so', () => expect(drawValue([], shape)).toBe('Nothing.'));
+  test('that is neither list nor object is itself', () => {
+    expect(drawValue('a\u0007', shape)).toBe('a␇');
+    expect(drawValue(3, shape)).toBe('3');
+    expect(drawValue(null, shape)).toBe('–');
+  });
+  test('that is one resource has a line for each field', () =>
+    expect(drawValue({ a: 1, b: 'x' }, shape)).toBe('a  1\nb  x'));
 });
