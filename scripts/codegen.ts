@@ -7,6 +7,7 @@ import { databaseFiles } from './codegen/database.ts';
 import { staleFiles, writeFiles } from './codegen/files.ts';
 import { handlersModule, surveyHandlers } from './codegen/handlers.ts';
 import { apiPrefix, operationRows, operationsModule } from './codegen/operations.ts';
+import { requestSchemasJson } from './codegen/requestSchemas.ts';
 
 const root = join(import.meta.dirname, '..');
 
@@ -35,6 +36,7 @@ async function main(): Promise<void> {
     'api.ts': await apiModule(openapi),
     'operations.ts': operationsModule(apiPrefix(document), rows),
     'handlers.ts': handlersModule(survey),
+    'requestSchemas.json': requestSchemasJson(document),
     ...database,
   };
   const folder = join(root, 'generated');
