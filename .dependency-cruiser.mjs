@@ -150,7 +150,9 @@ export default {
   options: {
     doNotFollow: { path: 'node_modules' },
     // The pages' own sources run in browsers; esbuild bundles them.
-    exclude: { path: '^(node_modules|data|coverage|scripts/sdkCheck/programs|server/pages/chat/(source|bundle))/' },
+    exclude: {
+      path: '^(node_modules|data|coverage|clients/[^/]+/dist|scripts/sdkCheck/programs|server/pages/chat/(source|bundle))/',
+    },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types'] },

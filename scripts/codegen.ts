@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { bundle } from './bundle.ts';
 import { apiModule } from './codegen/api.ts';
+import { callsModule } from './codegen/calls.ts';
 import { databaseFiles } from './codegen/database.ts';
 import { staleFiles, writeFiles } from './codegen/files.ts';
 import { handlersModule, surveyHandlers } from './codegen/handlers.ts';
@@ -34,6 +35,7 @@ async function main(): Promise<void> {
   const files: Record<string, string> = {
     'openapi.json': openapi,
     'api.ts': await apiModule(openapi),
+    'calls.ts': callsModule(document),
     'operations.ts': operationsModule(apiPrefix(document), rows),
     'handlers.ts': handlersModule(survey),
     'requestSchemas.json': requestSchemasJson(document),

@@ -1,0 +1,56 @@
+import { spawnSync } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { type BuildOptions, build } from 'esbuild';
+
+/*
+ * Builds one package of clients/ into its folder dist/: `node clients/build.ts sdk`. `npm pack ./clients/sdk` calls it (the script
+ * `prepare` of the package). In a checkout nothing is built: everything runs from its source.
+ */
+interface Package {
+  /** The files of dist/, each with its source in the folder of the package. */
+  files: Record<string, string>;
+  options: BuildOptions;
+  /** Whether it ships types: the package then has a `tsconfig.build.json`. */
+  types?: boolean;
+}
+
+const packages: Record<string, Package> = {
+  // Its dependencies stay packages: those who bundle it for a page want them once.
+  sdk: {
+    files: { index: 'index.ts', node: 'node.ts' },
+    options: { platform: 'neutral', packages: 'external', external: ['node:*'], target: 'es2022', splitting: true },
+    types: true,
+  },
+};
+
+const root = join(import.meta.dirname, '..');
+
+async function main(name = ''): Promise<void> {
+  const chosen = packages[name];
+  if (!chosen) throw new Error(`Usage: node clients/build.ts ${Object.keys(packages).join(' | ')}`);
+  const folder = join(import.meta.dirname, name);
+  rmSync(join(folder, 'dist'), { recursive: true, force: true });
+  const entryPoints = Object.entries(chosen.files).map(([out, file]) => ({ in: join(folder, file), out }));
+  await build({
+    absWorkingDir: root,
+    entryPoints,
+    outdir: join(folder, 'dist'),
+    bundle: true,
+    format: 'esm',
+    legalComments: 'eof',
+    logLevel: 'warning',
+    ...chosen.options,
+  });
+  if (!chosen.types) return;
+  const tsc = join(root, 'node_modules/typescript/bin/tsc');
+  const { status } = spawnSync(process.execPath, [tsc, '-p', join(folder, 'tsconfig.build.json')], {
+    stdio: 'inherit',
+  });
+  if (status !== 0) throw new Error('The types cannot be written.');
+}
+
+await main(process.argv[2]).catch((error: Error) => {
+  console.error(error.message);
+  process.exitCode = 1;
+});
