@@ -69,6 +69,14 @@ export interface Reference {
   at: (string | number)[];
 }
 
+/** A reference to a secret in an entry. */
+export interface SecretPlace {
+  /** `env:NAME` or `file:PATH`. */
+  reference: string;
+  /** Where in the YAML it stands: `['configuration', 'secrets', 'token']`. */
+  at: (string | number)[];
+}
+
 /** Names and ids of a workspace. Names are those of the files where a file describes the thing, also while the service has the old one. */
 export interface Names {
   nameOf(kind: KindName, id: string): string | undefined;
@@ -96,6 +104,8 @@ export interface ChangeContext {
   idempotencyKey: string;
   /** The value behind `env:NAME` or `file:PATH`. */
   secret(reference: string): Promise<string>;
+  /** Whether `--secrets` was given: every secret of the entry is sent again. Nobody can see whether its value has changed. */
+  resendSecrets: boolean;
   /** Stores this as `kept` of the thing in the lock file, in place of what was there. */
   remember(kept: JsonObject): void;
   /** Things that were replaced by new ones during this apply, whose links must move: the former id by the new id. */
@@ -156,6 +166,17 @@ export interface Kind {
   toFile?(entry: Entry): Written;
   /** The entries that this one names. A name that exists neither in the files nor on the service is a fault, before anything changes. */
   references?(entry: Entry): Reference[];
+  /**
+   * The secrets whose values `create` (then `before` is absent) or `change` will ask for, and where they stand in the YAML. The engine looks
+   * all of them up before anything changes: one that leads to no value is a fault of the file. `resend`: see `ChangeContext.resendSecrets`;
+   * an entry that is equal on both sides is changed, too, when it then has secrets to send.
+   */
+  secrets?(before: Entry | undefined, after: Entry, resend: boolean): SecretPlace[];
+  /**
+   * Why the service will refuse this, as far as it can be known: plans say it, and apply does not try it. `listed` and `before` are absent
+   * for a creation, `after` is absent for a removal.
+   */
+  refusal?(listed: Listed | undefined, before: Entry | undefined, after: Entry | undefined): string | undefined;
   /** What is wrong between all entries of the kind in the files, such as a circle of sub-agents. */
   faults?(entries: readonly Entry[]): { name: string; message: string }[];
 
@@ -203,6 +224,8 @@ export interface AgentPart {
     after: JsonValue | undefined,
     context: ChangeContext,
   ): Promise<void>;
+  /** See `Kind.secrets`. Places are those below the field. */
+  secrets?(before: JsonValue | undefined, after: JsonValue | undefined, resend: boolean): SecretPlace[];
   /** What is deleted only with `--prune`: see `Kind.keep`. */
   keep?(before: JsonValue | undefined, after: JsonValue | undefined): JsonValue | undefined;
 }
