@@ -152,6 +152,8 @@ export interface Kind {
   readonly layout: Layout;
   /** The field that stands for the name in the YAML, `name` when absent. */
   readonly nameField?: string;
+  /** Whether the service lets two things have one name. */
+  readonly namesRepeat?: boolean;
   /** JSON Schema (2020-12) of the YAML of one entry, without the name; unknown fields are refused by it. Editors and the engine use it. */
   readonly schema: JsonObject;
 
@@ -186,6 +188,11 @@ export interface Kind {
    */
   create(entry: Entry, context: ChangeContext): Promise<{ id: string; entry: Entry }>;
   /**
+   * Takes away what could stand in the way of other entries' changes, such as links whose direction changes. Called for all entries that
+   * change, before any `change`.
+   */
+  loosen?(id: string, before: Entry, after: Entry, context: ChangeContext): Promise<void>;
+  /**
    * Makes `before` into `after`; the name may differ too. Done a second time it changes nothing. Where the content cannot change
    * (`replaces`), it makes a new thing and answers its id: the engine then moves links (entries that refer to it are changed too, see
    * `context.replaced`), and calls `remove` with the old id after everything is published.
@@ -203,8 +210,11 @@ export interface Kind {
   keep?(before: Entry, after: Entry): Entry;
   /** Publishes it where that is due. Called for all entries after every other change. */
   publish?(id: string, entry: Entry, context: ChangeContext): Promise<void>;
-  /** Whether it has changes that are not published, though the entry asks for them to be. */
-  needsPublish?(listed: Listed, entry: Entry): boolean;
+  /**
+   * Whether it will have changes that are not published, though the entry asks for them to be: because of these differences, or because the
+   * service has such changes already. `listed` is undefined for what does not exist yet.
+   */
+  needsPublish?(listed: Listed | undefined, entry: Entry, differences: readonly { field: string }[]): boolean;
 }
 
 /** A part of an agent with requests of its own, such as its commands: one field of agent.yaml. */
@@ -217,7 +227,14 @@ export interface AgentPart {
   /** The canonical value of what a file says; the value as it stands without it. */
   fromFile?(value: JsonValue): JsonValue | undefined;
   references?(value: JsonValue): Reference[];
-  /** Makes `before` into `after`. `unlink` comes for all agents before `link`, so that links can change their direction. */
+  /** See `Kind.loosen`. */
+  loosen?(
+    agentId: string,
+    before: JsonValue | undefined,
+    after: JsonValue | undefined,
+    context: ChangeContext,
+  ): Promise<void>;
+  /** Makes `before` into `after`. Done a second time it changes nothing. */
   change(
     agentId: string,
     before: JsonValue | undefined,
