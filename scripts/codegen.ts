@@ -9,6 +9,7 @@ import { staleFiles, writeFiles } from './codegen/files.ts';
 import { handlersModule, surveyHandlers } from './codegen/handlers.ts';
 import { apiPrefix, operationRows, operationsModule } from './codegen/operations.ts';
 import { requestSchemasJson } from './codegen/requestSchemas.ts';
+import { toolFiles } from './codegen/tools.ts';
 
 const root = join(import.meta.dirname, '..');
 
@@ -39,6 +40,7 @@ async function main(): Promise<void> {
     'operations.ts': operationsModule(apiPrefix(document), rows),
     'handlers.ts': handlersModule(survey),
     'requestSchemas.json': requestSchemasJson(document),
+    ...toolFiles(document, rows),
     ...database,
   };
   const folder = join(root, 'generated');
