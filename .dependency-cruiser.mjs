@@ -16,7 +16,7 @@ const floors = [
   ['generated'],
 ];
 const service =
-  '^(server|handlers|jobs|domain|runtime|integrations|db|core|generated|clients)/|^scripts/(start|admin)\\b';
+  '^(server|handlers|jobs|domain|runtime|integrations|db|core|generated)/|^clients/(?!build\\.ts$)|^scripts/(start|admin)\\b';
 const registry = '^generated/handlers\\.ts$';
 const tableTypes = '^generated/db\\.ts$';
 const storedTypes = '^db/stored/';
@@ -151,7 +151,7 @@ export default {
     doNotFollow: { path: 'node_modules' },
     // The pages' own sources run in browsers; esbuild bundles them.
     exclude: {
-      path: '^(node_modules|data|coverage|clients/[^/]+/dist|scripts/sdkCheck/programs|server/pages/chat/(source|bundle))/',
+      path: '^(data|coverage|clients/[^/]+/dist|scripts/sdkCheck/programs|server/pages/chat/(source|bundle))/',
     },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
