@@ -13531,12 +13531,12 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description A random text, such as a UUID, that you choose for each new request and repeat with its retries: a retry gets the first answer again, and nothing is done twice. 1 to 255 visible ASCII characters. How long answers are kept, and which, is in the description of the API. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                "Idempotency-Key"?: string;
                 /**
                  * @description The id of the event, which a sender that follows the Standard Webhooks specification repeats with its retries. It means what `Idempotency-Key` means, and counts when that one is absent.
                  * @example msg_2KWPBgLlAfxdpx2AI54pPJ85f4W
                  */
-                "webhook-id"?: components["parameters"]["WebhookId"];
+                "webhook-id"?: string;
             };
             path?: never;
             cookie?: never;
@@ -13583,7 +13583,7 @@ export interface operations {
                  * @description When the request was signed (`t`, seconds since 1970), and HMAC-SHA256 over `t`, a dot and the bytes of the body (`v1`, in hexadecimal). Several `v1` may follow while a secret is replaced: one that fits is enough.
                  * @example t=1798761600,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd
                  */
-                "Stripe-Signature": components["parameters"]["StripeSignature"];
+                "Stripe-Signature": string;
             };
             path?: never;
             cookie?: never;

@@ -49,3 +49,30 @@ test('no parameter has the name of a schema: generators that make a type of each
   expect(names.length).toBeGreaterThan(0);
   expect(names.filter((name) => name in components.schemas)).toEqual([]);
 });
+
+type Enumeration = { enum?: unknown; 'x-enum-varnames'?: unknown };
+
+/** The places whose enum has two values that generators give one name: they ignore case and punctuation. */
+function sharedEnumNames(node: unknown, place = ''): string[] {
+  if (typeof node !== 'object' || node === null) return [];
+  const below = Object.entries(node).flatMap(([key, child]) => sharedEnumNames(child, `${place}/${key}`));
+  const { enum: values, 'x-enum-varnames': given } = node as Enumeration;
+  if (!Array.isArray(values)) return below;
+  const names = (Array.isArray(given) ? given : values).map((each) =>
+    String(each)
+      .toLowerCase()
+      .replace(/[^a-z0-9]/g, ''),
+  );
+  return new Set(names).size === values.length ? below : [...below, place];
+}
+
+test('two values of an enum that differ in case only are found, unless they are given names', () => {
+  const schema = { enum: ['text_input', 'TEXT_INPUT'] };
+  expect(sharedEnumNames({ a: schema })).toEqual(['/a']);
+  expect(sharedEnumNames({ a: { ...schema, 'x-enum-varnames': ['ONE', 'TWO'] } })).toEqual([]);
+  expect(sharedEnumNames({ a: { ...schema, 'x-enum-varnames': ['ONE'] } })).toEqual(['/a']);
+});
+
+test('the values of every enum have names of their own in generated code', () => {
+  expect(sharedEnumNames(JSON.parse(readFileSync(join(root, 'generated/openapi.json'), 'utf8')))).toEqual([]);
+});

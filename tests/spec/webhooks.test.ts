@@ -22,6 +22,24 @@ test('a webhook is the same one in its place and referred to', () => {
   expect(compareDocuments(inline(), hoisted)).toEqual([]);
 });
 
+test('the parameters of a webhook stand in it, because openapi-generator takes two references for the same parameter', () => {
+  const named = (name: string) => ({ name, in: 'header', schema: { type: 'string' } });
+  const parameters = { One: named('one'), Two: named('two') };
+  const refs = Object.keys(parameters).map((name) => ({ $ref: `#/components/parameters/${name}` }));
+  const document = (): Document => ({
+    openapi: '3.1.1',
+    webhooks: { automation: { post: { ...post, parameters: refs } } },
+    components: { parameters },
+  });
+  const hoisted = document();
+  hoistWebhooks(hoisted);
+  expect(webhooksOf(hoisted).automation?.post).toEqual({ ...post, parameters: [named('one'), named('two')] });
+  expect(compareDocuments(document(), hoisted)).toEqual([]);
+  const lost = document();
+  lost.components = {};
+  expect(() => hoistWebhooks(lost)).toThrow('A parameter of a webhook refers to nothing: #/components/parameters/One');
+});
+
 test('a change of a webhook that is referred to is seen', () => {
   const hoisted = inline();
   hoistWebhooks(hoisted);
