@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import { bundle } from './bundle.ts';
 import { apiModule } from './codegen/api.ts';
 import { callsModule } from './codegen/calls.ts';
+import { commandsModule, commandTableModule } from './codegen/commands.ts';
 import { databaseFiles } from './codegen/database.ts';
 import { staleFiles, writeFiles } from './codegen/files.ts';
 import { handlersModule, surveyHandlers } from './codegen/handlers.ts';
@@ -41,6 +42,8 @@ async function main(): Promise<void> {
     'handlers.ts': handlersModule(survey),
     'requestSchemas.json': requestSchemasJson(document),
     ...toolFiles(document, rows),
+    'commands.ts': commandsModule(document, rows),
+    'commandTable.ts': commandTableModule(document, rows),
     ...database,
   };
   const folder = join(root, 'generated');

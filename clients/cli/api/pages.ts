@@ -1,0 +1,81 @@
+import { calls } from '../../../generated/calls.ts';
+import { API_PREFIX } from '../../../generated/operations.ts';
+import type { AnyRequest, Guildhall } from '../../sdk/index.ts';
+import type { Context } from '../context.ts';
+import { Failure } from '../failure.ts';
+import { failureOf } from './response.ts';
+
+/** As many items as a page may have: fewer requests. */
+const PAGE_ITEMS = '100';
+/** The service's limits are by the minute. One that asks for more is not well. */
+const MAX_WAIT_SECONDS = 300;
+const DEFAULT_WAIT_SECONDS = 5;
+const MAX_WAITS = 10;
+
+/**
+ * The items of every page of a list, as they come. A list without pages is said to have none, and its items come all the same.
+ * @throws Failure with the status's exit code; `not_a_list` (2) when the answer is no list
+ */
+export async function* pagesOf(context: Context, api: Guildhall, request: AnyRequest): AsyncGenerator<unknown> {
+  const url = new URL(request.path, 'http://localhost');
+  const query = [...url.searchParams, ...(request.query ?? [])];
+  // The rest of the query is sent again with each page, so it leaves the path.
+  const path = request.path.replace(/[?#].*$/s, '');
+  if (isPaged(url.pathname) && query.every(([name]) => name !== 'limit')) query.push(['limit', PAGE_ITEMS]);
+  let found = await pageOf(context, api, { ...request, path, query });
+  if (found.next === undefined && !found.hasPages) context.say('This list has no pages: it is whole.');
+  yield* found.items;
+  const others = query.filter(([name]) => name !== 'page');
+  while (found.next !== undefined) {
+    found = await pageOf(context, api, { ...request, path, query: [...others, ['page', String(found.next)]] });
+    yield* found.items;
+  }
+}
+
+interface Page {
+  items: unknown[];
+  hasPages: boolean;
+  next: number | undefined;
+}
+
+/** One page. Where the service asks to wait, it waits and says so. */
+async function pageOf(context: Context, api: Guildhall, request: AnyRequest): Promise<Page> {
+  for (let waits = 0; ; waits += 1) {
+    const response = await api.send(request);
+    if (response.ok) return pageIn(await response.text());
+    const seconds = Number(response.headers.get('retry-after') ?? DEFAULT_WAIT_SECONDS);
+    const isBusy = response.status === 429 || response.status === 503;
+    if (!isBusy || !(seconds <= MAX_WAIT_SECONDS) || waits === MAX_WAITS) throw await failureOf(response);
+    await response.body?.cancel();
+    context.say(`The service asks to wait: going on in ${seconds} s.`);
+    await context.wait(seconds * 1_000);
+  }
+}
+
+function pageIn(text: string): Page {
+  const body = parsed(text);
+  if (Array.isArray(body)) return { items: body, hasPages: false, next: undefined };
+  const { items, page, totalPages } = (body ?? {}) as { items?: unknown; page?: unknown; totalPages?: unknown };
+  if (!Array.isArray(items))
+    throw new Failure('not_a_list', 2, 'The answer is no list, so --all has nothing to walk through.');
+  if (typeof page !== 'number' || typeof totalPages !== 'number') return { items, hasPages: false, next: undefined };
+  // An empty page is the last one, whatever a list that grows meanwhile says.
+  return { items, hasPages: true, next: items.length > 0 && page < totalPages ? page + 1 : undefined };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether the document says that the list at a path has pages. Queries are strict: other lists refuse `limit`. */
+function isPaged(pathname: string): boolean {
+  const path = `/${pathname.replace(/^\/+/, '')}`.replace(new RegExp(`^${API_PREFIX}(?=/)`), '');
+  return Object.values(calls).some(
+    ({ method, path: template, paged }) =>
+      paged && method === 'GET' && new RegExp(`^${template.replace(/\{\w+\}/g, '[^/]+')}$`).test(path),
+  );
+}

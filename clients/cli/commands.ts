@@ -1,0 +1,65 @@
+import type { Command } from 'commander';
+import type { Context } from './context.ts';
+
+/**
+ * Fills in a command: its arguments, options, help and action. The command has its name and summary already. `context` makes the context of
+ * this call; ask for it within the action, when the flags are parsed.
+ *
+ *     export const register: Register = (command, context) => {
+ *       command
+ *         .argument('<agent-id>', 'the agent')
+ *         .option('--once', 'send one message and end')
+ *         .addHelpText('after', examples(['guildhall agents chat 0193…']))
+ *         .action(async (agentId: string, options: { once?: boolean }) => {
+ *           const { api, print } = context();
+ *           await print(await (await api()).call('getAgent', { path: { agentPublicId: agentId } }));
+ *         });
+ *     };
+ */
+export type Register = (command: Command, context: () => Context) => void;
+
+/**
+ * A command that is written by hand. To add one: write a module with `export const register: Register`, and one row here. The module is
+ * loaded when the command is called, so put its imports in it and not here. A row with the words of a generated command replaces it.
+ */
+export interface CommandRow {
+  /** One to three words, such as `['agents', 'chat']`. The first may be a group of generated commands. */
+  words: [string, ...string[]];
+  /** What it does, for the lists of commands: a verb in the imperative, no full stop. */
+  summary: string;
+  /** Heading in the root's help, for a first word that has no generated group. */
+  heading?: string;
+  load(): Promise<{ register: Register }>;
+}
+
+/** What the words of a group without generated commands stand for. */
+export const groupSummaries: Record<string, string> = {
+  auth: 'Log in, log out, and see who you are',
+};
+
+export const commandRows: CommandRow[] = [
+  {
+    words: ['auth', 'login'],
+    summary: 'Check an API key and save it',
+    heading: 'Start',
+    load: async () => await import('./auth/login.ts'),
+  },
+  {
+    words: ['auth', 'whoami'],
+    summary: 'Tell workspace, key and address, and where they came from',
+    heading: 'Start',
+    load: async () => await import('./auth/whoami.ts'),
+  },
+  {
+    words: ['auth', 'logout'],
+    summary: 'Remove a saved login',
+    heading: 'Start',
+    load: async () => await import('./auth/logout.ts'),
+  },
+  {
+    words: ['api'],
+    summary: 'Make any request to the API',
+    heading: 'Start',
+    load: async () => await import('./api/register.ts'),
+  },
+];

@@ -1,0 +1,102 @@
+import { commandTable, type OperationCommand } from '../../../generated/commandTable.ts';
+import type { OperationId } from '../../../generated/operations.ts';
+import type { AnyInput, Guildhall } from '../../sdk/index.ts';
+import type { Context } from '../context.ts';
+import { usage } from '../failure.ts';
+import { parseJson, readBody } from '../input.ts';
+import { uploadOf } from './uploadOf.ts';
+import { type Given, valuesOf } from './values.ts';
+
+/** `Guildhall.items` for an operation that is known at run time only. */
+type ItemsOfAny = (id: OperationId, input: AnyInput) => AsyncIterable<unknown>;
+
+/** Runs the command of an operation. `given` is what commander collected from the flags. */
+export async function runOperation(context: Context, id: OperationId, args: string[], given: Given): Promise<void> {
+  const row: OperationCommand = commandTable[id];
+  const path = pathOf(row, args);
+  const nulls = nullsOf(row, given);
+  const query = valuesOf(row.query, given, nulls);
+  const missing = row.query.filter(({ name, required }) => required && !(name in query));
+  if (missing.length > 0) throw needed(missing.map(({ flag }) => flag));
+  const content = await contentOf(context, row, given, nulls);
+  if (row.method === 'DELETE') await context.confirm(`${row.summary}: ${args.join(' ') || 'this'}. Go on?`);
+  const idempotencyKey = given.idempotencyKey as string | undefined;
+  const input: AnyInput = { path, query, ...content, ...(idempotencyKey !== undefined && { idempotencyKey }) };
+  await answer(context, await context.api(), id, row, input, given.all === true);
+}
+
+async function answer(
+  context: Context,
+  api: Guildhall,
+  id: OperationId,
+  row: OperationCommand,
+  input: AnyInput,
+  all: boolean,
+): Promise<void> {
+  const { columns } = row;
+  if (row.response === 'events') {
+    for await (const event of api.events(input as Parameters<Guildhall['events']>[0]))
+      await context.write(`${JSON.stringify(event)}\n`);
+    return;
+  }
+  if (all) return await context.printEach((api.items as ItemsOfAny)(id, input), { columns });
+  const value = await api.call(id, input);
+  if (row.response === 'none') context.say('Done.');
+  else await context.print(value, { columns });
+}
+
+/** The variables of the path. An empty one, `.` and `..` would make the path of another operation. */
+function pathOf({ variables }: OperationCommand, args: string[]): Record<string, string> {
+  return Object.fromEntries(
+    variables.map(({ name, label, choices }, index) => {
+      const value = args[index] ?? '';
+      if (value === '' || value === '.' || value === '..')
+        throw usage(`${JSON.stringify(value)} cannot be the ${label}.`);
+      if (choices && !choices.includes(value))
+        throw usage(`${label} is one of ${choices.join(', ')}, and not ${JSON.stringify(value)}.`);
+      return [name, value];
+    }),
+  );
+}
+
+function nullsOf({ fields, metadata = [] }: OperationCommand, given: Given): Set<string> {
+  const names = new Set((given.null as string[] | undefined) ?? []);
+  const nullable = [...fields, ...metadata].filter((each) => each.nullable).map(({ flag }) => flag);
+  for (const name of names)
+    if (!nullable.includes(name)) throw usage(`--null ${name}: only ${nullable.join(', ')} can be null.`);
+  return names;
+}
+
+async function contentOf(
+  { io }: Context,
+  row: OperationCommand,
+  given: Given,
+  nulls: ReadonlySet<string>,
+): Promise<Pick<AnyInput, 'body' | 'file' | 'metadata'>> {
+  if (row.file && (given.file !== undefined || row.body === 'multipart')) return await uploadOf(io, row, given, nulls);
+  if (row.body === 'none') return {};
+  const flags = valuesOf(row.fields, given, nulls);
+  const whole = given.body === undefined ? undefined : await jsonBody(io, given.body as string);
+  if (whole !== undefined && (typeof whole !== 'object' || whole === null || Array.isArray(whole))) {
+    if (Object.keys(flags).length > 0) throw usage('--body is no JSON object, so flags cannot be added to it.');
+    return { body: whole };
+  }
+  const body = { ...whole, ...flags };
+  const missing = row.fields.filter(({ name, required }) => required && !(name in body));
+  if (missing.length > 0) throw needed(missing.map(({ flag }) => flag));
+  if (Object.keys(body).length > 0 || whole !== undefined) return { body };
+  if (row.bodyRequired)
+    throw usage(
+      'There is nothing to send.',
+      `Pass at least one of ${row.fields.map(({ flag }) => `--${flag}`).join(', ')}, or --body.`,
+    );
+  return {};
+}
+
+async function jsonBody(io: Context['io'], value: string): Promise<unknown> {
+  return parseJson((await readBody(io, value)).toString(), '--body');
+}
+
+function needed(flags: string[]): Error {
+  return usage(`Needed: ${flags.map((flag) => `--${flag}`).join(', ')}.`, 'Add --help to see what each is.');
+}
