@@ -19,8 +19,10 @@ const IDEMPOTENT_POSTS = new Set<OperationId>([
   'discoverExternalMcp',
   'suspendClient',
   'reactivateClient',
-  'uploadHubLogo',
 ]);
+
+/** Changes that are not the same when they are made twice: the options of a variable get new ids, a plan's content a new package. */
+const NOT_IDEMPOTENT = new Set<OperationId>(['updateVariable', 'updatePlan']);
 
 /** Operations that reach beyond the service although no answer of theirs says so: other people's servers, mail. */
 const OPEN_WORLD = new Set<OperationId>([
@@ -47,7 +49,7 @@ export function annotationsOf({ operationId, method, statuses }: OperationRow): 
   return {
     readOnlyHint: false,
     destructiveHint: !post || DESTRUCTIVE_POSTS.has(id),
-    idempotentHint: !post || IDEMPOTENT_POSTS.has(id) || id.startsWith('link'),
+    idempotentHint: post ? IDEMPOTENT_POSTS.has(id) || id.startsWith('link') : !NOT_IDEMPOTENT.has(id),
     openWorldHint,
   };
 }
