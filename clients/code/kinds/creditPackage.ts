@@ -1,40 +1,28 @@
+import type { components } from '../../../generated/api.ts';
 import { withoutDefaults } from '../json.ts';
-import type { Kind } from '../kind.ts';
+import type { Entry, Kind } from '../kind.ts';
+import { fileSchema } from '../schemas/requestSchemas.ts';
+import { oldestFirst } from './fields.ts';
 
-/** Credit packages: `hub/credit-packages.yaml`. */
+type Schemas = components['schemas'];
+
+/** The credit packages of the hub: `hub/credit-packages.yaml`. */
 export const creditPackageKind: Kind = {
   kind: 'credit-package',
   after: [],
   layout: { form: 'list', file: 'hub/credit-packages.yaml' },
-  schema: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['creditValueCents', 'creditsAmount'],
-    properties: {
-      creditValueCents: { type: 'integer', minimum: 1 },
-      creditsAmount: { type: 'integer', minimum: 1 },
-      extraCreditsAmount: { type: ['integer', 'null'], minimum: 1 },
-      renewalIntervalMonths: { type: ['integer', 'null'], minimum: 1 },
-    },
-  },
+  schema: fileSchema(['CreditPackageCreate'], { omit: ['name'] }),
 
   async list({ api }) {
-    return Array.fromAsync(api.items('listCreditPackages', { query: { limit: 100 } }), (raw) => ({
-      id: raw.publicId,
-      name: raw.name,
-      raw,
-    }));
+    const packages = await oldestFirst(api.items('listCreditPackages', { query: { limit: 100 } }));
+    return packages.map((raw) => ({ id: raw.publicId, name: raw.name, raw }));
   },
 
-  async read(listed, { api }) {
-    const raw = await api.call('getCreditPackage', { path: { creditPackagePublicId: listed.id } });
-    const { creditValueCents, creditsAmount, extraCreditsAmount, renewalIntervalMonths } = raw;
-    return {
-      kind: 'credit-package',
-      name: raw.name,
-      fields: withoutDefaults({ creditValueCents, creditsAmount, extraCreditsAmount, renewalIntervalMonths }),
-      files: {},
-    };
+  async read({ raw }) {
+    const { name, creditValueCents, creditsAmount, extraCreditsAmount, renewalIntervalMonths } =
+      raw as Schemas['CreditPackageListItem'];
+    const fields = withoutDefaults({ creditValueCents, creditsAmount, extraCreditsAmount, renewalIntervalMonths });
+    return { kind: 'credit-package', name, fields, files: {} };
   },
 
   async create(entry, { api, idempotencyKey }) {
@@ -51,6 +39,6 @@ export const creditPackageKind: Kind = {
   },
 };
 
-function bodyOf(entry: { name: string; fields: Record<string, unknown> }) {
-  return { name: entry.name, ...(entry.fields as { creditValueCents: number; creditsAmount: number }) };
+function bodyOf({ name, fields }: Entry): Schemas['CreditPackageCreate'] {
+  return { name, ...fields } as Schemas['CreditPackageCreate'];
 }
