@@ -15,7 +15,7 @@ export interface ErrorAnswer<Id extends OperationId = OperationId> {
 /** The service answered, and the answer is an error. `message` is a sentence for people; branch on `code`. */
 export class GuildhallError<Id extends OperationId = OperationId> extends Error {
   override readonly name = 'GuildhallError';
-  /** The HTTP status; 200 when a stream ended with an `error` event. */
+  /** The HTTP status of the answer. */
   readonly status: number;
   /** The code of the error: one of those of the operation, or `UNREADABLE_RESPONSE` when the answer is not the API's. */
   readonly code: CodeOf<Id>;

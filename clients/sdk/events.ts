@@ -28,12 +28,22 @@ export async function* eventsOf(settings: Settings, input: AnyInput): AsyncGener
   if (!response.headers.get('content-type')?.startsWith('text/event-stream')) {
     throw unreadable(response, await response.text(), 'streamMessage');
   }
+  const broken = (why: string) => new ConnectionError(`${settings.origin} ${why}`, 'STREAM_CUT');
   const arrived: StreamEvent[] = [];
+  let failure: ConnectionError | undefined;
   const parser = createParser({
     maxBufferSize: MAX_EVENT_CHARACTERS,
     onEvent({ event, data }) {
       // Events that a later version of the service may add are left out.
-      if (NAMES.has(event)) arrived.push({ event, data: JSON.parse(data) } as StreamEvent);
+      if (failure || !NAMES.has(event)) return;
+      try {
+        arrived.push({ event, data: JSON.parse(data) } as StreamEvent);
+      } catch {
+        failure = broken('sent an event that is no JSON.');
+      }
+    },
+    onError({ type }) {
+      if (type === 'max-buffer-size-exceeded') failure ??= broken('sent an event without an end.');
     },
   });
   const reader = response.body?.getReader();
@@ -41,16 +51,16 @@ export async function* eventsOf(settings: Settings, input: AnyInput): AsyncGener
   try {
     for (;;) {
       const { done, value } = (await reader?.read()) ?? { done: true, value: undefined };
-      if (done) break;
+      if (done) throw broken('ended the stream in the middle of the reply.');
       parser.feed(decoder.decode(value, { stream: true }));
       for (const event of arrived.splice(0)) {
         yield event;
         if (LAST.has(event.event)) return;
       }
+      if (failure) throw failure;
     }
   } finally {
     // Whoever leaves the loop closes the connection.
     await reader?.cancel().catch(() => undefined);
   }
-  throw new ConnectionError(`${settings.origin} ended the stream in the middle of the reply.`, 'STREAM_CUT');
 }

@@ -3,7 +3,7 @@ import type { paths } from '../../generated/api.ts';
 import { API_PREFIX, type OperationId } from '../../generated/operations.ts';
 import { bodyOf } from './answer.ts';
 import { eventsOf } from './events.ts';
-import { type GuildhallOptions, type Settings, settingsOf } from './options.ts';
+import { type GuildhallOptions, type Settings, settingsOf, urlOf } from './options.ts';
 import { itemsOf } from './pages.ts';
 import { callOf, headersOf, isSafe, operationAt, requestOf, timeoutOf } from './request.ts';
 import { exchange, type Outgoing } from './transport.ts';
@@ -19,7 +19,7 @@ import type {
 } from './types.ts';
 
 export { ConnectionError, GuildhallError, TimeoutError } from './errors.ts';
-export type { GuildhallOptions } from './options.ts';
+export type { GuildhallOptions, Retry } from './options.ts';
 export type {
   AnyCode,
   AnyInput,
@@ -144,7 +144,7 @@ function addressOf({ base, origin }: Settings, path: string): URL {
     : relative.startsWith(`${API_PREFIX}/`)
       ? base.slice(0, -API_PREFIX.length) + relative
       : base + relative;
-  const url = URL.parse(text);
+  const url = urlOf(text);
   if (!url || url.origin !== origin || !url.pathname.startsWith(`${prefix}/`) || url.username || url.password) {
     throw new TypeError(`${path} is no path of the API at ${base}. The key is not sent there.`);
   }

@@ -15,10 +15,21 @@ export interface GuildhallOptions {
   timeoutMs?: number | undefined;
   /** How often a request is sent again after 429, 503 or a lost connection. Default 2, 0 for never. */
   retries?: number | undefined;
+  /** Is told that a request waits before it is sent again. */
+  onRetry?: ((retry: Retry) => void) | undefined;
   /** Used in place of the global `fetch`. */
   fetch?: typeof fetch | undefined;
   /** Ends every request. */
   signal?: AbortSignal | undefined;
+}
+
+/** Why a request is sent again, and when. */
+export interface Retry {
+  waitMs: number;
+  /** The status of the answer; absent when there was none. */
+  status?: number | undefined;
+  /** Why there was no answer. */
+  error?: Error | undefined;
 }
 
 /** The options, checked and complete. */
@@ -30,6 +41,7 @@ export interface Settings {
   timeoutMs: number | undefined;
   retries: number;
   fetch: typeof fetch;
+  onRetry: ((retry: Retry) => void) | undefined;
   signal: AbortSignal | undefined;
 }
 
@@ -40,7 +52,7 @@ const DEFAULT_RETRIES = 2;
  * @throws TypeError with a sentence that does not repeat the key
  */
 export function settingsOf(options: GuildhallOptions): Settings {
-  const { apiKey, timeoutMs, retries = DEFAULT_RETRIES, signal } = options;
+  const { apiKey, timeoutMs, retries = DEFAULT_RETRIES, onRetry, signal } = options;
   if (timeoutMs !== undefined) checkTimeout(timeoutMs);
   if (!Number.isInteger(retries) || retries < 0) throw new TypeError('retries must be a whole number, 0 or more.');
   const base = apiAddress(options.baseUrl ?? DEFAULT_ORIGIN);
@@ -50,7 +62,12 @@ export function settingsOf(options: GuildhallOptions): Settings {
   for (const [name, value] of Object.entries(options.headers ?? {})) headers[name.toLowerCase()] = value;
   // The global function may be replaced after this, and browsers refuse to call it as a method of another object.
   const send: typeof fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init));
-  return { base, origin: new URL(base).origin, headers, timeoutMs, retries, fetch: send, signal };
+  return { base, origin: new URL(base).origin, headers, timeoutMs, retries, fetch: send, onRetry, signal };
+}
+
+/** The address that a text is; `undefined` when it is none. `URL.parse` does not exist in Node.js 20. */
+export function urlOf(text: string, base?: string): URL | undefined {
+  return URL.canParse(text, base) ? new URL(text, base) : undefined;
 }
 
 /** @throws TypeError when it is no time that a request can wait */
@@ -63,7 +80,7 @@ export function checkTimeout(timeoutMs: number): void {
  * @throws TypeError when it is no address of a service
  */
 function apiAddress(baseUrl: string): string {
-  const url = URL.parse(baseUrl);
+  const url = urlOf(baseUrl);
   if (!url || !/^https?:$/.test(url.protocol)) {
     throw new TypeError(`baseUrl must be an address such as ${DEFAULT_ORIGIN} or https://guildhall.example.`);
   }

@@ -1,5 +1,5 @@
 import { ConnectionError, TimeoutError } from './errors.ts';
-import type { Settings } from './options.ts';
+import { type Retry, type Settings, urlOf } from './options.ts';
 import { pause, waitAfter, waitAfterLoss } from './retry.ts';
 import type { RequestBody } from './types.ts';
 
@@ -28,17 +28,20 @@ export async function exchange<Answer>(
   const repeatable = !(request.body instanceof ReadableStream);
   for (let attempt = 0; ; attempt += 1) {
     const last = attempt >= settings.retries || !repeatable;
-    let wait: number | undefined;
+    let retry: Retry | undefined;
     try {
       const response = await sendOnce(settings, request);
-      wait = last ? undefined : waitAfter(response, request.safe, attempt, Date.now());
-      if (wait === undefined) return await read(response);
+      const waitMs = last ? undefined : waitAfter(response, request.safe, attempt, Date.now());
+      if (waitMs === undefined) return await read(response);
+      retry = { waitMs, status: response.status };
       await response.body?.cancel();
     } catch (error) {
-      wait = last ? undefined : waitAfterLoss(error, request.safe, attempt);
-      if (wait === undefined) throw error;
+      const waitMs = last ? undefined : waitAfterLoss(error, request.safe, attempt);
+      if (waitMs === undefined) throw error;
+      retry = { waitMs, error: error as Error };
     }
-    await pause(wait, anyOf(settings.signal, request.signal));
+    settings.onRetry?.(retry);
+    await pause(retry.waitMs, anyOf(settings.signal, request.signal));
   }
 }
 
@@ -73,7 +76,7 @@ function redirectOf(response: Response, url: string, method: string): string | u
   const hidden = response.type === 'opaqueredirect';
   const location = response.headers.get('location');
   if (!hidden && (!(response.status >= 300 && response.status < 400) || !location)) return undefined;
-  const target = location === null ? null : URL.parse(location, url);
+  const target = location === null ? undefined : urlOf(location, url);
   const { origin } = new URL(url);
   if (!target) {
     const where = hidden ? 'elsewhere' : 'to an address that cannot be read';
@@ -180,7 +183,8 @@ const SENTENCES: Record<string, (origin: string) => string> = {
 };
 
 function connectionError(error: unknown, origin: string): ConnectionError {
-  const cause = error instanceof Error ? (error.cause ?? error) : error;
+  // Node.js says `fetch failed`, and why in `cause`. The error may be of another realm, where `instanceof` does not know it.
+  const { cause = error } = (error ?? {}) as { cause?: unknown };
   const { code, message } = (cause ?? {}) as { code?: unknown; message?: unknown };
   const name = typeof code === 'string' ? code : undefined;
   const why = [name, message].filter((part) => typeof part === 'string' && part !== '').join(': ');

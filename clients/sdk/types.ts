@@ -133,11 +133,9 @@ export type UnreadableCode = 'UNREADABLE_RESPONSE';
 type DocumentedCode<Codes> = {
   [Status in keyof Codes]: Codes[Status] extends readonly (infer Code)[] ? Code : never;
 }[keyof Codes];
-/** The codes of the `error` event, with which a stream ends: the document says them in words. */
-type StreamCode<Id> = Id extends 'streamMessage' ? AnyCode : never;
 
 /** The codes that an error of the operation can have. */
 export type CodeOf<Id extends OperationId> =
-  | (IsAny<Id> extends true ? AnyCode : DocumentedCode<(typeof rows)[Id]['errorCodes']> | StreamCode<Id>)
+  | (IsAny<Id> extends true ? AnyCode : DocumentedCode<(typeof rows)[Id]['errorCodes']>)
   | CommonCode
   | UnreadableCode;
