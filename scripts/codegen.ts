@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { bundle } from './bundle.ts';
 import { apiModule } from './codegen/api.ts';
+import { areasModule } from './codegen/areas.ts';
 import { callsModule } from './codegen/calls.ts';
 import { commandsModule, commandTableModule } from './codegen/commands.ts';
 import { databaseFiles } from './codegen/database.ts';
@@ -44,6 +45,7 @@ async function main(): Promise<void> {
     ...toolFiles(document, rows),
     'commands.ts': commandsModule(document, rows),
     'commandTable.ts': commandTableModule(document, rows),
+    'areas.ts': areasModule(document, rows),
     ...database,
   };
   const folder = join(root, 'generated');

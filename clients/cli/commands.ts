@@ -35,6 +35,7 @@ export interface CommandRow {
 /** What the words of a group without generated commands stand for. */
 export const groupSummaries: Record<string, string> = {
   auth: 'Log in, log out, and see who you are',
+  mcp: 'Set up the MCP server in Claude, Cursor, VS Code and Codex',
 };
 
 export const commandRows: CommandRow[] = [
@@ -61,5 +62,29 @@ export const commandRows: CommandRow[] = [
     summary: 'Make any request to the API',
     heading: 'Start',
     load: async () => await import('./api/register.ts'),
+  },
+  {
+    words: ['mcp', 'install'],
+    summary: 'Set up the MCP server and the guide in clients',
+    heading: 'Start',
+    load: async () => await import('./mcp/install.ts'),
+  },
+  {
+    words: ['mcp', 'uninstall'],
+    summary: 'Remove the MCP server and the guide from clients',
+    heading: 'Start',
+    load: async () => await import('./mcp/uninstall.ts'),
+  },
+  {
+    words: ['mcp', 'list'],
+    summary: 'List the clients, their files, and what is in them',
+    heading: 'Start',
+    load: async () => await import('./mcp/list.ts'),
+  },
+  {
+    words: ['mcp', 'status'],
+    summary: 'Find what keeps the MCP server from working',
+    heading: 'Start',
+    load: async () => await import('./mcp/status.ts'),
   },
 ];

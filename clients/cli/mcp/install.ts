@@ -1,0 +1,57 @@
+import type { Register } from '../commands.ts';
+import type { Context } from '../context.ts';
+import { examples } from '../examples.ts';
+import { writeGuide } from '../guide/file.ts';
+import { plainText } from '../terminal/plain.ts';
+import { installEntry } from './clientEntry.ts';
+import { loginRemark } from './login.ts';
+import { failureOf, guideRemarks, type Row, report, rowOf } from './rows.ts';
+import { chosenTargets, fileOf, placesOf, type ScopeOptions, withScopeFlags } from './scopeFlags.ts';
+import { type ServerFlags, wantedServer, withServerFlags } from './serverFlags.ts';
+
+interface InstallOptions extends ScopeOptions, ServerFlags {
+  update?: boolean;
+  dryRun?: boolean;
+  skill: boolean;
+}
+
+/** `guildhall mcp install`: the entry that starts the MCP server, and the guide, for each client. */
+export const register: Register = (command, context) => {
+  withServerFlags(withScopeFlags(command))
+    .option('--update', 'replace another entry of the same name')
+    .option('--dry-run', 'show what would change, and change nothing')
+    .option('--no-skill', 'without the guide for coding agents')
+    .addHelpText(
+      'after',
+      examples([
+        'guildhall mcp install                         every client that is there',
+        'guildhall mcp install claude-code --dry-run   what would change',
+        'guildhall mcp install cursor --project --tags agents,messages --read-only',
+        'guildhall mcp install codex --name guildhall-staging --profile staging',
+      ]),
+    )
+    .action(async (words: string[], options: InstallOptions) => install(context(), words, options));
+};
+
+async function install(context: Context, words: string[], options: InstallOptions): Promise<void> {
+  const places = placesOf(context);
+  const { targets, scope } = chosenTargets(words, options, places);
+  const files = targets.map((target) => ({ target, path: fileOf(target, places, scope) }));
+  const server = await wantedServer(context, options);
+  const { name, dryRun: dry = false, update = false } = options;
+  const rows: Row[] = [];
+  for (const { target, path } of files) {
+    const outcome = await installEntry({ target, scope, path, name }, server, { update, dry });
+    const isThere = ['installed', 'updated', 'unchanged'].includes(outcome.result);
+    const guide = options.skill && isThere ? target.guide(places, scope) : undefined;
+    rows.push(rowOf(target, path, outcome, guide && { path: guide.path, result: await writeGuide(guide, { dry }) }));
+  }
+  const changes = rows.filter(({ change }) => change !== undefined);
+  if (context.isForPeople) for (const row of changes) await context.write(plainText(`${row.path}\n${row.change}\n\n`));
+  guideRemarks(context, rows);
+  if (scope === 'project' && rows.some(({ result }) => result === 'installed' || result === 'updated'))
+    context.say('These files have paths of this machine. Others who share the project install for themselves.');
+  const remark = dry ? undefined : await loginRemark(context, server);
+  if (remark) context.say(remark);
+  await report(context, rows, failureOf(rows));
+}

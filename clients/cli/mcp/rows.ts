@@ -1,0 +1,73 @@
+import type { Context } from '../context.ts';
+import { Failure } from '../failure.ts';
+import type { GuideResult } from '../guide/file.ts';
+import type { EntryOutcome, EntryResult } from './clientEntry.ts';
+import type { Target } from './targets.ts';
+
+/** What became of one client's file and of its guide, as it is printed. */
+export interface Row {
+  client: string;
+  result: EntryResult;
+  guide: GuideResult | null;
+  path: string;
+  guidePath: string | null;
+  message: string;
+  /** The lines that would change, with `--dry-run`. */
+  change?: string;
+}
+
+/** One row for people and machines. */
+export function rowOf(
+  target: Target,
+  path: string,
+  { result, message, change }: EntryOutcome,
+  guide: { path: string; result: GuideResult } | undefined,
+): Row {
+  const row: Row = {
+    client: target.id,
+    result,
+    guide: guide?.result ?? null,
+    path,
+    guidePath: guide?.path ?? null,
+    message,
+  };
+  return change === undefined ? row : { ...row, change };
+}
+
+/** Why the command fails: the first file that could not be changed, a conflict (5) before a refusal of the system (1). */
+export function failureOf(rows: Row[]): Failure | undefined {
+  const codes: Partial<Record<EntryResult, [code: string, exitCode: 1 | 5]>> = {
+    conflict: ['entry_conflict', 5],
+    unreadable: ['unreadable_config', 5],
+    failed: ['cannot_write', 1],
+  };
+  const found = rows.find(({ result }) => codes[result]?.[1] === 5) ?? rows.find(({ result }) => codes[result]);
+  const [code, exitCode] = (found && codes[found.result]) ?? [];
+  return found && code && exitCode ? new Failure(code, exitCode, found.message) : undefined;
+}
+
+/** Says which guides were left as they are. */
+export function guideRemarks(context: Context, rows: Row[]): void {
+  for (const path of new Set(rows.filter(({ guide }) => guide === 'kept').map(({ guidePath }) => guidePath)))
+    context.say(`The guide ${path} was changed since it was written, so it stays as it is.`);
+  for (const path of new Set(rows.filter(({ guide }) => guide === 'failed').map(({ guidePath }) => guidePath)))
+    context.say(`The guide ${path} cannot be written.`);
+}
+
+/**
+ * Prints what was done. After a failure people see the rows and then why; with `--json` the rows are the details of the error, so that stdout
+ * stays one value.
+ */
+export async function report<T extends object>(
+  context: Context,
+  rows: T[],
+  failure: Failure | undefined,
+  columns: string[] = ['client', 'result', 'guide', 'message'],
+): Promise<void> {
+  if (failure && context.flags.json) {
+    const { code, exitCode, message, hint } = failure;
+    throw new Failure(code, exitCode, message, { hint, details: rows });
+  }
+  await context.print(rows, { columns });
+  if (failure) throw failure;
+}

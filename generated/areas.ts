@@ -1,0 +1,36 @@
+// Written by `npm run codegen` from spec/. Do not edit.
+
+/** The areas of the API: the first word of their commands, what they are for, and the words that follow. Markdown. */
+export const AREAS = [
+  "- `health` (tools: public_api__…): Check the key and the service.",
+  "- `agents`: Create, read, change, publish and delete AI agents. list, create, get, delete, update, publish",
+  "- `agent-versions`: Read published versions and restore them. list, get-published, get, restore",
+  "- `agent-prompt`: Read and write the prompt of an agent. get, update",
+  "- `agent-variables`: Define the variables of a dynamic prompt. list, create, delete, update",
+  "- `agent-model`: Choose the AI model of an agent. get, update",
+  "- `ai-models`: Discover the AI models available to the workspace. list",
+  "- `agent-features`: Discover and toggle the capability features of an agent. list, get, update",
+  "- `agent-commands`: Define the slash commands of an agent. list, create, get, delete, update",
+  "- `agent-skills`: Link skills to an agent. list, link, list-available, unlink",
+  "- `skills`: Upload, read, rename and delete the skills of the workspace. list, upload, get, delete, update",
+  "- `agent-knowledge` (tools: agent_knowledge_sources__…): Link knowledge sources to an agent. list, link, list-available, unlink",
+  "- `knowledge` (tools: knowledge_sources__…): Add, read, rename and delete the knowledge sources of the workspace. list, create, get, delete, update",
+  "- `agent-http-tools`: Link tools to an agent. list, link, list-available, unlink, update",
+  "- `http-tools`: Manage the HTTP, database and custom tools of the workspace. list, create, get, delete, update, test",
+  "- `agent-external-mcps`: Link external MCP servers to an agent. list, link, list-available, unlink, update",
+  "- `external-mcps`: Register external MCP servers and discover their tools. list, create, get, delete, update, discover",
+  "- `agent-native-mcps`: Link native MCP connections to an agent. list, link, list-available, unlink, update-instance-mode",
+  "- `native-mcp-triggers`: Discover the trigger types of native MCP toolkits. list, get",
+  "- `sub-agents` (tools: agent_sub_agents__…): Link agents as delegation targets of another agent. list, link, list-available, unlink",
+  "- `agent-automations`: Run an agent on a schedule, on an event or by hand. list, create, get, delete, update, list-executions",
+  "- `agent-channels`: Connect an agent to messaging surfaces. list, connect, get-by-type, get, delete, configure, update-instance-mode",
+  "- `channel-types`: Discover the channel types and their configuration schemas. list, get",
+  "- `messages`: Send messages to a published agent, blocking or streamed. send, stream",
+  "- `conversations`: Read and delete conversation history. list, get, delete, list-messages",
+  "- `clients`: Manage the end-customers of the hub and their users. list, create, get, resend-invitation, reactivate, suspend, remove-user, update-user",
+  "- `billing`: Manage plans, coupons and credit packages of the hub. list-coupons, create-coupon, get-coupon, delete-coupon, update-coupon, list-credit-packages, create-credit-package, get-credit-package, update-credit-package, delete-credit-package, list-plans, create-plan, get-plan, delete-plan, update-plan",
+  "- `hub`: Read and write the identity and branding of the hub. get, update-identity, upload-logo, delete-logo",
+  "- `hub-access`: Decide who may enter the hub. get, update",
+  "- `hub-domain`: Choose the subdomain of the hub. get, update, check-subdomain-availability",
+  "- `hub-external-links`: Manage the links in the menu of the hub. list, create, delete, update"
+].join('\n');
