@@ -154,6 +154,8 @@ export default {
       path: '^(data|coverage|clients/[^/]+/dist|scripts/sdkCheck/programs|server/pages/chat/(source|bundle))/',
     },
     tsPreCompilationDeps: true,
+    // The packages of clients/ are bundles: what they are made from is in the root's package.json.
+    combinedDependencies: true,
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types'] },
   },

@@ -22,6 +22,21 @@ const packages: Record<string, Package> = {
     options: { platform: 'neutral', packages: 'external', external: ['node:*'], target: 'es2022', splitting: true },
     types: true,
   },
+  // One folder with everything in it. What a command needs is loaded when it is called, so there are pieces. The packages within that are
+  // CommonJS call `require` for the modules of Node.
+  cli: {
+    files: { guildhall: 'main.ts' },
+    options: {
+      platform: 'node',
+      target: 'node20',
+      splitting: true,
+      minify: true,
+      chunkNames: 'pieces/[name]-[hash]',
+      banner: {
+        js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",
+      },
+    },
+  },
 };
 
 const root = join(import.meta.dirname, '..');

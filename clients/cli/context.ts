@@ -119,7 +119,7 @@ export function makeContext({ io, flags, stdout, stderr, signal, setExitCode }: 
       baseUrl,
       userAgent: `guildhall-cli/${API_VERSION}`,
       signal,
-      fetch: io.fetch,
+      fetch: tellingFetch(io.fetch ?? fetch, say),
       timeoutMs: flags.timeout === undefined ? undefined : flags.timeout * 1_000,
     });
   }
@@ -196,5 +196,16 @@ export function makeContext({ io, flags, stdout, stderr, signal, setExitCode }: 
       return answer.trim();
     },
     setExitCode,
+  };
+}
+
+/** `fetch` that tells people when the service asks to wait: the SDK waits in silence. */
+function tellingFetch(send: typeof fetch, say: (text: string) => void): typeof fetch {
+  return async (input, init) => {
+    const response = await send(input, init);
+    const seconds = Number(response.headers.get('retry-after'));
+    if ((response.status === 429 || response.status === 503) && seconds >= 1)
+      say(`The service asks to wait ${seconds} s.`);
+    return response;
   };
 }

@@ -44,6 +44,11 @@ export function usage(message: string, hint?: string): Failure {
   return new Failure('usage', 2, message, { hint });
 }
 
+/** For `catch`: what the SDK refuses before it sends anything (TypeError) is a wrong use. */
+export function asUsage(error: unknown): never {
+  throw error instanceof TypeError ? usage(error.message) : error;
+}
+
 /** The exit code for a status of 400 or more. */
 export function exitCodeOf(status: number): ExitCode {
   if (status >= 500) return 1;
@@ -84,6 +89,7 @@ export function toFailure(error: unknown): Failure {
     });
   if (error.name === 'TimeoutError')
     return new Failure('timed_out', 1, message, { hint: '--timeout SECONDS sets how long to wait.', cause: error });
+  if (fields.code === 'commander.help') return usage('One of its commands is missing.', 'Add --help to see them.');
   if (String(fields.code).startsWith('commander.'))
     return usage(message.replace(/^error: /, ''), 'Add --help to see how it is used.');
   return new Failure('internal', 1, message, { cause: error });

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { decodedText } from '../login/text.ts';
 import { Failure, usage } from './failure.ts';
 import type { Io } from './io.ts';
 
@@ -20,9 +21,15 @@ export async function readBytes(stdin: Readable): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
+/** The body that a person wrote as JSON: its text, and its value. Byte order marks and line ends of Windows do no harm. */
+export function jsonBody(content: string | Buffer): { text: string; value: unknown } {
+  const text = (typeof content === 'string' ? content : decodedText(content)).replace(/^\uFEFF/, '');
+  return { text, value: parseJson(text, '--body') };
+}
+
 /** The whole input as text. */
 export async function readText(stdin: Readable): Promise<string> {
-  return (await readBytes(stdin)).toString('utf8');
+  return decodedText(await readBytes(stdin));
 }
 
 /**

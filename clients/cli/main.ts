@@ -11,7 +11,7 @@ async function main(): Promise<number> {
     stdout: process.stdout,
     stderr: process.stderr,
     env: process.env,
-    cwd: process.cwd(),
+    cwd: workingFolder(),
     platform: process.platform,
     homeFolder: homeFolder(),
     onInterrupt(listener) {
@@ -19,6 +19,15 @@ async function main(): Promise<number> {
       return () => process.off('SIGINT', listener);
     },
   });
+}
+
+/** Node throws where the folder was removed meanwhile. */
+function workingFolder(): string {
+  try {
+    return process.cwd();
+  } catch {
+    return '/';
+  }
 }
 
 /** Node throws where the user is in no list and HOME is not set. */

@@ -49,7 +49,7 @@ export async function buildProgram(
   argv: string[],
   answer: Answer,
   contextOf: (flags: Flags) => Context,
-): Promise<Command> {
+): Promise<{ program: Command; line: string[] }> {
   const program = new Command('guildhall')
     .description('Build AI agents and resell them, from a command line.')
     .version(API_VERSION, '-V, --version', 'print the version')
@@ -72,13 +72,10 @@ export async function buildProgram(
     return made;
   };
   const tree = commandTree();
-  // `guildhall help agents list` is what people try.
-  const words = wordsOf(argv);
-  if (words[0] === 'help') argv.splice(0, argv.length, ...argv.filter((each) => each !== 'help'), '--help');
-  await addCommands(program, tree, words[0] === 'help' ? words.slice(1) : words, context);
-  program.addHelpText('after', EXAMPLES + EXIT_CODES);
-  program.action(() => program.help());
-  return program;
+  program.addHelpText('after', `${EXAMPLES}\n${EXIT_CODES}`);
+  const line = lineOf(argv);
+  await addCommands(program, tree, wordsOf(line), context);
+  return { program, line };
 }
 
 /** A word of the command line: a group, a command, or both. */
@@ -135,7 +132,7 @@ async function addCommands(parent: Command, node: Node, words: string[], context
     if (child.row) {
       const { register } = await child.row.load();
       register(command, context);
-    } else command.action(() => command.help({ error: true }));
+    }
     command.addHelpText(
       'after',
       '\nAll commands also take: --json --profile --api-key-file --base-url --timeout --yes\nExit codes: 0 done, 1 error, 2 usage, 3 not found, 4 credential, 5 conflict',
@@ -143,8 +140,16 @@ async function addCommands(parent: Command, node: Node, words: string[], context
   }
 }
 
+/** The command line, with what people also try for help: `guildhall` alone, and `guildhall help agents list`. */
+function lineOf(argv: readonly string[]): string[] {
+  const [first, ...rest] = wordsOf(argv);
+  if (first === undefined)
+    return [...argv, ...(argv.some((each) => /^(-h|--help|-V|--version)$/.test(each)) ? [] : ['--help'])];
+  return first === 'help' ? [...rest, '--help'] : [...argv];
+}
+
 /** The words of a command line that may name a command: all that are no flag, nor the value of a global one. */
-function wordsOf(argv: string[]): string[] {
+function wordsOf(argv: readonly string[]): string[] {
   const withValue = new Set(globalOptions.filter((option) => option.required).map((option) => option.long));
   const words: string[] = [];
   for (let at = 0; at < argv.length; at += 1) {

@@ -21,7 +21,7 @@ export async function run(argv: string[], io: Io): Promise<number> {
   let exitCode = 0;
   const answer = { help: '' };
   try {
-    const program = await buildProgram(argv, answer, (flags) =>
+    const { program, line } = await buildProgram(argv, answer, (flags) =>
       makeContext({
         io,
         flags,
@@ -33,7 +33,7 @@ export async function run(argv: string[], io: Io): Promise<number> {
         },
       }),
     );
-    await program.parseAsync(argv, { from: 'user' });
+    await program.parseAsync(line, { from: 'user' });
     return exitCode;
   } catch (error) {
     return await reported(error).catch(() => QUIET);
@@ -49,13 +49,14 @@ export async function run(argv: string[], io: Io): Promise<number> {
       await stdout.write(answer.help);
       return 0;
     }
-    if (code === 'commander.help') {
+    // A group without one of its commands.
+    if (code === 'commander.help' && !asksForJson(argv)) {
       await stderr.write(answer.help);
       return 2;
     }
     const failure = toFailure(error);
     // Machines read the error where they read the data.
-    if (asksForJson(argv)) await stdout.write(`${JSON.stringify(failureJson(failure), null, 2)}\n`);
+    if (asksForJson(argv)) await stdout.write(`${JSON.stringify(failureJson(failure))}\n`);
     else await stderr.write(`${plainText(failureText(failure))}\n`);
     return failure.exitCode;
   }

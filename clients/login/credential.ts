@@ -1,10 +1,13 @@
-import { readFile } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { DEFAULT_ORIGIN } from '../../generated/calls.ts';
 import type { Surroundings } from './folder.ts';
 import { keyInText } from './key.ts';
 import { LoginError } from './loginError.ts';
 import { configFile, DEFAULT_PROFILE, type Profile, readProfiles } from './profiles.ts';
+import { readSmallText } from './text.ts';
+
+/** A key has 44 characters. */
+const MAX_KEY_FILE_BYTES = 4096;
 
 /** What the user passed on the command line. */
 export interface LoginChoice {
@@ -109,10 +112,10 @@ export async function keyFromFlags(
   if (apiKeyFile === undefined) return undefined;
   if (apiKeyFile === '-' && readInput) return { key: usableKey(await readInput(), 'The input'), source: 'the input' };
   const file = isAbsolute(apiKeyFile) ? apiKeyFile : join(cwd, apiKeyFile);
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+  const text = await readSmallText(file, MAX_KEY_FILE_BYTES).catch((error: NodeJS.ErrnoException) => {
     throw new LoginError('bad_key', 4, `The key file ${file} cannot be read: ${error.code}.`);
   });
-  return { key: usableKey(text, file), source: file };
+  return { key: usableKey(text ?? '', file), source: file };
 }
 
 function keyFromVariable({ env }: Surroundings): { key: string; source: string } | undefined {

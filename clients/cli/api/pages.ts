@@ -1,8 +1,9 @@
 import { calls } from '../../../generated/calls.ts';
 import { API_PREFIX } from '../../../generated/operations.ts';
 import type { AnyRequest, Guildhall } from '../../sdk/index.ts';
+import { operationAt } from '../../sdk/request.ts';
 import type { Context } from '../context.ts';
-import { Failure } from '../failure.ts';
+import { asUsage, Failure } from '../failure.ts';
 import { failureOf } from './response.ts';
 
 /** As many items as a page may have: fewer requests. */
@@ -22,13 +23,15 @@ export async function* pagesOf(context: Context, api: Guildhall, request: AnyReq
   // The rest of the query is sent again with each page, so it leaves the path.
   const path = request.path.replace(/[?#].*$/s, '');
   if (isPaged(url.pathname) && query.every(([name]) => name !== 'limit')) query.push(['limit', PAGE_ITEMS]);
-  let found = await pageOf(context, api, { ...request, path, query });
-  if (found.next === undefined && !found.hasPages) context.say('This list has no pages: it is whole.');
-  yield* found.items;
   const others = query.filter(([name]) => name !== 'page');
+  let found = await pageOf(context, api, { ...request, path, query });
+  if (!found.hasPages) context.say('This list has no pages: it is whole.');
+  yield* found.items;
   while (found.next !== undefined) {
+    // What is created meanwhile moves the others: the last of a page is then the first of the next one.
+    const before = new Set(found.items.map(idOf));
     found = await pageOf(context, api, { ...request, path, query: [...others, ['page', String(found.next)]] });
-    yield* found.items;
+    yield* found.items.filter((item) => idOf(item) === undefined || !before.has(idOf(item)));
   }
 }
 
@@ -41,13 +44,12 @@ interface Page {
 /** One page. Where the service asks to wait, it waits and says so. */
 async function pageOf(context: Context, api: Guildhall, request: AnyRequest): Promise<Page> {
   for (let waits = 0; ; waits += 1) {
-    const response = await api.send(request);
+    const response = await api.send(request).catch(asUsage);
     if (response.ok) return pageIn(await response.text());
     const seconds = Number(response.headers.get('retry-after') ?? DEFAULT_WAIT_SECONDS);
     const isBusy = response.status === 429 || response.status === 503;
     if (!isBusy || !(seconds <= MAX_WAIT_SECONDS) || waits === MAX_WAITS) throw await failureOf(response);
     await response.body?.cancel();
-    context.say(`The service asks to wait: going on in ${seconds} s.`);
     await context.wait(seconds * 1_000);
   }
 }
@@ -73,9 +75,10 @@ function parsed(text: string): unknown {
 
 /** Whether the document says that the list at a path has pages. Queries are strict: other lists refuse `limit`. */
 function isPaged(pathname: string): boolean {
-  const path = `/${pathname.replace(/^\/+/, '')}`.replace(new RegExp(`^${API_PREFIX}(?=/)`), '');
-  return Object.values(calls).some(
-    ({ method, path: template, paged }) =>
-      paged && method === 'GET' && new RegExp(`^${template.replace(/\{\w+\}/g, '[^/]+')}$`).test(path),
-  );
+  const id = operationAt('GET', pathname.startsWith(`${API_PREFIX}/`) ? pathname : API_PREFIX + pathname);
+  return id !== undefined && calls[id].paged;
+}
+
+function idOf(item: unknown): unknown {
+  return (item as { publicId?: unknown } | null)?.publicId;
 }

@@ -1,7 +1,7 @@
 import type { AnyRequest } from '../../sdk/index.ts';
 import type { Context } from '../context.ts';
-import { usage } from '../failure.ts';
-import { parseJson, readBody } from '../input.ts';
+import { asUsage, usage } from '../failure.ts';
+import { jsonBody, readBody } from '../input.ts';
 import { pagesOf } from './pages.ts';
 import { failureOf, writeResponse } from './response.ts';
 
@@ -37,7 +37,7 @@ export async function requestApi(context: Context, method: string, path: string,
   };
   const api = await context.api();
   if (options.all) return await context.printEach(pagesOf(context, api, request));
-  const response = await api.send(request);
+  const response = await api.send(request).catch(asUsage);
   if (!response.ok) throw await failureOf(response);
   await writeResponse(context, response, options);
 }
@@ -97,8 +97,7 @@ async function bodyOf(
   const content = await readBody(io, body);
   if (headers['content-type'])
     return { headers, body: typeof content === 'string' ? content : new Uint8Array(content) };
-  const text = content.toString().replace(/^\uFEFF/, '');
-  // The service would refuse it, too; here the place of the mistake is named.
-  parseJson(text, '--body');
+  // The service would refuse what is no JSON, too; here the place of the mistake is named. The text goes out as it came.
+  const { text } = jsonBody(content);
   return { headers: { ...headers, 'content-type': 'application/json' }, body: text };
 }

@@ -26,7 +26,14 @@ export function operationCommand(operationId: OperationId): Register {
 }
 
 function addField(command: Command, { flag, type, list, choices, required, nullable, about }: CommandField): void {
-  const note = [about, required && '(needed)', nullable && '(or null)'].filter(Boolean).join(' ');
+  const note = [
+    about,
+    type === 'boolean' && `(or --no-${flag})`,
+    required && '(needed)',
+    nullable && `(or --null ${flag})`,
+  ]
+    .filter(Boolean)
+    .join(' ');
   if (type === 'boolean' && !list) {
     command.addOption(new Option(`--${flag}`, note));
     command.addOption(new Option(`--no-${flag}`).hideHelp());

@@ -1,14 +1,12 @@
 import { commandTable, type OperationCommand } from '../../../generated/commandTable.ts';
 import type { OperationId } from '../../../generated/operations.ts';
-import type { AnyInput, Guildhall } from '../../sdk/index.ts';
+import type { AnyInput, AnyRequest, Guildhall } from '../../sdk/index.ts';
+import { pagesOf } from '../api/pages.ts';
 import type { Context } from '../context.ts';
-import { usage } from '../failure.ts';
-import { parseJson, readBody } from '../input.ts';
+import { asUsage, exitCodeOf, Failure, usage } from '../failure.ts';
+import { jsonBody, readBody } from '../input.ts';
 import { uploadOf } from './uploadOf.ts';
 import { type Given, valuesOf } from './values.ts';
-
-/** `Guildhall.items` for an operation that is known at run time only. */
-type ItemsOfAny = (id: OperationId, input: AnyInput) => AsyncIterable<unknown>;
 
 /** Runs the command of an operation. `given` is what commander collected from the flags. */
 export async function runOperation(context: Context, id: OperationId, args: string[], given: Given): Promise<void> {
@@ -22,27 +20,36 @@ export async function runOperation(context: Context, id: OperationId, args: stri
   if (row.method === 'DELETE') await context.confirm(`${row.summary}: ${args.join(' ') || 'this'}. Go on?`);
   const idempotencyKey = given.idempotencyKey as string | undefined;
   const input: AnyInput = { path, query, ...content, ...(idempotencyKey !== undefined && { idempotencyKey }) };
-  await answer(context, await context.api(), id, row, input, given.all === true);
+  await answer(context, id, input, given.all === true);
 }
 
-async function answer(
-  context: Context,
-  api: Guildhall,
-  id: OperationId,
-  row: OperationCommand,
-  input: AnyInput,
-  all: boolean,
-): Promise<void> {
-  const { columns } = row;
-  if (row.response === 'events') {
-    for await (const event of api.events(input as Parameters<Guildhall['events']>[0]))
-      await context.write(`${JSON.stringify(event)}\n`);
-    return;
-  }
-  if (all) return await context.printEach((api.items as ItemsOfAny)(id, input), { columns });
-  const value = await api.call(id, input);
+async function answer(context: Context, id: OperationId, input: AnyInput, all: boolean): Promise<void> {
+  const row: OperationCommand = commandTable[id];
+  const api = await context.api();
+  if (row.response === 'events') return await writeEvents(context, api, input);
+  if (all) return await context.printEach(pagesOf(context, api, listRequest(row, input)), { columns: row.columns });
+  const value = await api.call(id, input).catch(asUsage);
   if (row.response === 'none') context.say('Done.');
-  else await context.print(value, { columns });
+  else await context.print(value, { columns: row.columns });
+}
+
+/** Each event as one line of JSON. A turn that failed fails the command. */
+async function writeEvents(context: Context, api: Guildhall, input: AnyInput): Promise<void> {
+  for await (const event of api.events(input as Parameters<Guildhall['events']>[0])) {
+    await context.write(`${JSON.stringify(event)}\n`);
+    if (event.event !== 'error') continue;
+    const { code, message, status, requestId } = event.data;
+    throw new Failure(code, exitCodeOf(status), message, { status, requestId });
+  }
+}
+
+function listRequest({ path }: OperationCommand, input: AnyInput): AnyRequest {
+  const query = Object.entries(input.query ?? {}).flatMap(([name, value]) =>
+    [value].flat().map((each): [string, string] => [name, String(each)]),
+  );
+  const values = input.path ?? {};
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? ''));
+  return { method: 'GET', path: filled, query };
 }
 
 /** The variables of the path. An empty one, `.` and `..` would make the path of another operation. */
@@ -76,7 +83,7 @@ async function contentOf(
   if (row.file && (given.file !== undefined || row.body === 'multipart')) return await uploadOf(io, row, given, nulls);
   if (row.body === 'none') return {};
   const flags = valuesOf(row.fields, given, nulls);
-  const whole = given.body === undefined ? undefined : await jsonBody(io, given.body as string);
+  const whole = given.body === undefined ? undefined : jsonBody(await readBody(io, given.body as string)).value;
   if (whole !== undefined && (typeof whole !== 'object' || whole === null || Array.isArray(whole))) {
     if (Object.keys(flags).length > 0) throw usage('--body is no JSON object, so flags cannot be added to it.');
     return { body: whole };
@@ -91,10 +98,6 @@ async function contentOf(
       `Pass at least one of ${row.fields.map(({ flag }) => `--${flag}`).join(', ')}, or --body.`,
     );
   return {};
-}
-
-async function jsonBody(io: Context['io'], value: string): Promise<unknown> {
-  return parseJson((await readBody(io, value)).toString(), '--body');
 }
 
 function needed(flags: string[]): Error {
