@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type BuildOptions, build } from 'esbuild';
 
@@ -46,6 +46,7 @@ async function main(name = ''): Promise<void> {
   if (!chosen) throw new Error(`Usage: node clients/build.ts ${Object.keys(packages).join(' | ')}`);
   const folder = join(import.meta.dirname, name);
   rmSync(join(folder, 'dist'), { recursive: true, force: true });
+  copyFileSync(join(root, 'LICENSE'), join(folder, 'LICENSE'));
   const entryPoints = Object.entries(chosen.files).map(([out, file]) => ({ in: join(folder, file), out }));
   await build({
     absWorkingDir: root,
