@@ -78,12 +78,12 @@ export const couponKind: Kind = {
   },
 
   async create(entry, { api, idempotencyKey, names }) {
-    const { plans, active, ...rest } = entry.fields;
+    const { plans, active: _active, ...rest } = entry.fields;
     const ids = Array.isArray(plans) ? plans.map((name) => names.idOf('plan', `${name}`)) : [];
     const body = { code: entry.name, ...rest, applicablePlanIds: ids } as unknown as Schemas['CouponCreate'];
     const { publicId } = await api.call('createCoupon', { body, idempotencyKey });
-    if (active === false) await api.call('updateCoupon', { path: { couponPublicId: publicId }, body: { active } });
-    return { id: publicId, entry };
+    // A new coupon is active: a change makes it inactive.
+    return { id: publicId, entry: { ...entry, fields: fieldsOf({ ...entry.fields, active: true }) } };
   },
 
   async change(id, before, after, { api }) {

@@ -106,10 +106,11 @@ export const planKind: Kind = {
       } as unknown as Schemas['PlanCreate'],
       idempotencyKey,
     });
-    const body: Schemas['PlanUpdate'] = changesOf(undefined, entry, ['status', ...WIDGET]);
-    if (Object.keys(body).length > 0) await api.call('updatePlan', { path: { planPublicId: made.publicId }, body });
     context.remember(keptOf(made.hubPackage.publicId, entry, names));
-    return { id: made.publicId, entry };
+    // A creation takes neither the status nor the texts of the widget: a change brings them.
+    const later = new Set(['status', ...WIDGET]);
+    const present = Object.entries(fields).filter(([name]) => !later.has(name));
+    return { id: made.publicId, entry: { ...entry, fields: Object.fromEntries(present) } };
   },
 
   async change(id, before, after, context) {
