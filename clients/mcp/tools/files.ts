@@ -25,7 +25,8 @@ export interface FileArguments {
   file_name?: string | undefined;
 }
 
-const MIB = 1024 * 1024;
+const KIB = 1024;
+const MIB = 1024 * KIB;
 
 /**
  * The file that the arguments give, undefined when they give none.
@@ -129,5 +130,5 @@ function unreadable(path: string, error: unknown): FileRefused {
 }
 
 function tooLarge(maxBytes: number): string {
-  return `is larger than ${maxBytes / MIB} MiB`;
+  return `is larger than ${maxBytes < MIB ? `${maxBytes / KIB} KiB` : `${maxBytes / MIB} MiB`}`;
 }
