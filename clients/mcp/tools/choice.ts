@@ -48,7 +48,7 @@ const toolsBySpelling = new Map(
 function known(kind: 'tag' | 'tool', given: string, names: ReadonlyMap<string, string>): string {
   const found = names.get(spelling(given));
   if (found !== undefined) return found;
-  const close = nearest(given, new Set(names.values()));
+  const close = names.get(nearest(given, names.keys()) ?? '');
   const all = kind === 'tag' ? ` The tags are: ${[...names.values()].join(', ')}.` : '';
   throw new UnknownChoice(`There is no ${kind} "${given}".${close === undefined ? all : ` Did you mean "${close}"?`}`);
 }

@@ -70,13 +70,14 @@ function entryOf(row: ToolRow): Entry {
   return { row, words, title: new Set(title) };
 }
 
-/** Names of fields and values of enums. */
+/** Names of fields, values of enums, and what is said of them. */
 function namesIn(schema: unknown): string[] {
   if (typeof schema !== 'object' || schema === null) return [];
   return Object.entries(schema).flatMap(([key, value]) => {
     if (key === 'properties')
       return [...Object.keys(value as object), ...Object.values(value as object).flatMap(namesIn)];
     if (key === 'enum') return (value as unknown[]).map(String);
+    if (key === 'title' || key === 'description') return typeof value === 'string' ? [value] : namesIn(value);
     return namesIn(value);
   });
 }

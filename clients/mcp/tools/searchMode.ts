@@ -16,7 +16,8 @@ const MAX_FOUND = 20;
 
 /** Three tools in place of all: they find an operation by words, describe it, and call it. */
 export function searchTools(rows: readonly ToolRow[], { readOnly = false }: ToolChoice): ToolSet {
-  const byName = new Map(rows.map((row) => [row.tool.name, row]));
+  // An operationId is taken as well: texts of the API name operations by it.
+  const byName = new Map(rows.flatMap((row) => [row.tool.name, row.operationId].map((name) => [name, row] as const)));
   const tools = listed(rows, readOnly);
   let search: ToolSearch | undefined;
   const find = (args: Record<string, unknown>) => {
@@ -137,7 +138,7 @@ function called(
 }
 
 function unknownOperation(given: unknown, rows: ReadonlyMap<string, ToolRow>): CallToolResult {
-  const close = nearest(String(given ?? ''), rows.keys());
+  const close = rows.get(nearest(String(given ?? ''), rows.keys()) ?? '')?.tool.name;
   const hint = close === undefined ? `Find one with ${SEARCH}.` : `Did you mean ${close}?`;
   return failureResult({
     code: 'UNKNOWN_OPERATION',

@@ -1,14 +1,14 @@
 /** Words that say nothing about what is wanted. */
 const STOP = new Set(
   `a all an and any are as at be but by can could do does for from get gets give has have how i in into is it its
-   let like me my new of on one or our out please should so some that the their them then there these this to up us want
-   was we what when where which who will with you your`.split(/\s+/),
+   let like me my new of on one or our out please should so some that the their them then there these this to up us use want
+   was we what when another other where which who will with you your`.split(/\s+/),
 );
 
-/** The words of the API for words that people use. Each key is a word as `wordsOf` gives it. */
+/** The words of the API for words that people use. */
 const MEANT: Record<string, string> = {
-  abilit: 'feature',
-  activat: 'update publish reactivate',
+  ability: 'feature',
+  activate: 'update publish reactivate',
   add: 'create link upload',
   answer: 'message reply',
   api: 'tool',
@@ -16,62 +16,72 @@ const MEANT: Record<string, string> = {
   assign: 'link',
   assistant: 'agent',
   attach: 'link',
+  audio: 'feature',
   block: 'suspend',
   bot: 'agent',
   brand: 'hub identity color logo',
   cancel: 'suspend delete',
-  capabilit: 'feature',
+  capability: 'feature',
   change: 'update',
   chat: 'send message',
   color: 'identity',
   colour: 'color identity',
-  compan: 'client',
-  connection: 'link',
+  company: 'client',
+  connect: 'link create',
   cron: 'automation schedule',
   customer: 'client',
   daily: 'automation schedule',
-  deactivat: 'update suspend',
-  delegat: 'sub',
+  database: 'tool',
+  deactivate: 'update suspend',
+  delegate: 'sub',
   deploy: 'publish',
   detach: 'unlink',
+  disable: 'update',
   discount: 'coupon',
   disconnect: 'delete channel unlink',
-  doc: 'knowledge source',
   document: 'knowledge source',
   edit: 'update',
   employee: 'user',
+  enable: 'update feature',
   erase: 'delete',
+  every: 'automation schedule',
   faq: 'knowledge source',
   file: 'upload',
   freeze: 'publish',
+  give: 'link',
   gmail: 'native toolkit',
-  histor: 'conversation message',
+  hourly: 'automation schedule',
+  history: 'conversation message',
   instruction: 'prompt',
-  invit: 'invitation client',
+  invite: 'invitation client',
   job: 'automation',
-  llm: 'model',
+  knowledge: 'source',
   live: 'publish',
+  llm: 'model',
   log: 'execution message',
-  make: 'create',
+  make: 'create update',
   member: 'user',
+  memory: 'feature',
   menu: 'external link',
-  modif: 'update',
+  modify: 'update',
   money: 'credit',
+  morning: 'automation schedule',
   pause: 'suspend update',
   pdf: 'knowledge source',
   price: 'plan',
   pricing: 'plan',
+  refresh: 'discover',
   register: 'create',
   release: 'publish',
-  remov: 'delete unlink',
-  renam: 'update',
-  resum: 'reactivate',
+  remove: 'delete unlink',
+  rename: 'update',
+  resume: 'reactivate',
   revert: 'restore',
   roll: 'restore version',
   rollback: 'restore version',
   run: 'execution test',
   say: 'send message',
-  schedul: 'automation',
+  schedule: 'automation',
   see: 'list',
   set: 'update',
   setting: 'update',
@@ -79,7 +89,7 @@ const MEANT: Record<string, string> = {
   slack: 'native toolkit',
   speak: 'send message',
   start: 'create reactivate',
-  stop: 'suspend delete',
+  stop: 'update status suspend',
   subscription: 'plan',
   switch: 'update',
   talk: 'send message',
@@ -87,13 +97,17 @@ const MEANT: Record<string, string> = {
   team: 'user',
   telephone: 'whatsapp channel',
   text: 'source',
+  try: 'test',
   turn: 'update',
   undo: 'restore',
   unblock: 'reactivate',
+  valid: 'check',
   view: 'list',
   voucher: 'coupon',
   webhook: 'trigger',
   website: 'web channel',
+  weekly: 'automation schedule',
+  whatsapp: 'channel',
   write: 'create update send',
 };
 
@@ -107,11 +121,6 @@ export function wordsOf(text: string): string[] {
     .map(stem);
 }
 
-/** The words that are meant besides a word of a question. */
-export function meantBy(word: string): string[] {
-  return Object.hasOwn(MEANT, word) ? wordsOf(MEANT[word] ?? '') : [];
-}
-
 function stem(word: string): string {
   if (word.length < 4) return word;
   const base = word
@@ -119,4 +128,11 @@ function stem(word: string): string {
     .replace(/(?<=[^aeiou]{2}|[^s]e|x|ch|sh|[^s])s$/, '')
     .replace(/(?<=\w{3})(ing|ed)$/, '');
   return base.length > 4 ? base.replace(/[ey]$/, '') : base;
+}
+
+const meant = new Map(Object.entries(MEANT).map(([word, others]) => [stem(word), wordsOf(others)]));
+
+/** The words that are meant besides a word of a question, which is one of `wordsOf`. */
+export function meantBy(word: string): readonly string[] {
+  return meant.get(word) ?? [];
 }

@@ -7,7 +7,8 @@ const HINTS: Record<string, Record<string, string>> = {
   parameters: {
     ActiveOnly: 'false: also those without a configured provider',
     AgentCategoriesFilter: 'any of these tags',
-    AgentFeatureKey: 'such as follow-up, audio, web-search',
+    AgentFeatureKey:
+      'follow-up, message-splitting, message-delay, long-term-memory, sandbox, genui, audio or web-search',
     AiModelProviderFilter: 'such as openai',
     ChannelConnectionPublicId: 'publicId of a channel of the agent',
     ChannelTypeName: 'whatsapp, z_api or web_chat',
