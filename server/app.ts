@@ -29,6 +29,7 @@ import { hookRoutes } from './routes/hooks/routes.ts';
 import type { HubDirectory } from './routes/hub/directory.ts';
 import type { HubLimits } from './routes/hub/limits.ts';
 import { hubRoutes } from './routes/hub/routes.ts';
+import { mcpRoutes } from './routes/mcp/routes.ts';
 import { metricsRoute, operationalRoutes } from './routes/operational.ts';
 import { tlsAsk } from './routes/tlsAsk.ts';
 import type { Telemetry } from './telemetry.ts';
@@ -37,6 +38,8 @@ import type { Telemetry } from './telemetry.ts';
 export interface AppParts extends ResponderParts {
   authenticator: Authenticator;
   rateLimiter: RateLimiter;
+  /** Counts requests to `/mcp`: the calls of the API that they lead to are counted by `rateLimiter`. */
+  mcpLimiter: RateLimiter;
   underWay: UnderWay;
   unread: UnreadAnswers;
   requestTurns: RequestTurns;
@@ -158,6 +161,7 @@ export function createApp(parts: AppParts): Express {
     app.use('/hub/:hub/chat', chat);
     app.use('/hub', hubs.byPath);
     app.use('/hooks', hookRoutes(parts, everyHook));
+    app.use('/mcp', mcpRoutes(parts));
     app.use('/chat', chat);
     app.use('/files', publicFiles(parts.runtime));
     app.use(tlsAsk(parts));

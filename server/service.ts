@@ -174,6 +174,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     contract,
     authenticator,
     rateLimiter: createRateLimiter(config.rateLimit),
+    mcpLimiter: createRateLimiter(config.rateLimit),
     underWay: new UnderWay(),
     unread: new UnreadAnswers(),
     requestTurns: new RequestTurns(),

@@ -27,7 +27,7 @@ const KEYS_REMEMBERED = 10_000;
 const CHALLENGE = { 'WWW-Authenticate': 'Bearer realm="guildhall"' };
 
 /** The key as the request carries it: `X-Api-Key` wins over `Authorization: Bearer`. */
-function keyOf(headers: IncomingHttpHeaders): string | undefined {
+export function apiKeyOf(headers: IncomingHttpHeaders): string | undefined {
   const own = headers['x-api-key'];
   if (own !== undefined) return Array.isArray(own) ? own[0] : own;
   const bearer = /^Bearer(?: +(.*))?$/i.exec(headers.authorization ?? '');
@@ -70,7 +70,7 @@ export class Authenticator {
    * revoked, its workspace is deleted, or its checksum is wrong, which is decided without the database).
    */
   async authenticate(headers: IncomingHttpHeaders): Promise<Principal> {
-    const key = keyOf(headers);
+    const key = apiKeyOf(headers);
     if (key === undefined || key === '') throw fault('MISSING_API_KEY', undefined, { headers: CHALLENGE });
     const hash = hashApiKey(key);
     const id = hash.toString('base64');

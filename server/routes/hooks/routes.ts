@@ -1,13 +1,13 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { type ApiError, fault } from '../../../core/errors.ts';
 import type { AddressOwner } from '../../../db/queries/workspaces/publicAddresses.ts';
-import { readAll } from '../../api/body.ts';
 import { createMatcher } from '../../api/contract/matcher.ts';
 import { sendError, toApiError } from '../../api/errors.ts';
 import { identify } from '../../api/identify.ts';
 import { createRateLimiter, type RateLimiter } from '../../api/rateLimit.ts';
 import type { RequestTurns } from '../../api/requestTurns.ts';
 import { sendJson } from '../../api/sendJson.ts';
+import { readTimelyBody } from '../../api/timelyBody.ts';
 import type { UnderWay } from '../../api/underWay.ts';
 import type { UnreadAnswers } from '../../api/unread.ts';
 import type { Telemetry } from '../../telemetry.ts';
@@ -54,24 +54,6 @@ export function hookRoutes(parts: HookParts, hooks: readonly Hook[]): RequestHan
     if (!owner) throw fault(hook.notFound);
     await limiters.get(hook)?.take(owner.address_hash.toString('base64'), request, response);
     return owner;
-  }
-
-  /** Reads the body. Throws REQUEST_TIMEOUT when it takes too long, UNSUPPORTED_MEDIA_TYPE when it is packed, and what `readAll` throws. */
-  async function readBody(request: Request, response: Response, limit: number): Promise<Buffer> {
-    if ((request.headers['content-encoding'] ?? 'identity') !== 'identity') {
-      throw fault('UNSUPPORTED_MEDIA_TYPE', 'Send the body without Content-Encoding.');
-    }
-    const late = Promise.withResolvers<never>();
-    const timer = setTimeout(() => {
-      // What still comes of the body belongs to no request.
-      response.setHeader('Connection', 'close');
-      late.reject(fault('REQUEST_TIMEOUT'));
-    }, bodyMs);
-    try {
-      return await Promise.race([readAll(request, limit), late.promise]);
-    } finally {
-      clearTimeout(timer);
-    }
   }
 
   /** Counts a request until the returned function is called. Throws RATE_LIMITED when too many of its address are under way. */
@@ -147,13 +129,13 @@ export function hookRoutes(parts: HookParts, hooks: readonly Hook[]): RequestHan
         const owner = await admit(hook, found.params.address ?? '', request, response);
         workspaceId = owner.workspace_id;
         leave = enterAddress(owner, hook.name, response);
-        const body = await readBody(request, response, hook.maxBytes);
+        const body = await readTimelyBody(request, response, { limit: hook.maxBytes, ms: bodyMs });
         await turn();
         const db = forWorkspace(workspaceId);
         send(response, await hook.handle({ ...common, body, workspaceId, targetId: owner.target_id, db }));
       } else {
         leave = enter(hook.name, MAX_SHARED_AT_ONCE);
-        const body = await readBody(request, response, hook.maxBytes);
+        const body = await readTimelyBody(request, response, { limit: hook.maxBytes, ms: bodyMs });
         await turn();
         send(response, await hook.handle({ ...common, body }));
       }
