@@ -32,6 +32,8 @@ const packages: Record<string, Package> = {
       splitting: true,
       minify: true,
       chunkNames: 'pieces/[name]-[hash]',
+      // Its CommonJS form asks for its own parts by a `require` that esbuild cannot see.
+      alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' },
       banner: {
         js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",
       },

@@ -113,7 +113,7 @@ function entryCheck(
   return {
     about,
     state: 'note',
-    message: `${path} starts another copy of the server: ${started?.args[0] ?? started?.command}.`,
+    message: `${path} starts another copy of the server: ${[started?.command, ...(started?.args.slice(0, 1) ?? [])].join(' ')}.`,
     fix: `Run guildhall mcp install ${flags} --update for this one.`,
   };
 }
@@ -133,7 +133,9 @@ async function serverCheck(context: Context, entry: EntryFields, check: ClientCh
   const answer = seen.get(key) ?? handshake(context, started);
   seen.set(key, answer);
   const tools = await answer;
-  if (typeof tools === 'string') return { about, state: 'wrong', message: `The server ${tools}.`, fix, exitCode: 1 };
+  const byHand = `Start it by hand to see more: ${[started.command, ...started.args].join(' ')}`;
+  if (typeof tools === 'string')
+    return { about, state: 'wrong', message: `The server ${tools}.`, fix: byHand, exitCode: 1 };
   const remark = await loginRemark(inEntry(context, started), started);
   if (remark)
     return {

@@ -101,7 +101,12 @@ function parsed(line: string): Reply {
   throw new HandshakeFault(`writes something to stdout that is no message: ${JSON.stringify(line.slice(0, 80))}`);
 }
 
+/** What it told people: the last line about an error, or the last line. */
 function lastLine(text: string): string {
-  const line = text.trim().split('\n').at(-1)?.trim();
+  const lines = text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean);
+  const line = lines.findLast((each) => /error/i.test(each)) ?? lines.at(-1);
   return line ? `: ${line.slice(0, 300)}` : '';
 }

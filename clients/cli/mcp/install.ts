@@ -5,7 +5,7 @@ import { writeGuide } from '../guide/file.ts';
 import { plainText } from '../terminal/plain.ts';
 import { installEntry } from './clientEntry.ts';
 import { loginRemark } from './login.ts';
-import { failureOf, guideRemarks, type Row, report, rowOf } from './rows.ts';
+import { failureOf, guideRemarks, type Row, report, rowLines, rowOf } from './rows.ts';
 import { chosenTargets, fileOf, placesOf, type ScopeOptions, withScopeFlags } from './scopeFlags.ts';
 import { type ServerFlags, wantedServer, withServerFlags } from './serverFlags.ts';
 
@@ -44,7 +44,8 @@ async function install(context: Context, words: string[], options: InstallOption
     const outcome = await installEntry({ target, scope, path, name }, server, { update, dry });
     const isThere = ['installed', 'updated', 'unchanged'].includes(outcome.result);
     const guide = options.skill && isThere ? target.guide(places, scope) : undefined;
-    rows.push(rowOf(target, path, outcome, guide && { path: guide.path, result: await writeGuide(guide, { dry }) }));
+    const written = guide && { path: guide.path, result: await writeGuide(guide, { dry }) };
+    rows.push(rowOf(target, path, outcome, written, dry));
   }
   const changes = rows.filter(({ change }) => change !== undefined);
   if (context.isForPeople) for (const row of changes) await context.write(plainText(`${row.path}\n${row.change}\n\n`));
@@ -53,5 +54,5 @@ async function install(context: Context, words: string[], options: InstallOption
     context.say('These files have paths of this machine. Others who share the project install for themselves.');
   const remark = dry ? undefined : await loginRemark(context, server);
   if (remark) context.say(remark);
-  await report(context, rows, failureOf(rows));
+  await report(context, rows, rowLines(rows), failureOf(rows));
 }

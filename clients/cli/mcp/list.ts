@@ -16,9 +16,15 @@ export const register: Register = (command, context) => {
     .action(async (words: string[], options: ScopeOptions) => {
       const { targets, scope } = chosenTargets(words, options, placesOf(context()), { listed: true });
       const rows = await Promise.all(targets.map((target) => rowFor(context(), target, scope, options.name)));
-      await report(context(), rows, undefined, ['client', 'present', 'server', 'guide', 'path']);
+      await report(context(), rows, [HEAD, ...rows.map(lineOf)]);
     });
 };
+
+const HEAD = ['client', 'here', 'server', 'guide', 'file'];
+
+function lineOf({ client, present, server, guide, path }: Awaited<ReturnType<typeof rowFor>>): string[] {
+  return [client, present ? 'yes' : 'no', server, guide ?? '–', path ?? '–'];
+}
 
 async function rowFor(context: Context, target: Target, scope: Scope, name: string) {
   const places = placesOf(context);

@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts';
 import { Failure } from '../failure.ts';
 import type { GuideResult } from '../guide/file.ts';
+import { plainText } from '../terminal/plain.ts';
 import type { EntryOutcome, EntryResult } from './clientEntry.ts';
 import type { Target } from './targets.ts';
 
@@ -12,7 +13,9 @@ export interface Row {
   path: string;
   guidePath: string | null;
   message: string;
-  /** The lines that would change, with `--dry-run`. */
+  /** Nothing was written: this is what would be done. */
+  dryRun?: true;
+  /** The lines that would change. */
   change?: string;
 }
 
@@ -22,6 +25,7 @@ export function rowOf(
   path: string,
   { result, message, change }: EntryOutcome,
   guide: { path: string; result: GuideResult } | undefined,
+  dry: boolean,
 ): Row {
   const row: Row = {
     client: target.id,
@@ -31,7 +35,7 @@ export function rowOf(
     guidePath: guide?.path ?? null,
     message,
   };
-  return change === undefined ? row : { ...row, change };
+  return { ...row, ...(dry && { dryRun: true as const }), ...(change !== undefined && { change }) };
 }
 
 /** Why the command fails: the first file that could not be changed, a conflict (5) before a refusal of the system (1). */
@@ -55,19 +59,36 @@ export function guideRemarks(context: Context, rows: Row[]): void {
 }
 
 /**
- * Prints what was done. After a failure people see the rows and then why; with `--json` the rows are the details of the error, so that stdout
- * stays one value.
+ * Prints what was done or found: to people the lines, whole, since what to do stands at their end; to machines the rows. After a failure people
+ * see the lines and then why; with `--json` the rows are the details of the error, so that stdout stays one value.
  */
-export async function report<T extends object>(
-  context: Context,
-  rows: T[],
-  failure: Failure | undefined,
-  columns: string[] = ['client', 'result', 'guide', 'message'],
-): Promise<void> {
+export async function report(context: Context, rows: object[], lines: string[][], failure?: Failure): Promise<void> {
   if (failure && context.flags.json) {
     const { code, exitCode, message, hint } = failure;
     throw new Failure(code, exitCode, message, { hint, details: rows });
   }
-  await context.print(rows, { columns });
+  if (context.isForPeople) await context.write(plainText(aligned(lines)));
+  else await context.print(rows);
   if (failure) throw failure;
+}
+
+/** Lines whose cells stand below each other. The last cell of a line is not filled up. */
+function aligned(lines: string[][]): string {
+  const widths = lines[0]?.map((_, column) => Math.max(...lines.map((line) => (line[column] ?? '').length))) ?? [];
+  const filled = lines.map((line) =>
+    line
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+  return `${filled.join('\n')}\n`;
+}
+
+/** What became of each client, for people. */
+export function rowLines(rows: Row[]): string[][] {
+  return rows.flatMap(({ client, result, guide, path, guidePath, message }) => [
+    [client, result, path],
+    ...(guide && guidePath ? [['', 'guide', `${guide}: ${guidePath}`]] : []),
+    ...(message ? [['', '', message]] : []),
+  ]);
 }

@@ -23,12 +23,15 @@ export function placesOf({ io }: Context): Places {
   return { homeFolder: io.homeFolder, env: io.env, platform: io.platform, cwd: io.cwd };
 }
 
-/** The clients that the words name, and the scope. `listed`: `auto` means all that the scope has, there or not. */
+/**
+ * The clients that the words name, and the scope. `listed`: `auto` means all that the scope has, there or not.
+ * @throws Failure `usage` (2); `no_client` (1) when none is there, unless `mayBeNone`
+ */
 export function chosenTargets(
   words: string[],
   options: ScopeOptions,
   places: Places,
-  { listed = false }: { listed?: boolean } = {},
+  { listed = false, mayBeNone = false }: { listed?: boolean; mayBeNone?: boolean } = {},
 ): { targets: Target[]; scope: Scope; named: boolean } {
   const scope: Scope = options.project ? 'project' : 'user';
   if (!/^[A-Za-z][A-Za-z0-9_-]{0,63}$/.test(options.name))
@@ -47,7 +50,7 @@ export function chosenTargets(
   const all = ids.includes('all') || (listed && !named);
   const present = (target: Target) => (ids.length === 0 || ids.includes('auto')) && target.present(places);
   const targets = possible.filter((target) => all || ids.includes(target.id) || present(target));
-  if (targets.length > 0) return { targets, scope, named };
+  if (targets.length > 0 || mayBeNone) return { targets, scope, named };
   throw new Failure('no_client', 1, 'No client is found on this machine.', {
     hint: `Name the one to set up, such as claude-code. Clients: ${TARGET_IDS.join(', ')}.`,
   });

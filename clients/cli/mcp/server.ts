@@ -16,9 +16,13 @@ export interface ServerOptions {
   baseUrl?: string | undefined;
 }
 
-/** The MCP server's program beside this one: in a package, dist/guildhall-mcp.js; in a checkout, clients/mcp/main.ts. Undefined when it is not there. */
+/**
+ * The MCP server's program beside this one: dist/guildhall-mcp.js in a package, whose pieces lie in a folder of dist, and clients/mcp/main.ts in
+ * a checkout. Undefined when it is not there.
+ */
 export function serverProgram(folder: string = import.meta.dirname): string | undefined {
-  return [join(folder, 'guildhall-mcp.js'), join(folder, '../../mcp/main.ts')].find((path) => existsSync(path));
+  const places = ['guildhall-mcp.js', '../guildhall-mcp.js', '../../mcp/main.ts'];
+  return places.map((path) => join(folder, path)).find((path) => existsSync(path));
 }
 
 /**

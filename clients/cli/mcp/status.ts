@@ -16,8 +16,8 @@ export const register: Register = (command, context) => {
 };
 
 async function status(context: Context, words: string[], options: ScopeOptions): Promise<void> {
+  const { targets, scope, named } = chosenTargets(words, options, placesOf(context), { mayBeNone: true });
   const checks = await loginChecks(context);
-  const { targets, scope, named } = chosenTargets(words, options, placesOf(context));
   const wanted = await wantedServer(context, {});
   const seen = new Map<string, Promise<string | number>>();
   for (const target of targets)
@@ -32,23 +32,27 @@ async function status(context: Context, words: string[], options: ScopeOptions):
     });
   const wrong = checks.filter(({ state }) => state === 'wrong');
   const first = wrong[0];
-  const message = wrong.length === 1 ? 'Something is wrong.' : `${wrong.length} things are wrong.`;
   const failure =
     first &&
-    new Failure('mcp_status', first.exitCode ?? 1, `${message} First: ${first.message}`, {
-      hint: first.fix ?? undefined,
-    });
+    new Failure(
+      'mcp_status',
+      first.exitCode ?? 1,
+      wrong.length === 1 ? first.message : `${wrong.length} things are wrong. The first: ${first.message}`,
+      { hint: first.fix ?? undefined },
+    );
   const rows = checks.map(({ exitCode: _exitCode, ...check }) => check);
-  await report(context, rows, failure, ['state', 'about', 'message', 'fix']);
+  const lines = checks.flatMap(({ state, about, message: what, fix }) => [
+    [state === 'wrong' ? 'WRONG' : state, about, what],
+    ...(fix ? [['', '', `→ ${fix}`]] : []),
+  ]);
+  await report(context, rows, lines, failure);
 }
 
 /** Whether there is a login, whether its service answers, and whether it takes the key. */
 async function loginChecks(context: Context): Promise<Check[]> {
   const login = await context.login().catch((error) => toFailure(error));
   if (login instanceof Failure)
-    return [
-      { about: 'login', state: 'wrong', message: login.message, fix: login.hint ?? null, exitCode: login.exitCode },
-    ];
+    return [{ about: 'login', state: 'wrong', message: login.message, fix: loginFix(login), exitCode: login.exitCode }];
   const { source, profile, baseUrl } = login;
   const found: Check =
     profile === undefined
@@ -76,4 +80,9 @@ async function loginChecks(context: Context): Promise<Check[]> {
     const fix = exitCode === 4 ? 'Run guildhall auth login --force with a key that works.' : (hint ?? null);
     return [found, { about: 'service', state: 'wrong', message: `${baseUrl}: ${message}`, fix, exitCode }];
   }
+}
+
+/** The server reads a saved login, so nothing else than one helps. */
+function loginFix({ code, hint }: Failure): string | null {
+  return code === 'no_credential' ? 'Run guildhall auth login.' : (hint ?? null);
 }

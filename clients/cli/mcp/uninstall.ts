@@ -5,7 +5,7 @@ import { removeGuide } from '../guide/file.ts';
 import { plainText } from '../terminal/plain.ts';
 import { readEntry, removeEntry } from './clientEntry.ts';
 import type { Places } from './places.ts';
-import { failureOf, guideRemarks, type Row, report, rowOf } from './rows.ts';
+import { failureOf, guideRemarks, type Row, report, rowLines, rowOf } from './rows.ts';
 import { chosenTargets, fileOf, placesOf, type ScopeOptions, withScopeFlags } from './scopeFlags.ts';
 import { type GuidePlace, type Scope, TARGETS, type Target } from './targets.ts';
 
@@ -40,20 +40,14 @@ async function uninstall(context: Context, words: string[], options: UninstallOp
   for (const [target, path, outcome] of removed) {
     const guide = options.skill && gone.has(target) ? target.guide(places, scope) : undefined;
     const isNeeded = guide && (await isGuideNeeded(guide, gone, { places, scope, name }));
-    rows.push(
-      rowOf(
-        target,
-        path,
-        outcome,
-        guide && !isNeeded ? { path: guide.path, result: await removeGuide(guide, { dry }) } : undefined,
-      ),
-    );
+    const taken = guide && !isNeeded ? { path: guide.path, result: await removeGuide(guide, { dry }) } : undefined;
+    rows.push(rowOf(target, path, outcome, taken, dry));
   }
   for (const row of rows)
     if (context.isForPeople && row.change !== undefined)
       await context.write(plainText(`${row.path}\n${row.change}\n\n`));
   guideRemarks(context, rows);
-  await report(context, rows, failureOf(rows));
+  await report(context, rows, rowLines(rows), failureOf(rows));
 }
 
 /** Clients share guides: one stays as long as another client that reads it has the server. */
