@@ -21,7 +21,7 @@ export function withoutDefaults(
 ): JsonObject {
   const kept: JsonObject = {};
   for (const [name, value] of Object.entries(object)) {
-    if (value === undefined) continue;
+    if (value === undefined || value === null) continue;
     if (Object.hasOwn(defaults, name)) {
       if (JSON.stringify(defaults[name]) === JSON.stringify(value)) continue;
     } else if (isEmpty(value)) continue;
@@ -31,6 +31,5 @@ export function withoutDefaults(
 }
 
 function isEmpty(value: JsonValue): boolean {
-  if (value === null || value === false) return true;
-  return typeof value === 'object' && Object.keys(value).length === 0;
+  return value === false || (typeof value === 'object' && value !== null && Object.keys(value).length === 0);
 }

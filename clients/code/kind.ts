@@ -12,7 +12,9 @@ export type KindName =
   | 'plan'
   | 'coupon'
   | 'external-link'
-  | 'hub';
+  | 'hub'
+  /** Models are in no file: a reference names one as `provider/modelId`. */
+  | 'ai-model';
 
 /**
  * The content of a file that belongs to an entry. The service gives contents of skills and knowledge sources back to nobody: of those only
@@ -44,7 +46,7 @@ export interface Entry {
 export interface Listed {
   id: string;
   name: string;
-  /** What the list said about it, so that `read` need not ask again. */
+  /** What the service said about it, so that nobody need ask again. `read` may replace it by more. */
   raw?: unknown;
   /** Why it cannot be changed through the API, such as `the agent is archived`. Plans say it and leave the thing alone. */
   problem?: string;
@@ -154,6 +156,8 @@ export interface Kind {
   readonly nameField?: string;
   /** Whether the service lets two things have one name. */
   readonly namesRepeat?: boolean;
+  /** Fields that say how to apply, and not what the service has: they make no difference. */
+  readonly hints?: readonly string[];
   /** JSON Schema (2020-12) of the YAML of one entry, without the name; unknown fields are refused by it. Editors and the engine use it. */
   readonly schema: JsonObject;
 

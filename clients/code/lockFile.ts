@@ -81,11 +81,16 @@ export class LockFile {
 
   /** Notes what a name stands for, in place of what was noted about the name, about the id, and of a creation that was begun. */
   async set(kind: KindName, name: string, known: Known): Promise<void> {
+    this.put(kind, name, known);
+    await this.save();
+  }
+
+  /** Notes the same, to be written with the next change. */
+  put(kind: KindName, name: string, known: Known): void {
     const things = this.#map('things', kind);
     for (const [other, { id }] of Object.entries(things)) if (id === known.id) delete things[other];
     put(things, name, known);
     delete this.#map('begun', kind)[name];
-    await this.save();
   }
 
   /** Forgets a thing that was deleted. */

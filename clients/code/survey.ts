@@ -1,3 +1,4 @@
+import { listModels } from './agent/models.ts';
 import type { Api } from './api.ts';
 import { type FileFault, FileFaults } from './faults.ts';
 import { type FileEntry, readEntries } from './files/readEntries.ts';
@@ -56,7 +57,7 @@ export async function listAll(setting: Setting, names: MatchedNames, lock: LockF
     const listed = await kind.list(readContext(setting, kind, names, lock));
     return [kind.kind, listed] as const;
   });
-  return new Map(lists);
+  return new Map<KindName, Listed[]>([...lists, ['ai-model', await listModels(setting.api)]]);
 }
 
 /** What kinds read with. */
