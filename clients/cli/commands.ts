@@ -87,4 +87,22 @@ export const commandRows: CommandRow[] = [
     heading: 'Start',
     load: async () => await import('./mcp/status.ts'),
   },
+  {
+    words: ['pull'],
+    summary: 'Write the workspace as files',
+    heading: 'Agents as code',
+    load: async () => await import('./code/pull.ts'),
+  },
+  {
+    words: ['plan'],
+    summary: 'Show what apply would change',
+    heading: 'Agents as code',
+    load: async () => await import('./code/plan.ts'),
+  },
+  {
+    words: ['apply'],
+    summary: 'Bring the workspace to what the files say',
+    heading: 'Agents as code',
+    load: async () => await import('./code/apply.ts'),
+  },
 ];

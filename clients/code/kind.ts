@@ -131,7 +131,7 @@ export interface Place {
   read(path: string): Promise<Uint8Array>;
   /** The same as text: UTF-8, without a byte order mark, line ends as `\n`. undefined when there is no such file. */
   readText(path: string): Promise<string | undefined>;
-  /** Paths of all files in a folder below, at any depth, sorted; empty when there is no such folder. */
+  /** Paths of all files in a folder below (`.` is this one), at any depth, sorted; empty when there is no such folder. */
   list(folder: string): Promise<string[]>;
   /** An error that names the file, and the line of a place in the YAML: throw it. */
   fault(at: (string | number)[], message: string): Error;

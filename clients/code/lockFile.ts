@@ -93,10 +93,15 @@ export class LockFile {
     delete this.#map('begun', kind)[name];
   }
 
-  /** Forgets a thing that was deleted. */
-  async forget(kind: KindName, id: string): Promise<void> {
+  /** Forgets a thing, to be written with the next change. */
+  drop(kind: KindName, id: string): void {
     const things = this.#map('things', kind);
     for (const [name, known] of Object.entries(things)) if (known.id === id) delete things[name];
+  }
+
+  /** Forgets a thing that was deleted. */
+  async forget(kind: KindName, id: string): Promise<void> {
+    this.drop(kind, id);
     this.#own.obsolete = this.#own.obsolete.filter((each) => each.id !== id);
     await this.save();
   }

@@ -1,6 +1,6 @@
 import type { components } from '../../../generated/api.ts';
 import { isSame } from '../compare/differences.ts';
-import { contentOf } from '../files/readEntries.ts';
+import { sha256 } from '../digest.ts';
 import { type JsonObject, type JsonValue, withoutDefaults } from '../json.ts';
 import type { AgentPart, ChangeContext, Content, Entry, Kind, Known, ReadContext, Reference } from '../kind.ts';
 import { fileSchema, requestSchema } from '../schemas/requestSchemas.ts';
@@ -108,8 +108,11 @@ export function agentKind(more: readonly AgentPart[] = []): Kind {
       const yaml = Object.fromEntries(
         Object.entries(rest).map(([field, value]) => [field, partOf(field) ? (shortened(value) as JsonValue) : value]),
       ) as JsonObject;
-      const files: Record<string, Content> =
-        typeof systemPrompt === 'string' ? { [PROMPT_FILE]: contentOf(Buffer.from(`${systemPrompt}\n`)) } : {};
+      const files: Record<string, Content> = {};
+      if (typeof systemPrompt === 'string') {
+        const bytes = Buffer.from(`${systemPrompt}\n`);
+        files[PROMPT_FILE] = { sha256: sha256(bytes), bytes };
+      }
       return { yaml, files };
     },
 

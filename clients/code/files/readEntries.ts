@@ -1,6 +1,5 @@
-import { sha256 } from '../digest.ts';
 import { FileFault, FileFaults } from '../faults.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import type { JsonObject } from '../json.ts';
 import type { Entry, Kind, Place } from '../kind.ts';
 import { listFilesBelow, listFolderBelow, readFileBelow } from './disk.ts';
 import { fileSchemaOf, RENAMED_FROM, schemaFaults } from './fileSchema.ts';
@@ -147,7 +146,7 @@ function placeAround(folder: string, file: string, fault: Place['fault']): Place
       return bytes;
     },
     readText: (path) => readTextBelow(folder, `${around}/${path}`),
-    list: (below) => listFilesBelow(folder, `${around}/${below}`),
+    list: (below) => listFilesBelow(folder, below === '.' ? around : `${around}/${below}`),
   };
 }
 
@@ -172,14 +171,4 @@ function cachedSchema(kind: Kind): JsonObject {
   const schema = schemas.get(kind) ?? fileSchemaOf(kind);
   schemas.set(kind, schema);
   return schema;
-}
-
-/** The content of a file, for entries that kinds make. */
-export function contentOf(bytes: Uint8Array): { sha256: string; bytes: Uint8Array } {
-  return { sha256: sha256(bytes), bytes };
-}
-
-/** Whether a value is an object of YAML whose fields may be read. */
-export function fieldsOf(value: JsonValue | undefined): JsonObject {
-  return isJsonObject(value) ? value : {};
 }

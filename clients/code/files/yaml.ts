@@ -81,12 +81,10 @@ function sentence(message: string): string {
 }
 
 /**
- * YAML that people like to diff: fields in the given order, texts with several lines as blocks, one item a line, nothing folded. `schema` is
- * the path of a JSON Schema from the file, for editors.
+ * YAML that people like to diff: fields in the given order, texts with several lines as blocks, one item a line, nothing folded.
  */
-export function yamlText(value: JsonObject | JsonValue[], schema?: string): string {
-  const head = schema === undefined ? '' : `# yaml-language-server: $schema=${schema}\n`;
-  const text = stringify(value, {
+export function yamlText(value: JsonObject | JsonValue[]): string {
+  return stringify(value, {
     version: '1.2',
     lineWidth: 0,
     blockQuote: 'literal',
@@ -94,5 +92,4 @@ export function yamlText(value: JsonObject | JsonValue[], schema?: string): stri
     indentSeq: true,
     minContentWidth: 0,
   });
-  return head + text;
 }

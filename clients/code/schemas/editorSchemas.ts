@@ -1,24 +1,18 @@
 import { posix } from 'node:path';
+import { fileSchemaOf } from '../files/fileSchema.ts';
 import type { JsonObject } from '../json.ts';
 import type { Kind } from '../kind.ts';
 
 /** Where `pull` writes the schemas, below the folder of guildhall.yaml. */
 const FOLDER = '.guildhall/schemas';
 
-/** JSON Schema for editors of the YAML files of a kind, with the name that the engine adds to the fields. */
+/** JSON Schema for editors of the YAML files of a kind: the one by which the files are checked. */
 export function editorSchema(kind: Kind): JsonObject {
-  const about = { $schema: 'https://json-schema.org/draft/2020-12/schema', title: `Guildhall: ${kind.kind}` };
-  const { form } = kind.layout;
-  if (form === 'single') return { ...about, ...kind.schema };
-  const nameField = kind.nameField ?? 'name';
-  const properties = (kind.schema.properties ?? {}) as JsonObject;
-  const required = (kind.schema.required ?? []) as string[];
-  const entry = {
-    ...kind.schema,
-    required: [nameField, ...required.filter((one) => one !== nameField)],
-    properties: { [nameField]: { type: 'string', minLength: 1 }, ...properties },
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: `Guildhall: ${kind.kind}`,
+    ...fileSchemaOf(kind),
   };
-  return form === 'list' ? { ...about, type: 'array', items: entry } : { ...about, ...entry };
 }
 
 /** The files with the schemas of these kinds: text by path below the folder of guildhall.yaml. */
