@@ -1,10 +1,12 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { API_PREFIX, type OperationId, operations } from '../../../generated/operations.ts';
 import type { AnyInput, Guildhall } from '../../sdk/index.ts';
-import { failureOf, failureResult } from './failures.ts';
+import { inputOf } from './arguments.ts';
+import { failureOf } from './failures.ts';
 import type { FilePolicy } from './files.ts';
 import { resultOf } from './results.ts';
 import type { ToolRow } from './table.ts';
+import { failureResult } from './toolFailure.ts';
 
 /** What a call works with. */
 export interface CallExtra {
@@ -24,8 +26,6 @@ export async function callTool(row: ToolRow, args: unknown, extra: CallExtra): P
   const id = row.operationId as OperationId;
   let sent: string | undefined;
   try {
-    // Ajv is loaded with the first call: a list needs none.
-    const { inputOf } = await import('./arguments.ts');
     const input = await inputOf(row, args, extra.files);
     sent = `${operations[id].method} ${pathOf(id, input)}`;
     const answer = await extra.api.call(id, {

@@ -1,30 +1,12 @@
-import type { CallToolResult } from '@modelcontextprotocol/server';
 import { ConnectionError, GuildhallError, TimeoutError } from '../../sdk/index.ts';
 import { nextStep } from './nextSteps.ts';
-import { type Problem, placeOf, WrongArguments } from './problem.ts';
+import { placeOf, WrongArguments } from './problem.ts';
+import type { ToolFailure } from './toolFailure.ts';
 
-/** What a tool error says. It is JSON in the text of the result, so that a model and a program read the same. */
-export interface ToolFailure {
-  /** The API's code, or one of the client: `INVALID_ARGUMENTS`, `NOT_REACHED`, `NO_ANSWER_IN_TIME`. */
-  code: string;
-  message: string;
-  status?: number | undefined;
-  details?: readonly Problem[] | undefined;
-  requestId?: string | undefined;
-  retryAfterSeconds?: number | undefined;
-  /** Method and path of the request that was sent, if one was. */
-  request?: string | undefined;
-  /** What to do next. */
-  next?: string | undefined;
-}
+export { failureResult } from './toolFailure.ts';
 
 /** More wrong places than a model reads at once. */
 const MAX_DETAILS = 20;
-
-/** The result of a call that failed. */
-export function failureResult(failure: ToolFailure): CallToolResult {
-  return { isError: true, content: [{ type: 'text', text: JSON.stringify({ error: failure }) }] };
-}
 
 /**
  * What a thrown error means for the model. `request` is what was sent, when something was.

@@ -1,5 +1,5 @@
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server';
-import { type CallExtra, callTool } from './call.ts';
+import type { CallExtra } from './call.ts';
 import { chosenRows, type ToolChoice } from './choice.ts';
 import { searchTools } from './searchMode.ts';
 
@@ -34,6 +34,8 @@ export function toolSet(choice: ToolChoice = {}): ToolSet {
     async call(name, args, extra) {
       const row = byName.get(name);
       if (!row) throw new TypeError(`There is no tool ${name}.`);
+      // A list needs neither the SDK nor Ajv: they are loaded with the first call.
+      const { callTool } = await import('./call.ts');
       return callTool(row, args, extra);
     },
   };

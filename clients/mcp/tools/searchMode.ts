@@ -1,11 +1,11 @@
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server';
-import { type CallExtra, callTool } from './call.ts';
+import type { CallExtra } from './call.ts';
 import type { ToolChoice } from './choice.ts';
-import { failureResult } from './failures.ts';
 import type { ToolSet } from './index.ts';
 import { nearest } from './nearest.ts';
 import { ToolSearch } from './search.ts';
 import type { ToolRow } from './table.ts';
+import { failureResult } from './toolFailure.ts';
 
 const SEARCH = 'search_operations';
 const DESCRIBE = 'describe_operation';
@@ -123,17 +123,18 @@ function described({ tool }: ToolRow): CallToolResult {
   return result({ name, title, description, inputSchema, annotations });
 }
 
-function called(
+async function called(
   row: ToolRow,
   { name: _, ...given }: Record<string, unknown>,
   extra: CallExtra,
-): Promise<CallToolResult> | CallToolResult {
+): Promise<CallToolResult> {
   const { arguments: args = {}, ...others } = given;
   const [other] = Object.keys(others);
   if (other !== undefined) {
     const message = `${other} is not known here: put it into arguments, as {"name": …, "arguments": {"${other}": …}}.`;
     return failureResult({ code: 'INVALID_ARGUMENTS', message });
   }
+  const { callTool } = await import('./call.ts');
   return callTool(row, args, extra);
 }
 
