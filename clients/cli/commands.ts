@@ -16,7 +16,12 @@ import type { Context } from './context.ts';
  *         });
  *     };
  */
-export type Register = (command: Command, context: () => Context) => void;
+export type Register = (
+  command: Command,
+  context: () => Context,
+  /** The program with the arguments and options of the command that these words name. */
+  programFor: (argv: string[]) => Promise<Command>,
+) => void;
 
 /**
  * A command that is written by hand. To add one: write a module with `export const register: Register`, and one row here. The module is
@@ -104,5 +109,37 @@ export const commandRows: CommandRow[] = [
     summary: 'Bring the workspace to what the files say',
     heading: 'Agents as code',
     load: async () => await import('./code/apply.ts'),
+  },
+  {
+    words: ['open'],
+    summary: 'Open the API reference in the browser',
+    heading: 'Start',
+    load: async () => await import('./open/register.ts'),
+  },
+  {
+    words: ['completion'],
+    summary: 'Print the completion script of a shell',
+    heading: 'Start',
+    load: async () => await import('./terminal/completion/register.ts'),
+  },
+  {
+    words: ['agents', 'chat'],
+    summary: 'Talk with an agent, or send it one message',
+    load: async () => await import('./chat/register.ts'),
+  },
+  {
+    words: ['knowledge', 'upload'],
+    summary: 'Upload files as knowledge sources',
+    load: async () => await import('./upload/knowledge.ts'),
+  },
+  {
+    words: ['skills', 'upload'],
+    summary: 'Upload a skill: a folder, an archive or a SKILL.md',
+    load: async () => await import('./upload/skill.ts'),
+  },
+  {
+    words: ['hub', 'upload-logo'],
+    summary: 'Upload a logo of the hub',
+    load: async () => await import('./upload/logo.ts'),
   },
 ];

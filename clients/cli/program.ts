@@ -78,6 +78,14 @@ export async function buildProgram(
   return { program, line };
 }
 
+/** The program for words that nobody runs, as completion reads them. */
+async function programFor(argv: string[]): Promise<Command> {
+  const { program } = await buildProgram(argv, { help: '' }, () => {
+    throw new Error('These words are read, and no command runs.');
+  });
+  return program;
+}
+
 /** A word of the command line: a group, a command, or both. */
 interface Node {
   summary: string;
@@ -131,7 +139,7 @@ async function addCommands(parent: Command, node: Node, words: string[], context
     await addCommands(command, child, words.slice(1), context);
     if (child.row) {
       const { register } = await child.row.load();
-      register(command, context);
+      register(command, context, programFor);
     }
     command.addHelpText(
       'after',

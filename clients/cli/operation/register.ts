@@ -42,6 +42,8 @@ function addField(command: Command, { flag, type, list, choices, required, nulla
   const option = new Option(`--${flag} <${placeholder(type)}>`, list ? `${note} May be repeated.` : note);
   if (list) option.argParser((value: string, previous: string[] | undefined) => [...(previous ?? []), checked(value)]);
   else if (choices) option.choices(choices);
+  // Help and completion show the values of a list, too.
+  if (list && choices) option.argChoices = choices;
   command.addOption(option);
 
   function checked(value: string): string {
