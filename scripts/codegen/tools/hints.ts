@@ -61,7 +61,7 @@ const HINTS: Record<string, Record<string, string>> = {
     description: 'models decide by it',
     requiresApproval: 'a person approves each call',
   },
-  HttpToolCreate: { configuration: 'the shape of its toolType' },
+  HttpToolCreate: { toolType: 'PARTNER_MCP is refused', configuration: 'the shape of its toolType' },
   HttpToolUpdate: {
     toolType: 'never send it: immutable',
     configuration: 'the whole configuration; a secret sent as ******** stays',
@@ -87,6 +87,7 @@ const HINTS: Record<string, Record<string, string>> = {
   },
   'ExternalMcpCreate ExternalMcpUpdate': {
     url: 'https',
+    authType: 'OAUTH_AUTHORIZATION_CODE is refused',
     authValue: 'for API_KEY and BEARER_TOKEN',
     authHeaders: 'for CUSTOM_HEADER',
     authHeaderName: 'header of API_KEY, default X-Api-Key',
@@ -99,15 +100,16 @@ const HINTS: Record<string, Record<string, string>> = {
   },
   'AutomationCreate AutomationUpdate': {
     hitlMode: 'when a call needs approval',
+    triggerMode: 'webhook_url: the answer has a secret address',
     schedule: 'cron of five fields or @daily; for triggerMode schedule',
     timezone: 'IANA, default UTC',
     triggerToolkitSlug: 'for triggerMode webhook',
     triggerSlug: 'for triggerMode webhook',
-    triggerConfig: 'by configSchema of get_native_mcp_trigger',
+    triggerConfig: 'by configSchema of native_mcp_triggers__get_native_mcp_trigger',
   },
   ChannelConnect: { channelType: 'whatsapp, z_api or web_chat' },
   ChannelConfigure: {
-    channelSpecificConfig: 'by configSchema of get_channel_type; replaced whole',
+    channelSpecificConfig: 'by configSchema of channel_types__get_channel_type; replaced whole',
     credentials: 'by its credentialsSchema; replaced whole',
   },
   ChannelInstanceModeUpdate: { confirm: 'true: accept that open conversations end' },
@@ -132,7 +134,7 @@ const HINTS: Record<string, Record<string, string>> = {
   },
   CouponCreate: {
     code: 'what customers type',
-    discountValue: 'percent, or amount in cents',
+    discountValue: 'percent (1 to 100), or amount in cents',
     durationMonths: 'for repeating only',
     applicablePlanIds: 'for scope plans only',
   },
@@ -154,6 +156,8 @@ const HINTS: Record<string, Record<string, string>> = {
   },
   HubUpdate: {
     primaryColor: '#rrggbb',
+    secondaryColor: '#rrggbb',
+    pricingWidgetColor: '#rrggbb',
     supportChannelValue: 'email, phone or URL',
   },
   HubAccessUpdate: { defaultPlanPublicId: 'must be free while public' },

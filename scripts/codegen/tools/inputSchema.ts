@@ -2,13 +2,13 @@ import type { Document, Schema } from '../../../spec/rules/types.ts';
 import { component } from './argumentSchemas.ts';
 import type { Hints } from './hints.ts';
 
-/** Bounds that a model does not reach by accident are left out: those of 32 bits, and of long texts and lists. */
-const MAX_INT32 = 2_147_483_647;
-const MAX_LENGTH_SHOWN = 1000;
+/** Bounds that a model does not reach by accident are left out: those of numbers, long texts and lists beyond these. */
+const MAX_NUMBER_SHOWN = 100_000;
+const MAX_LENGTH_SHOWN = 2000;
 const MAX_ITEMS_SHOWN = 50;
 
-/** Texts this short are cut by nobody: names of people, codes, time zones. */
-const MIN_LENGTH_SHOWN = 50;
+/** Texts this short have a form of their own, which says how long they are: colours, separators. */
+const MIN_LENGTH_SHOWN = 10;
 
 /** A pattern of names, which a model does not guess: `^[a-z][a-z0-9_]{0,49}$`. What others ask for plain sense or a hint says. */
 const NAME_PATTERN = /^\^\[[A-Za-z0-9_-]+\][^\\]*\$$/;
@@ -88,7 +88,7 @@ function nullable({ nulls }: InputPlace, schema: Schema): Schema {
 function addBounds(result: Schema, whole: Schema): void {
   const { minimum, maximum, minLength, maxLength, minItems, maxItems, pattern, format } = whole;
   if (typeof minimum === 'number' && minimum !== 0) result.minimum = minimum;
-  if (typeof maximum === 'number' && maximum < MAX_INT32) result.maximum = maximum;
+  if (typeof maximum === 'number' && maximum <= MAX_NUMBER_SHOWN) result.maximum = maximum;
   if (typeof minLength === 'number' && minLength > 1) result.minLength = minLength;
   if (typeof maxLength === 'number' && maxLength > MIN_LENGTH_SHOWN && maxLength <= MAX_LENGTH_SHOWN) {
     result.maxLength = maxLength;

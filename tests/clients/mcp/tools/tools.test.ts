@@ -97,3 +97,13 @@ describe('size, in tokens of o200k_base', () => {
     expect(long.map(({ name }) => name)).toEqual([]);
   });
 });
+
+test('words about other tools have their whole names', () => {
+  const text = JSON.stringify(tools.map(({ description, inputSchema }) => [description, inputSchema]));
+  const mentioned = text.match(/\b[a-z]+(?:_[a-z]+)*__[a-z_]+\b/g) ?? [];
+  expect(mentioned.length).toBeGreaterThan(5);
+  expect(mentioned.filter((name) => !expected.includes(name))).toEqual([]);
+  const ends = expected.map((name) => name.split('__')[1] ?? '');
+  const words: string[] = text.match(/(?<![a-z_])[a-z]+(?:_[a-z]+)+(?![a-z_])/g) ?? [];
+  expect(words.filter((word) => ends.includes(word))).toEqual([]);
+});
