@@ -154,6 +154,8 @@ export interface Kind {
   readonly layout: Layout;
   /** The field that stands for the name in the YAML, `name` when absent. */
   readonly nameField?: string;
+  /** Whether the order of the things means something, such as that of a menu: `pull` keeps it in a list. */
+  readonly isOrdered?: boolean;
   /** Whether the service lets two things have one name. */
   readonly namesRepeat?: boolean;
   /** Fields that say how to apply, and not what the service has: they make no difference. */

@@ -107,6 +107,8 @@ function withOwnNames({ warn }: Setting, kind: Kind, listed: Listed[], lock: Loc
 /** What is to be written for one kind. */
 interface Target {
   kind: Kind;
+  /** Names in the order of the service. */
+  order: string[];
   /** Things whose files change, and those whose files stay. */
   changed: Pulled[];
   same: Pulled[];
@@ -139,6 +141,7 @@ function targetOf(kind: Kind, things: Pulled[], all: readonly FileEntry[], lock:
   const isEdited = (entry: FileEntry) => lock.things(kind.kind).get(entry.name)?.digest !== digestOfEntry(entry);
   const target: Target = {
     kind,
+    order: things.map(({ entry }) => entry.name),
     changed: [],
     same: [],
     places: new Map(),
@@ -175,15 +178,22 @@ function targetOf(kind: Kind, things: Pulled[], all: readonly FileEntry[], lock:
   return target;
 }
 
+/** By name, or in the order of the service where that means something. */
+function inListOrder(kind: Kind, entries: readonly Entry[], order: readonly string[]): Entry[] {
+  const placeOf = ({ name }: Entry) => (order.includes(name) ? order.indexOf(name) : order.length);
+  return entries.toSorted((left, right) => {
+    const byPlace = kind.isOrdered ? placeOf(left) - placeOf(right) : 0;
+    return byPlace || (left.name < right.name ? -1 : 1);
+  });
+}
+
 async function writeTarget(folder: string, target: Target, lock: LockFile, result: PullResult): Promise<void> {
   const { kind, changed, same, places, former, gone, removed, staying } = target;
   const isList = kind.layout.form === 'list';
   const rewritten = isList && changed.length + removed.length > 0;
   const entries = isList
     ? rewritten
-      ? [...[...changed, ...same].map(({ entry }) => entry), ...staying].sort((left, right) =>
-          left.name < right.name ? -1 : 1,
-        )
+      ? inListOrder(kind, [...[...changed, ...same].map(({ entry }) => entry), ...staying], target.order)
       : []
     : changed.map(({ entry }) => entry);
   const files = filesOf(kind, entries, places);

@@ -15,6 +15,7 @@ export const externalLinkKind: Kind = {
   after: [],
   layout: { form: 'list', file: 'hub/links.yaml' },
   nameField: 'title',
+  isOrdered: true,
   schema: fileSchema(['ExternalLinkCreate'], { omit: ['title'] }),
 
   async list({ api }) {

@@ -97,6 +97,10 @@ export const hubKind: Kind = {
     return { fields: fieldsOf(yaml), files };
   },
 
+  toFile({ fields, files }) {
+    return { yaml: fields, files };
+  },
+
   references({ fields: { defaultPlan } }) {
     return typeof defaultPlan === 'string' ? [{ kind: 'plan', name: defaultPlan, at: ['defaultPlan'] }] : [];
   },

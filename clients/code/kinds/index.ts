@@ -1,5 +1,6 @@
 import { agentKind } from '../agent/agentKind.ts';
 import type { Kind } from '../kind.ts';
+import { automationsPart } from './automations.ts';
 import { couponKind } from './coupon.ts';
 import { creditPackageKind } from './creditPackage.ts';
 import { externalLinkKind } from './externalLink.ts';
@@ -16,7 +17,7 @@ export const allKinds: readonly Kind[] = [
   knowledgeSourceKind,
   httpToolKind,
   mcpServerKind,
-  agentKind(),
+  agentKind([automationsPart]),
   creditPackageKind,
   planKind,
   couponKind,
