@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import {
+  access,
+  constants,
   type FileHandle,
   mkdir,
   open,
@@ -98,6 +100,8 @@ function differs(before: ConfigText, after: string | undefined): boolean {
 async function replaced(path: string, before: ConfigText, after: string | undefined, mode: number): Promise<boolean> {
   const beside = resolve(dirname(path), `.${basename(path)}.${process.pid}-${randomBytes(4).toString('hex')}.tmp`);
   const old = before.exists ? await stat(path) : undefined;
+  // A file may be replaced in a folder that is ours even when it may not be written; but then somebody has said so.
+  if (old) await access(path, constants.W_OK);
   try {
     if (after !== undefined) {
       const file = await open(beside, 'wx', old ? old.mode & 0o7777 : mode);

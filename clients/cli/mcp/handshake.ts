@@ -23,11 +23,7 @@ export async function shakeHands(
   server: { command: string; args: string[]; env: Record<string, string> },
   { env, deadlineMs }: { env: Record<string, string | undefined>; deadlineMs: number },
 ): Promise<Handshake> {
-  const child = spawn(server.command, server.args, {
-    env: { ...env, ...server.env },
-    stdio: ['pipe', 'pipe', 'pipe'],
-    windowsHide: true,
-  });
+  const child = started(server, { ...env, ...server.env });
   let said = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     said = (said + text).slice(-MAX_STDERR_CHARACTERS);
@@ -58,6 +54,14 @@ export async function shakeHands(
   }
 }
 
+function started({ command, args }: { command: string; args: string[] }, env: NodeJS.ProcessEnv) {
+  try {
+    return spawn(command, args, { env, stdio: ['pipe', 'pipe', 'pipe'], windowsHide: true });
+  } catch (error) {
+    throw new HandshakeFault(`cannot be started: ${(error as Error).message}`); // such as a zero byte in an argument
+  }
+}
+
 type Child = { stdin: NodeJS.WritableStream; stdout: NodeJS.ReadableStream };
 type Reply = { id?: unknown; result?: Record<string, unknown>; error?: { message?: unknown } };
 
@@ -78,7 +82,7 @@ async function talk(child: Child): Promise<Handshake> {
     }
   };
   const clientInfo = { name: 'guildhall-mcp-status', version: '1' };
-  const started = await ask('initialize', { protocolVersion: PROTOCOL_VERSION, capabilities: {}, clientInfo });
+  const hello = await ask('initialize', { protocolVersion: PROTOCOL_VERSION, capabilities: {}, clientInfo });
   send({ method: 'notifications/initialized' });
   let tools = 0;
   for (let cursor: unknown; ; ) {
@@ -87,7 +91,7 @@ async function talk(child: Child): Promise<Handshake> {
     cursor = page.nextCursor;
     if (typeof cursor !== 'string') break;
   }
-  const { name, version } = (started.serverInfo ?? {}) as { name?: string; version?: string };
+  const { name, version } = (hello.serverInfo ?? {}) as { name?: string; version?: string };
   return { name: name ?? '', version: version ?? '', tools };
 }
 

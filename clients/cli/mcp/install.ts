@@ -52,6 +52,10 @@ async function install(context: Context, words: string[], options: InstallOption
   guideRemarks(context, rows);
   if (scope === 'project' && rows.some(({ result }) => result === 'installed' || result === 'updated'))
     context.say('These files have paths of this machine. Others who share the project install for themselves.');
+  if (/[\\/]_npx[\\/]/.test(server.args[0] ?? ''))
+    context.say(
+      'npx keeps this program for a while only. Run npm install --global guildhall, and install again with --update.',
+    );
   const remark = dry ? undefined : await loginRemark(context, server);
   if (remark) context.say(remark);
   await report(context, rows, rowLines(rows), failureOf(rows));

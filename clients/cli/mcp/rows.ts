@@ -38,7 +38,7 @@ export function rowOf(
   return { ...row, ...(dry && { dryRun: true as const }), ...(change !== undefined && { change }) };
 }
 
-/** Why the command fails: the first file that could not be changed, a conflict (5) before a refusal of the system (1). */
+/** Why the command fails: the first file that could not be changed, a conflict (5) before a refusal of the system (1), and a guide last. */
 export function failureOf(rows: Row[]): Failure | undefined {
   const codes: Partial<Record<EntryResult, [code: string, exitCode: 1 | 5]>> = {
     conflict: ['entry_conflict', 5],
@@ -47,15 +47,15 @@ export function failureOf(rows: Row[]): Failure | undefined {
   };
   const found = rows.find(({ result }) => codes[result]?.[1] === 5) ?? rows.find(({ result }) => codes[result]);
   const [code, exitCode] = (found && codes[found.result]) ?? [];
-  return found && code && exitCode ? new Failure(code, exitCode, found.message) : undefined;
+  if (found && code && exitCode) return new Failure(code, exitCode, found.message);
+  const guide = rows.find((row) => row.guide === 'failed');
+  return guide && new Failure('cannot_write', 1, `The guide ${guide.guidePath} cannot be written or removed.`);
 }
 
 /** Says which guides were left as they are. */
 export function guideRemarks(context: Context, rows: Row[]): void {
   for (const path of new Set(rows.filter(({ guide }) => guide === 'kept').map(({ guidePath }) => guidePath)))
     context.say(`The guide ${path} was changed since it was written, so it stays as it is.`);
-  for (const path of new Set(rows.filter(({ guide }) => guide === 'failed').map(({ guidePath }) => guidePath)))
-    context.say(`The guide ${path} cannot be written.`);
 }
 
 /**

@@ -43,6 +43,12 @@ export async function wantedServer(context: Context, flags: ServerFlags): Promis
       'A key is not written into the files of clients.',
       'Save it with guildhall auth login: the server reads the saved login.',
     );
+  if (apiKeyFile === '-')
+    throw usage('The server cannot read the key from an input of this command.', 'Pass the path of a file.');
+  if (baseUrl !== undefined) {
+    const { addressFor } = await import('../../login/credential.ts');
+    addressFor({ baseUrl }, context.surroundings, undefined); // refuses what is no address, or has a password in it
+  }
   const { mode } = flags;
   if (mode !== undefined && mode !== 'all' && mode !== 'search') throw usage('--mode is all or search.');
   const isNarrowed = flags.tags ?? flags.tools ?? flags.readOnly ?? mode;

@@ -121,18 +121,19 @@ describe('changeConfig', () => {
     expect([readFileSync(path, 'utf8'), readdirSync(folder)]).toEqual(['one', ['config.json']]);
   });
 
-  test('a folder that may not be written leaves the file as it is', () => {
+  test.each([
+    ['a folder that may not be written', 0o555, 0o666],
+    ['a file that may not be written, in a folder that may', 0o777, 0o444],
+  ])('%s leaves the file as it is', (_name, folderMode, fileMode) => {
     const path = join(folder, 'config.json');
-    writeFileSync(path, 'one', { mode: 0o644 });
-    chmodSync(path, 0o644);
-    chmodSync(folder, 0o555);
+    writeFileSync(path, 'one');
+    chmodSync(path, fileMode);
+    chmodSync(folder, folderMode);
     const program = `if (process.getuid() === 0) { process.setgid(65534); process.setuid(65534); }
       const { changeConfig } = await import(process.argv[1]);
       await changeConfig(process.argv[2], () => 'two').catch((error) => console.log(error.code));`;
-    const printed = execFileSync(process.execPath, ['--input-type=module', '-e', program, module, path], {
-      encoding: 'utf8',
-    });
-    expect(printed).toBe('EACCES\n');
+    const args = ['--input-type=module', '-e', program, module, path];
+    expect(execFileSync(process.execPath, args, { encoding: 'utf8' })).toBe('EACCES\n');
     expect([readFileSync(path, 'utf8'), readdirSync(folder)]).toEqual(['one', ['config.json']]);
   });
 

@@ -57,4 +57,5 @@ test('a program that is not there', async () => {
   await expect(shakeHands({ command: '/no/such/program', args: [], env: {} }, options)).rejects.toThrow(
     'cannot be started: ENOENT',
   );
+  await expect(shakeHands({ command: 'x\0', args: [], env: {} }, options)).rejects.toThrow('cannot be started: ');
 });
