@@ -7,6 +7,8 @@ export default {
   testMatch: ['<rootDir>/tests/**/*.test.ts'],
   testEnvironment: 'node',
   extensionsToTreatAsEsm: ['.ts'],
+  // Packages that are built from this one. Jest would look for modules by their names.
+  modulePathIgnorePatterns: ['<rootDir>/clients/[^/]+/(dist/|package\\.json$)'],
   transform: { '^.+\\.ts$': '<rootDir>/jest/strip.mjs' },
   // On two cores jest would run in band, where the memory limit does nothing and each file that loads the app leaks 13 MB.
   maxWorkers: 2,

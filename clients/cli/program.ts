@@ -133,7 +133,7 @@ function insert(root: Node, row: CommandRow): void {
 
 async function addCommands(parent: Command, node: Node, words: string[], context: () => Context): Promise<void> {
   for (const [word, child] of node.children) {
-    const command = parent.command(word).summary(child.summary).description(`${child.summary}.`);
+    const command = parent.command(word).helpCommand(false).summary(child.summary).description(`${child.summary}.`);
     if (child.heading && !parent.parent) command.helpGroup(`${child.heading}:`);
     if (word !== words[0]) continue;
     await addCommands(command, child, words.slice(1), context);
@@ -153,7 +153,8 @@ function lineOf(argv: readonly string[]): string[] {
   const [first, ...rest] = wordsOf(argv);
   if (first === undefined)
     return [...argv, ...(argv.some((each) => /^(-h|--help|-V|--version)$/.test(each)) ? [] : ['--help'])];
-  return first === 'help' ? [...rest, '--help'] : [...argv];
+  if (first === 'help') return [...rest, '--help'];
+  return rest[0] === 'help' ? [first, ...rest.slice(1), '--help'] : [...argv];
 }
 
 /** The words of a command line that may name a command: all that are no flag, nor the value of a global one. */

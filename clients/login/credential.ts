@@ -133,9 +133,7 @@ function usableKey(text: string, source: string): string {
   throw new LoginError(
     'bad_key',
     4,
-    key
-      ? `What ${source} has is no API key: keys begin with gsk_.`
-      : `${source} has no API key, or more than one word.`,
+    key ? `What ${source} has is no API key: keys begin with gsk_.` : `${source} has no API key, or more than a key.`,
     'Copy the key from where it was created. It is shown once, and begins with gsk_.',
   );
 }

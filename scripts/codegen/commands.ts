@@ -17,7 +17,7 @@ export type CommandField = {
   name: string;
   /** Name of the flag, without its hyphens: `ai-model-id`. */
   flag: string;
-  type: 'string' | 'integer' | 'number' | 'boolean' | 'json';
+  type: 'string' | 'integer' | 'number' | 'boolean' | 'json' | 'any';
   /** A list of such values: the flag may be given several times. */
   list?: true;
   /** The values that it takes. */
@@ -174,12 +174,14 @@ function field(
     ...(items && { list: true as const }),
     ...(choices?.length && { choices }),
     ...(required === true && { required: true as const }),
-    ...(nullable && { nullable: true as const }),
+    ...((nullable || typeOf(value) === 'any') && { nullable: true as const }),
     about: Array.isArray(open) && !about ? `such as ${open.slice(0, 3).join(', ')}` : about,
   };
 }
 
-function typeOf({ type }: Schema): CommandField['type'] {
+/** `any` where the schema says nothing of the type: a value that is no JSON is a text. */
+function typeOf({ type, anyOf, oneOf, allOf, properties }: Schema): CommandField['type'] {
+  if (type === undefined && !anyOf && !oneOf && !allOf && !properties) return 'any';
   return type === 'string' || type === 'integer' || type === 'number' || type === 'boolean' ? type : 'json';
 }
 
@@ -290,7 +292,7 @@ export function commandTableModule(document: Document, rows: OperationRow[]): st
 import type { OperationId } from './operations.ts';
 
 /** A field of a query or of a body, as a flag of a command. \`list\`: the flag may be given several times. */
-export type CommandField = { name: string; flag: string; type: 'string' | 'integer' | 'number' | 'boolean' | 'json'; list?: true; choices?: string[]; required?: true; nullable?: true; about: string };
+export type CommandField = { name: string; flag: string; type: 'string' | 'integer' | 'number' | 'boolean' | 'json' | 'any'; list?: true; choices?: string[]; required?: true; nullable?: true; about: string };
 
 /** What a command line needs to know of an operation. \`variables\` are those of the path; \`file\` and \`metadata\` are the parts of an upload. */
 export type OperationCommand = {

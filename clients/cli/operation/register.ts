@@ -54,7 +54,7 @@ function addField(command: Command, { flag, type, list, choices, required, nulla
 }
 
 function placeholder(type: CommandField['type']): string {
-  return type === 'string' ? 'text' : type === 'json' ? 'json' : 'number';
+  return type === 'string' ? 'text' : type === 'json' || type === 'any' ? 'json' : 'number';
 }
 
 function addOthers(command: Command, row: OperationCommand): void {

@@ -41,8 +41,18 @@ function listOf(field: CommandField, values: string[]): unknown[] {
   return values.map((each) => oneOf(field, each));
 }
 
+/** A value of any type: what is no JSON is a text, so `"5"` in double quotes is the text and 5 the number. */
+function jsonOrText(value: string): unknown {
+  try {
+    return JSON.parse(value);
+  } catch {
+    return value;
+  }
+}
+
 function oneOf({ flag, type, nullable }: CommandField, value: unknown): unknown {
   if (typeof value !== 'string' || type === 'string') return value;
+  if (type === 'any') return jsonOrText(value);
   if (type === 'json') return parseJson(value, `--${flag}`);
   if (nullable && value === 'null') return null;
   const number = Number(value);
