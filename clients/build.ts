@@ -15,6 +15,23 @@ interface Package {
   types?: boolean;
 }
 
+/**
+ * One folder with everything in it. What a command needs is loaded when it is called, so there are pieces. The packages within that are
+ * CommonJS call `require` for the modules of Node.
+ */
+const command: BuildOptions = {
+  platform: 'node',
+  target: 'node20',
+  splitting: true,
+  minify: true,
+  chunkNames: 'pieces/[name]-[hash]',
+  // Its CommonJS form asks for its own parts by a `require` that esbuild cannot see.
+  alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' },
+  banner: {
+    js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",
+  },
+};
+
 const packages: Record<string, Package> = {
   // Its dependencies stay packages: those who bundle it for a page want them once.
   sdk: {
@@ -22,23 +39,11 @@ const packages: Record<string, Package> = {
     options: { platform: 'neutral', packages: 'external', external: ['node:*'], target: 'es2022', splitting: true },
     types: true,
   },
-  // One folder with everything in it. What a command needs is loaded when it is called, so there are pieces. The packages within that are
-  // CommonJS call `require` for the modules of Node.
   cli: {
-    files: { guildhall: 'main.ts' },
-    options: {
-      platform: 'node',
-      target: 'node20',
-      splitting: true,
-      minify: true,
-      chunkNames: 'pieces/[name]-[hash]',
-      // Its CommonJS form asks for its own parts by a `require` that esbuild cannot see.
-      alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' },
-      banner: {
-        js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",
-      },
-    },
+    files: { guildhall: 'main.ts', 'guildhall-mcp': '../mcp/main.ts' },
+    options: command,
   },
+  mcp: { files: { 'guildhall-mcp': 'main.ts' }, options: command },
 };
 
 const root = join(import.meta.dirname, '..');

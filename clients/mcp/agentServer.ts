@@ -1,10 +1,9 @@
 import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
 import { GuildhallError } from '../sdk/index.ts';
-import { type Access, CredentialMissing } from './access.ts';
+import { type Access, CredentialMissing, credentialResult } from './access.ts';
 import { type AgentFacts, ask, askTool } from './ask.ts';
 import { agentInstructions } from './instructions.ts';
 import { progressOf } from './progress.ts';
-import { failureResult } from './tools/failures.ts';
 import { VERSION } from './version.ts';
 
 /** What the server of one agent is made of. */
@@ -69,7 +68,7 @@ export function agentServer({ access, agentId, agent }: AgentServerParts): Serve
       const api = await access.api();
       return await ask(params.arguments, { api, agentId, signal: mcpReq.signal, progress: progressOf(mcpReq) });
     } catch (error) {
-      if (error instanceof CredentialMissing) return failureResult({ code: 'NO_CREDENTIAL', message: error.message });
+      if (error instanceof CredentialMissing) return credentialResult(error);
       throw error;
     }
   });

@@ -11,7 +11,7 @@ export const GUIDE = `# Working with Guildhall
    | thing | make | link |
    |---|---|---|
    | knowledge | \`knowledge_sources__create_knowledge_source\` | \`agent_knowledge_sources__link_knowledge_source\` |
-   | skills | \`skills__create_skill\` | \`agent_skills__link_skill\` |
+   | skills | \`skills__upload_skill\` | \`agent_skills__link_skill\` |
    | HTTP and database tools | \`http_tools__create_tool\` | \`agent_http_tools__link_tool\` |
    | external MCP servers | \`external_mcps__create_external_mcp\` | \`agent_external_mcps__link_external_mcp\` |
    | other agents | | \`agent_sub_agents__link_sub_agent\` |

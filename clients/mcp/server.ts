@@ -1,12 +1,11 @@
 import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
-import { type Access, CredentialMissing } from './access.ts';
+import { type Access, CredentialMissing, credentialResult } from './access.ts';
 import { complete } from './completion.ts';
 import type { ServiceDocument } from './document.ts';
 import { INSTRUCTIONS } from './instructions.ts';
 import { progressOf } from './progress.ts';
 import { getPrompt, PROMPTS } from './prompts.ts';
 import { AREA_TEMPLATE, RESOURCES, readResource } from './resources.ts';
-import { failureResult } from './tools/failures.ts';
 import type { FilePolicy, ToolSet } from './tools/index.ts';
 import { VERSION } from './version.ts';
 
@@ -48,7 +47,7 @@ export function mcpServer({ access, tools, files, document }: ServerParts): Serv
     try {
       api = await access.api();
     } catch (error) {
-      if (error instanceof CredentialMissing) return failureResult({ code: 'NO_CREDENTIAL', message: error.message });
+      if (error instanceof CredentialMissing) return credentialResult(error);
       throw error;
     }
     const progress = progressOf(mcpReq);

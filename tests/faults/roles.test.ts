@@ -25,7 +25,7 @@ test('one process serves requests, another does the background work', async () =
   expect((await fetch(`${worker.origin}/readyz`)).status).toBe(200);
   const refused = await fetch(`${worker.origin}${API_PREFIX}/health`, { headers: { 'X-Api-Key': apiKey } });
   expect([refused.status, await refused.json()]).toMatchObject([404, { code: 'NOT_FOUND' }]);
-  for (const path of ['/docs', '/openapi.json', '/openapi.yaml', '/files/speech/a.mp3'])
+  for (const path of ['/docs', '/openapi.json', '/openapi.yaml', '/mcp', '/mcp/agents/x', '/files/speech/a.mp3'])
     expect([path, (await fetch(worker.origin + path)).status]).toEqual([path, 404]);
   expect((await fetch(`${worker.origin}/metrics`)).status).toBe(200);
   expect(api.output().stdout).not.toContain('job done');

@@ -10,7 +10,7 @@ const LARGE_BODY = 256 * 1024;
 const MAX_LARGE = 4;
 
 /** The place of one request among those of its workspace. */
-export interface Place {
+export interface MessagePlace {
   /** Counts the messages of its body. Throws VALIDATION_ERROR for too many in one body, and RATE_LIMITED when there is no place for them. */
   hold(body: unknown): void;
   /** Gives the place back. */
@@ -28,7 +28,7 @@ export class Messages {
   readonly #workspaces = new Map<string, UnderWay>();
 
   /** Takes a place before the body is read; `length` is its announced length. Throws RATE_LIMITED when the workspace has too many. */
-  enter(workspaceId: string, length: number | undefined): Place {
+  enter(workspaceId: string, length: number | undefined): MessagePlace {
     const under = this.#workspaces.get(workspaceId) ?? { messages: 0, large: 0 };
     const large = length === undefined || length > LARGE_BODY ? 1 : 0;
     if (under.large + large > MAX_LARGE)
