@@ -4,7 +4,7 @@ import { type FileArguments, type FilePolicy, FileRefused, fileOf } from './file
 import { nearest } from './nearest.ts';
 import { type Problem, WrongArguments } from './problem.ts';
 import type { ToolRow } from './table.ts';
-import { type ArgumentRow, argumentRow, problemsOf } from './validators.ts';
+import { type ArgumentRow, argumentRow, MAX_PROBLEMS, problemsOf } from './validators.ts';
 
 /** An input schema of generated/tools.json, as far as arguments are read by it. */
 interface Shape {
@@ -14,8 +14,6 @@ interface Shape {
   anyOf?: Shape[];
 }
 
-/** Longer bodies are checked by the service alone, which does it in turns and with bounds of its own. */
-const MAX_CHECKED_CHARACTERS = 256_000;
 /** Schemas nest less deeply than this. */
 const MAX_DEPTH = 8;
 
@@ -39,6 +37,9 @@ export async function inputOf({ operationId, tool }: ToolRow, given: unknown, fi
     }
     const key = `${operationId} ${parameter.name}`;
     problems.push(...problemsOf(key, parameter.schema, value, parameter.name));
+    if (parameter.in === 'path' && !isSegment(value)) {
+      problems.push({ field: parameter.name, message: 'cannot stand in an address' });
+    }
     if (parameter.in === 'path') input.path = { ...input.path, [parameter.name]: value as string | number };
     else input.query = { ...input.query, [parameter.name]: value };
   }
@@ -61,6 +62,7 @@ function unknownArguments(values: Record<string, unknown>, { inputSchema }: Tool
   const inBody = Object.keys(properties.body?.properties ?? {});
   return Object.keys(values)
     .filter((name) => !Object.hasOwn(properties, name))
+    .slice(0, MAX_PROBLEMS)
     .map((name) => {
       if (inBody.includes(name)) return { field: name, message: `is a field of body: {"body": {"${name}": …}}` };
       const close = nearest(name, Object.keys(properties));
@@ -95,6 +97,11 @@ function parameterOf(value: unknown, schema: Record<string, unknown>, { type }: 
   if (schema.type === 'integer' && /^\d+$/.test(value)) return Number(value);
   if (schema.type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true';
   return value;
+}
+
+/** Whether a value can be one part of a path: `.` and `..` mean other places, and half a character cannot be written. */
+function isSegment(value: unknown): boolean {
+  return typeof value !== 'string' || (value !== '.' && value !== '..' && value.isWellFormed());
 }
 
 async function fileArgument(
@@ -148,7 +155,6 @@ function addBody(
 
 function checkedBody(key: string, schema: Record<string, unknown>, body: unknown): Problem[] {
   if (typeof body === 'string') return [{ field: 'body', message: 'must be an object; this text is not JSON' }];
-  if (JSON.stringify(body).length > MAX_CHECKED_CHARACTERS) return [];
   return problemsOf(key, schema, body, 'body');
 }
 

@@ -20,11 +20,14 @@ export interface CallExtra {
 /** How long the call of `sendMessage` waits beyond the time that the agent has, so that the service says what happened. */
 const MESSAGE_EXTRA_MS = 20_000;
 const MESSAGE_DEFAULT_SECONDS = 60;
+/** How often a call that takes long says so. */
+const PROGRESS_MS = 10_000;
 
 /** Calls the operation of a tool. What the caller did wrong and what the service refuses is a result; only faults and abortion are thrown. */
 export async function callTool(row: ToolRow, args: unknown, extra: CallExtra): Promise<CallToolResult> {
   const id = row.operationId as OperationId;
   let sent: string | undefined;
+  const ticking = startTicking(extra);
   try {
     const input = await inputOf(row, args, extra.files);
     sent = `${operations[id].method} ${pathOf(id, input)}`;
@@ -44,7 +47,19 @@ export async function callTool(row: ToolRow, args: unknown, extra: CallExtra): P
   } catch (error) {
     if (extra.signal.aborted) throw error;
     return failureResult(failureOf(error, row.tool.name, sent));
+  } finally {
+    clearInterval(ticking);
   }
+}
+
+/** A call that takes long says so now and then: clients give up on one that is silent. */
+function startTicking({ progress }: CallExtra): ReturnType<typeof setInterval> | undefined {
+  if (!progress) return undefined;
+  let seconds = 0;
+  return setInterval(() => {
+    seconds += PROGRESS_MS / 1000;
+    progress(`Under way for ${seconds} seconds.`);
+  }, PROGRESS_MS);
 }
 
 function timeoutOf(id: OperationId, { body }: AnyInput): { timeoutMs?: number } {

@@ -23,7 +23,7 @@ export class ToolSearch {
   readonly #tools = new Map<string, number>();
 
   constructor(rows: readonly ToolRow[]) {
-    this.#entries = rows.map(entryOf);
+    this.#entries = rows.map(knownEntry);
     for (const { words } of this.#entries)
       for (const word of words.keys()) this.#tools.set(word, (this.#tools.get(word) ?? 0) + 1);
   }
@@ -54,6 +54,15 @@ export class ToolSearch {
   #rarity(word: string): number {
     return Math.log(1 + this.#entries.length / (this.#tools.get(word) ?? 1));
   }
+}
+
+/** Rows are the same for the whole life of the program, and a server makes a search for each request. */
+const entries = new WeakMap<ToolRow, Entry>();
+
+function knownEntry(row: ToolRow): Entry {
+  const known = entries.get(row) ?? entryOf(row);
+  entries.set(row, known);
+  return known;
 }
 
 function entryOf(row: ToolRow): Entry {

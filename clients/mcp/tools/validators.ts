@@ -18,14 +18,18 @@ export interface ArgumentRow {
 const rows = schemas.tools as unknown as Record<string, ArgumentRow>;
 
 /** More wrong fields than a model reads at once. */
-const MAX_PROBLEMS = 10;
+export const MAX_PROBLEMS = 10;
 
 /** Keywords whose errors only say that an alternative failed: those of the alternative itself say why. */
 const SILENT = new Set(['if', 'anyOf']);
 
 const ROOT = 'schemas';
-let ajv: Ajv2020 | undefined;
 const compiled = new Map<string, ValidateFunction>();
+
+/** Values with more characters of JSON are checked by the service alone, which does it in turns and with bounds of its own. */
+const MAX_CHECKED_CHARACTERS = 100_000;
+/** Of a value with more, only the first wrong place is looked for: Ajv's time for all of them grows with their square. */
+const MAX_CHECKED_WHOLE_CHARACTERS = 4_000;
 
 /** @throws Error when there is no such operation among the tools */
 export function argumentRow(operationId: string): ArgumentRow {
@@ -39,27 +43,37 @@ export function argumentRow(operationId: string): ArgumentRow {
  * `field` is what the value is called.
  */
 export function problemsOf(key: string, schema: Schema, value: unknown, field: string): Problem[] {
-  const validate = validatorOf(key, schema);
+  const { length } = JSON.stringify(value) ?? '';
+  if (length > MAX_CHECKED_CHARACTERS) return [];
+  const validate = validatorOf(key, schema, length <= MAX_CHECKED_WHOLE_CHARACTERS);
   if (validate(value)) return [];
-  const problems = (validate.errors ?? [])
-    .filter((error) => !SILENT.has(error.keyword))
-    .map((error) => problemOf(error, field));
-  const distinct = new Map(problems.map((problem) => [`${problem.field} ${problem.message}`, problem]));
-  return [...distinct.values()].slice(0, MAX_PROBLEMS);
+  const distinct = new Map<string, Problem>();
+  for (const error of validate.errors ?? []) {
+    if (SILENT.has(error.keyword)) continue;
+    const problem = problemOf(error, field);
+    distinct.set(`${problem.field} ${problem.message}`, problem);
+    // The rest is not even described: a body can have very many errors.
+    if (distinct.size === MAX_PROBLEMS) break;
+  }
+  return [...distinct.values()];
 }
 
-function validatorOf(key: string, schema: Schema): ValidateFunction {
-  const known = compiled.get(key);
+function validatorOf(key: string, schema: Schema, allErrors: boolean): ValidateFunction {
+  const name = `${key} ${allErrors}`;
+  const known = compiled.get(name);
   if (known) return known;
-  ajv ??= createAjv();
+  const ajv = ajvs.get(allErrors) ?? createAjv(allErrors);
+  ajvs.set(allErrors, ajv);
   const validate = ajv.compile(absolute(schema));
-  compiled.set(key, validate);
+  compiled.set(name, validate);
   return validate;
 }
 
-function createAjv(): Ajv2020 {
+const ajvs = new Map<boolean, Ajv2020>();
+
+function createAjv(allErrors: boolean): Ajv2020 {
   // The schemas are generated from a document that is linted. Verbose: an error has the schema that it comes from.
-  const made = new Ajv2020({ strict: false, validateSchema: false, allErrors: true, verbose: true });
+  const made = new Ajv2020({ strict: false, validateSchema: false, allErrors, verbose: true });
   addFormatsModule.default(made);
   for (const width of ['int32', 'int64', 'double', 'binary']) made.addFormat(width, true);
   made.addSchema({ $id: ROOT, $defs: schemas.$defs });

@@ -5,7 +5,11 @@ import { merged } from './inputSchema.ts';
 /** What a tool without an answer says. */
 export const DONE: Schema = { type: 'object', properties: { done: { type: 'boolean' } } };
 
-/** The schema of a tool's structured content: an object always, so an array is `items`, and no answer is `done`. */
+/**
+ * The schema of a tool's structured content: an object always, so an array is `items`, and no answer is `done`. It names fields and types.
+ * Nothing is required and no value is excluded: a client refuses a whole answer that does not fit, and a service that is newer than the
+ * tools may have one more status.
+ */
 export function outputSchema(document: Document, operation: Operation, row: OperationRow): Schema {
   const given = operation.responses?.[row.status];
   const name = given?.$ref?.split('/').at(-1);
@@ -26,7 +30,7 @@ function resultSchema(document: Document, schema: Schema): Schema {
   }
   const types = [whole.type ?? []].flat();
   const [type] = types.filter((each) => each !== 'null');
-  const result: Schema = type === undefined ? {} : { type: type === 'integer' ? 'integer' : type };
+  const result: Schema = type === undefined ? {} : { type };
   if (whole.items) result.items = resultSchema(document, whole.items);
   if (whole.properties) {
     result.properties = Object.fromEntries(
