@@ -25,6 +25,8 @@ SDK_CHECK_MAVEN_REPOSITORY is where openapi-generator comes from: default Maven 
 cargo are told to look.`;
 
 const ROOT = join(import.meta.dirname, '..');
+/** Of each compiler so many warnings are shown. */
+const MAX_WARNINGS = 5;
 /** Outside of node_modules, which `npm ci` removes. */
 const CACHE = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'guildhall-sdk-check');
 
@@ -72,11 +74,12 @@ async function main(): Promise<void> {
   if (failed) process.exitCode = 1;
 }
 
-function print({ name, outcome, reason, seconds, steps }: Result): void {
+function print({ name, outcome, reason, seconds, steps, warnings = [] }: Result): void {
   const times = Object.entries(seconds).map(([stage, value]) => `${stage} ${value} s`);
   if (outcome === 'skipped') console.log(`SKIPPED ${name}: ${reason}`);
   else console.log(`${outcome === 'passed' ? 'passed' : 'FAILED'} ${name} (${times.join(', ')})`);
   if (outcome === 'failed') console.log(`  ${reason}`);
+  for (const line of warnings.slice(0, MAX_WARNINGS)) console.log(`  the compiler warns: ${line.slice(0, 200)}`);
   for (const step of STEPS) if (steps && steps[step] !== 'ok') console.log(`  ${step}: ${steps[step]}`);
 }
 

@@ -182,11 +182,16 @@ const SENTENCES: Record<string, (origin: string) => string> = {
   HPE_INVALID_CONSTANT: (origin) => `What answers at ${origin} does not speak HTTP.`,
 };
 
-function connectionError(error: unknown, origin: string): ConnectionError {
+/** The HTTP client of Node.js waits no longer than five minutes for the beginning of an answer, and for each piece of it. */
+const NODE_TIMEOUT_MS = 300_000;
+const NODE_TIMEOUTS = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
+
+function connectionError(error: unknown, origin: string): ConnectionError | TimeoutError {
   // Node.js says `fetch failed`, and why in `cause`. The error may be of another realm, where `instanceof` does not know it.
   const { cause = error } = (error ?? {}) as { cause?: unknown };
   const { code, message } = (cause ?? {}) as { code?: unknown; message?: unknown };
   const name = typeof code === 'string' ? code : undefined;
+  if (name && NODE_TIMEOUTS.has(name)) return new TimeoutError(origin, NODE_TIMEOUT_MS);
   const why = [name, message].filter((part) => typeof part === 'string' && part !== '').join(': ');
   const sentence = SENTENCES[name ?? '']?.(origin) ?? `${origin} cannot be reached (${why || 'no reason given'}).`;
   return new ConnectionError(sentence, name, error);

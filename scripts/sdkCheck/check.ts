@@ -12,6 +12,8 @@ export interface Result {
   reason?: string;
   /** Seconds of each stage that was reached. */
   seconds: Partial<Record<'install' | 'generate' | 'compile' | 'use', number>>;
+  /** What the compiler warned of: shown, because it is about generated code that nobody edits. */
+  warnings?: string[];
   /** `ok`, or what went wrong. Absent when the program did not run. */
   steps?: Record<Step, string>;
 }
@@ -45,8 +47,11 @@ export async function checkGenerator(generator: Generator, place: Place, guildha
   }
   const generated = await timed('generate', () => run(generator.generate(place)));
   if (!generated.ok) return failed('generate', generated.output);
+  const warning = newWarning(generated.warnings, generator.warnings);
+  if (warning !== undefined) return failed('generate', `error: a warning that nobody has judged: ${warning}`);
   const compiled = await timed('compile', async () => run(await generator.compile(place)));
   if (!compiled.ok) return failed('compile', compiled.output);
+  const { warnings } = compiled;
   const scene = await prepareScene(guildhall, name);
   const command = generator.use(place);
   const used = await timed('use', () => run({ ...command, env: { ...command.env, ...scene.env } }));
@@ -55,7 +60,12 @@ export async function checkGenerator(generator: Generator, place: Place, guildha
     ([step, verdict]) => verdict !== 'ok' && verdict !== generator.cannot?.[step as Step],
   );
   if (wrong) return { ...failed(wrong[0], used.ok ? wrong[1] : used.output), steps };
-  return used.ok ? { name, outcome: 'passed', seconds, steps } : { ...failed('use', used.output), steps };
+  return used.ok ? { name, outcome: 'passed', seconds, warnings, steps } : { ...failed('use', used.output), steps };
+}
+
+/** The first warning that is none of those that were judged. */
+export function newWarning(warnings: readonly string[], judged: Generator['warnings'] = []): string | undefined {
+  return warnings.find((line) => !judged.some(({ text }) => line.match(text)));
 }
 
 /** Holds what a program printed against the state of the service, step by step. A step that it does not name is wrong. */

@@ -12,6 +12,8 @@ export interface Outcome {
   ok: boolean;
   /** What it printed: both streams when it failed, stdout otherwise. */
   output: string;
+  /** The lines of both streams that warn, without those that repeat an earlier one but for its numbers and times. */
+  warnings: string[];
 }
 
 /** A build from nothing, with its downloads, takes minutes on a small machine. */
@@ -34,9 +36,18 @@ export function run({ line: [program = '', ...args], folder, env }: CommandLine)
     child.stderr.on('data', (chunk) => {
       all += chunk;
     });
-    child.once('error', ({ message }) => resolve({ ok: false, output: message }));
-    child.once('close', (code) => resolve(code === 0 ? { ok: true, output: stdout } : { ok: false, output: all }));
+    child.once('error', ({ message }) => resolve({ ok: false, output: message, warnings: [] }));
+    child.once('close', (code) =>
+      resolve({ ok: code === 0, output: code === 0 ? stdout : all, warnings: warningsIn(all) }),
+    );
   });
+}
+
+/** The lines that say `warn` or `warning`, each once. */
+export function warningsIn(output: string): string[] {
+  const lines = output.split('\n').map((line) => line.trim());
+  const warning = lines.filter((line) => /\bwarn(ing)?s?\b/i.test(line));
+  return [...new Map(warning.toReversed().map((line) => [line.replaceAll(/\d+/g, '0'), line])).values()].toReversed();
 }
 
 /** Whether the machine has a program. */

@@ -3,13 +3,14 @@ import { cp, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { firstError, run } from './commandLine.ts';
 import { type Generator, PROGRAMS } from './generator.ts';
-import { installOpenapiGenerator, openapiGenerator } from './openapiGenerator.ts';
+import { installOpenapiGenerator, OPENAPI_GENERATOR_WARNINGS, openapiGenerator } from './openapiGenerator.ts';
 
 const RUNTIME_CLASSPATH = ['dependency:build-classpath', '-Dmdep.outputFile=classpath', '-Dmdep.includeScope=runtime'];
 
 const java: Generator = {
   name: 'java',
   fast: false,
+  warnings: OPENAPI_GENERATOR_WARNINGS,
   tools: ['java', 'mvn'],
   install: installOpenapiGenerator,
   generate: (place) => openapiGenerator('java', place),
@@ -26,6 +27,14 @@ const java: Generator = {
 const go: Generator = {
   name: 'go',
   fast: false,
+  warnings: [
+    ...OPENAPI_GENERATOR_WARNINGS,
+    {
+      text: 'model_http_tool_test.go with suffix',
+      why: 'Only the name of a file changes; the type is `HttpToolTest`.',
+    },
+    { text: 'type (reserved word)', why: 'The path parameter of a logo is named by the contract; Go gets `type_`.' },
+  ],
   tools: ['java', 'go'],
   install: installOpenapiGenerator,
   generate: (place) => openapiGenerator('go', place, 'enumClassPrefix=true'),
@@ -70,6 +79,7 @@ const oapiCodegen: Generator = {
 const rust: Generator = {
   name: 'rust',
   fast: false,
+  warnings: OPENAPI_GENERATOR_WARNINGS,
   tools: ['java', 'cargo'],
   cannot: { stream: 'The client reads no other answers than JSON.' },
   install: installOpenapiGenerator,

@@ -15,6 +15,14 @@ export interface Place {
   cache: string;
 }
 
+/** A warning of a generator that has been judged. */
+export interface Warning {
+  /** What its line contains. */
+  text: string | RegExp;
+  /** Why it is harmless, or not of the document's making. */
+  why: string;
+}
+
 /** A generator of clients, and how its client is compiled and used. */
 export interface Generator {
   name: string;
@@ -24,6 +32,8 @@ export interface Generator {
   tools: readonly string[];
   /** Steps that its clients cannot do for any document, and why. */
   cannot?: Partial<Record<Step, string>>;
+  /** Warnings of the generator that stay, and why. Any other fails the check: the document must not cause one. */
+  warnings?: readonly Warning[];
   /** Gets the generator, where `npm ci` does not. Throws when it is not to be had. */
   install?(place: Place): Promise<void>;
   /** Writes the client with the generator's defaults, but for the flags that README.md names. */

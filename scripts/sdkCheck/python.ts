@@ -3,7 +3,7 @@ import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type CommandLine, firstError, run } from './commandLine.ts';
 import { type Generator, type Place, PROGRAMS } from './generator.ts';
-import { installOpenapiGenerator, openapiGenerator } from './openapiGenerator.ts';
+import { installOpenapiGenerator, OPENAPI_GENERATOR_WARNINGS, openapiGenerator } from './openapiGenerator.ts';
 
 const OPENAPI_PYTHON_CLIENT = 'openapi-python-client==0.29.1';
 /** What the client of openapi-generator imports. That of openapi-python-client imports packages that come with its generator. */
@@ -45,6 +45,7 @@ export const pythonGenerators: readonly Generator[] = [
   {
     name: 'python',
     fast: false,
+    warnings: OPENAPI_GENERATOR_WARNINGS,
     tools: ['java', 'python3'],
     async install(place) {
       await installOpenapiGenerator(place);

@@ -7,8 +7,6 @@ import { type Child, startChild } from '../bench/children.ts';
 export interface Guildhall {
   origin: string;
   apiKey: string;
-  /** A published agent whose model answers. */
-  replyingAgentId: string;
 }
 
 /** Calls the API without a generated client. `path` begins after the prefix. Throws when the answer is an error. */
@@ -39,10 +37,9 @@ export async function startGuildhall(folder: string): Promise<Guildhall & Pick<C
   });
   const printed = await readFile(logFile, 'utf8');
   const [, apiKey] = /^demo key \(shown once\) (\S+)$/m.exec(printed) ?? [];
-  const [, replyingAgentId] = /^demo agent (\S+)$/m.exec(printed) ?? [];
-  if (!apiKey || !replyingAgentId) {
+  if (!apiKey) {
     await child.stop();
-    throw new Error('The service printed no demo agent and key.');
+    throw new Error('The service printed no demo key.');
   }
-  return { origin: child.url, apiKey, replyingAgentId, stop: () => child.stop() };
+  return { origin: child.url, apiKey, stop: () => child.stop() };
 }

@@ -8,9 +8,11 @@ export const STEPS = [
   'list',
   'patch',
   'patchNested',
+  'publish',
   'upload',
   'uploadWithMetadata',
   'send',
+  'readBack',
   'attach',
   'stream',
   'error',
@@ -47,6 +49,7 @@ export async function prepareScene(guildhall: Guildhall, name: string): Promise<
     systemPrompt: 'Keep this.',
     webSearchEnabled: true,
   });
+  const { publicId: replyingAgent } = await call('POST', '/agents', { name: `${name} published` });
   const toolBefore = await call('POST', '/http-tools', {
     name: `${name}_tool`.replaceAll(/[^a-z_]/g, '_'),
     toolType: 'HTTP_REQUEST',
@@ -70,7 +73,8 @@ export async function prepareScene(guildhall: Guildhall, name: string): Promise<
       SCENE: name,
       PATCHED_AGENT: String(patched.publicId),
       PATCHED_TOOL: String(toolBefore.publicId),
-      REPLYING_AGENT: guildhall.replyingAgentId,
+      REPLYING_AGENT: String(replyingAgent),
+      MODEL: BUILTIN_MODEL.publicId,
       UNKNOWN_AGENT: UNKNOWN_ID,
       FILE_TEXT,
       SKILL_TEXT: `---\nname: ${name}-skill\ndescription: How to answer questions about returns.\n---\n${FILE_TEXT}\n`,
@@ -94,6 +98,14 @@ export async function prepareScene(guildhall: Guildhall, name: string): Promise<
         const { updatedAt: _before, ...before } = toolBefore;
         expectEqual(tool, { ...before, requiresApproval: true });
       },
+      async publish([status]) {
+        const agent = await call('GET', `/agents/${replyingAgent}`);
+        const { notes } = await call('GET', `/agents/${replyingAgent}/versions/published`);
+        expectEqual(
+          [agent.status, status, agent.aiModelPublicId, notes],
+          ['active', 'active', BUILTIN_MODEL.publicId, 'First version'],
+        );
+      },
       async upload([publicId]) {
         const skill = await call('GET', `/skills/${publicId}`);
         expectEqual(skill.name, `${name}-skill`);
@@ -107,6 +119,14 @@ export async function prepareScene(guildhall: Guildhall, name: string): Promise<
         expectEqual(messages.map(({ role }) => role).toSorted(), ['assistant', 'user']);
         expectEqual(messages.find(({ role }) => role === 'user')?.content, QUESTION);
         expectEqual(oneLine(values[1]), oneLine(messages.find(({ role }) => role === 'assistant')?.content));
+      },
+      async readBack([conversationId, ...texts]) {
+        const messages = await sent([String(conversationId)]);
+        expectEqual(messages.length, 2);
+        expectEqual(
+          texts.map(oneLine),
+          messages.map(({ content }) => oneLine(content)),
+        );
       },
       // Programs send the attachment without a text: the service refuses a message that has lost it.
       async attach(values) {

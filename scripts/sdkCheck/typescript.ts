@@ -1,7 +1,7 @@
 import { cp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Generator, type Place, PROGRAMS } from './generator.ts';
-import { installOpenapiGenerator, openapiGenerator } from './openapiGenerator.ts';
+import { installOpenapiGenerator, OPENAPI_GENERATOR_WARNINGS, openapiGenerator } from './openapiGenerator.ts';
 
 const MODULES = join(import.meta.dirname, '../../node_modules');
 
@@ -57,6 +57,7 @@ export const typescriptGenerators: readonly Generator[] = [
   {
     name: 'typescript-fetch',
     fast: false,
+    warnings: OPENAPI_GENERATOR_WARNINGS,
     tools: ['java'],
     install: installOpenapiGenerator,
     generate: (place) => openapiGenerator('typescript-fetch', place),

@@ -1,7 +1,8 @@
 import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { checkGenerator, judgeResults, judgeSteps, type Result } from '../../scripts/sdkCheck/check.ts';
+import { checkGenerator, judgeResults, judgeSteps, newWarning, type Result } from '../../scripts/sdkCheck/check.ts';
+import { warningsIn } from '../../scripts/sdkCheck/commandLine.ts';
 import type { Generator } from '../../scripts/sdkCheck/generator.ts';
 import { generators } from '../../scripts/sdkCheck/generators.ts';
 import { callApi, type Guildhall } from '../../scripts/sdkCheck/service.ts';
@@ -18,7 +19,7 @@ let scenes = 0;
 
 beforeAll(async () => {
   app = await startTestApp();
-  guildhall = { origin: app.origin, apiKey: app.workspace.apiKey, replyingAgentId: '' };
+  guildhall = { origin: app.origin, apiKey: app.workspace.apiKey };
   folder = await mkdtemp(join(tmpdir(), 'guildhall-sdk-'));
   await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
 });
@@ -66,6 +67,23 @@ describe('a step counts when the service holds what it should', () => {
     const { publicId } = await call('POST', '/agents', { name, categories: ['one', 'two'] });
     expect(await verdict('create', publicId)).toBe('ok');
     expect(await verdict('create', scene.env.PATCHED_AGENT)).toContain('patched');
+  });
+
+  test('publish and readBack count when the service has the version and the client has read what was said', async () => {
+    const path = `/agents/${scene.env.REPLYING_AGENT}`;
+    expect(await verdict('publish', 'active')).toMatch(/404/);
+    await call('PATCH', path, { aiModelPublicId: scene.env.MODEL });
+    await call('POST', `${path}/publish`, { notes: 'First version' });
+    expect(await verdict('publish', 'active')).toBe('ok');
+    expect(await verdict('publish', 'draft')).toContain('not');
+    const { conversationId, messages } = await call('POST', `${path}/messages`, { content: scene.env.QUESTION });
+    const said = [scene.env.QUESTION, ...(messages as { content: string }[]).map(({ content }) => content)];
+    const { items } = await call('GET', `/conversations/${conversationId}/messages`);
+    const texts = (items as { content: string }[]).map(({ content }) => content);
+    expect(texts.toSorted()).toEqual(said.toSorted());
+    const lines = texts.map((text) => text.replaceAll(/\s+/g, ' '));
+    expect(await verdict('readBack', conversationId, ...lines)).toBe('ok');
+    expect(await verdict('readBack', conversationId, ...lines.slice(1))).toContain('not');
   });
 
   test('list says what the filters leave: a filter that the client drops changes the total', async () => {
@@ -142,6 +160,28 @@ test('a generator whose tools are missing, or that is not to be had, is skipped 
     outcome: 'skipped',
     reason: 'the registry does not answer',
   });
+});
+
+test('a warning of a generator fails the check unless it was judged', async () => {
+  const lines =
+    '[main] WARN  Unused model: A\n12:01 INFO fine\n12:02 warning: no type 7\n12:03 warning: no type 8\nwarnings of old';
+  expect(warningsIn(lines)).toEqual(['[main] WARN  Unused model: A', '12:02 warning: no type 7', 'warnings of old']);
+  const judged = [
+    { text: 'Unused model', why: 'It is used.' },
+    { text: /no type \d/, why: 'There is one.' },
+  ];
+  expect(newWarning(warningsIn(lines), judged)).toBe('warnings of old');
+  expect(newWarning(warningsIn(lines).slice(0, 2), judged)).toBeUndefined();
+  const [generator] = generators as [Generator];
+  const place = { document: join(ROOT, 'generated/openapi.json'), folder: join(folder, 'client'), cache: folder };
+  const warning = (text: string): Generator => ({
+    ...generator,
+    generate: () => ({ line: ['sh', '-c', `echo "${text}" >&2`], folder: place.folder }),
+    compile: async () => ({ line: ['false'], folder: place.folder }),
+  });
+  const check = async (text: string) => (await checkGenerator(warning(text), place, guildhall)).reason;
+  expect(await check('WARN: x is odd')).toBe('generate: error: a warning that nobody has judged: WARN: x is odd');
+  expect(await check('all is well')).toMatch(/^compile: /);
 });
 
 test('a client that does not work fails the check; a skipped one only where all are required', () => {

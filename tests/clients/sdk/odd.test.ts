@@ -133,6 +133,18 @@ describe('a redirect', () => {
   });
 });
 
+test.each([
+  ['ENOTFOUND', 'There is no host with the name in <origin>.'],
+  ['EAI_AGAIN', 'The name in <origin> could not be looked up.'],
+  ['UND_ERR_CONNECT_TIMEOUT', '<origin> could not be reached in time.'],
+  ['CERT_HAS_EXPIRED', '<origin> cannot be reached (CERT_HAS_EXPIRED: why).'],
+  ['UND_ERR_HEADERS_TIMEOUT', '<origin> did not answer within 300 seconds.'],
+])('what Node.js says of a connection is a sentence: %s', async (code, sentence) => {
+  const failing = () => Promise.reject(new TypeError('fetch failed', { cause: { code, message: 'why' } }));
+  const error = (await thrown(client({ fetch: failing, retries: 0 }).call('getHealth'))) as Error;
+  expect(error.message).toBe(sentence.replace('<origin>', server.origin));
+});
+
 describe('the options', () => {
   test.each(['', 'gsk key', 'gsk_key\n', 'gsk_kéy'])('a key that no header can carry is not repeated: %j', (apiKey) => {
     let message = '';

@@ -117,6 +117,22 @@ func main() {
 		return []string{response.JSON200.PublicId.String()}, nil
 	})
 
+	step("publish", func() ([]string, error) {
+		model := uuid.MustParse(os.Getenv("MODEL"))
+		if _, err := client.UpdateAgentWithResponse(ctx, replying, api.AgentUpdate{AiModelPublicId: &model}); err != nil {
+			return nil, err
+		}
+		notes := "First version"
+		response, err := client.PublishAgentWithResponse(ctx, replying, nil, api.AgentPublish{Notes: &notes})
+		if err != nil {
+			return nil, err
+		}
+		if response.JSON200 == nil {
+			return nil, refused(response.Body)
+		}
+		return []string{string(response.JSON200.Status)}, nil
+	})
+
 	step("upload", func() ([]string, error) {
 		contentType, body := formOf("SKILL.md", os.Getenv("SKILL_TEXT"), "")
 		response, err := client.UploadSkillWithBodyWithResponse(ctx, nil, contentType, body)
@@ -142,6 +158,7 @@ func main() {
 		return []string{response.JSON201.PublicId.String()}, nil
 	})
 
+	var conversation uuid.UUID
 	step("send", func() ([]string, error) {
 		response, err := client.SendMessageWithResponse(ctx, replying, nil, api.MessageSend{Content: &question})
 		if err != nil {
@@ -150,11 +167,28 @@ func main() {
 		if response.JSON200 == nil {
 			return nil, refused(response.Body)
 		}
+		conversation = response.JSON200.ConversationId
 		text := []string{}
 		for _, message := range response.JSON200.Messages {
 			text = append(text, message.Content)
 		}
 		return []string{response.JSON200.ConversationId.String(), strings.Join(text, " ")}, nil
+	})
+
+	step("readBack", func() ([]string, error) {
+		limit := int32(10)
+		response, err := client.ListConversationMessagesWithResponse(ctx, conversation, &api.ListConversationMessagesParams{Limit: &limit})
+		if err != nil {
+			return nil, err
+		}
+		if response.JSON200 == nil {
+			return nil, refused(response.Body)
+		}
+		values := []string{conversation.String()}
+		for _, message := range response.JSON200.Items {
+			values = append(values, message.Content)
+		}
+		return values, nil
 	})
 
 	step("attach", func() ([]string, error) {

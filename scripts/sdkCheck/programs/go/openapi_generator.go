@@ -94,6 +94,21 @@ func main() {
 		return []string{tool.PublicId}, nil
 	})
 
+	step("publish", func() ([]string, error) {
+		body := api.NewAgentUpdate()
+		body.SetAiModelPublicId(os.Getenv("MODEL"))
+		if _, _, err := client.AgentsAPI.UpdateAgent(ctx, replying).AgentUpdate(*body).Execute(); err != nil {
+			return nil, err
+		}
+		notes := api.NewAgentPublish()
+		notes.SetNotes("First version")
+		agent, _, err := client.AgentsAPI.PublishAgent(ctx, replying).AgentPublish(*notes).Execute()
+		if err != nil {
+			return nil, err
+		}
+		return []string{string(agent.Status)}, nil
+	})
+
 	step("upload", func() ([]string, error) {
 		file, err := fileWith("SKILL.md", os.Getenv("SKILL_TEXT"))
 		if err != nil {
@@ -119,6 +134,7 @@ func main() {
 		return []string{source.PublicId}, nil
 	})
 
+	conversation := ""
 	step("send", func() ([]string, error) {
 		body := api.NewMessageSend()
 		body.SetContent(os.Getenv("QUESTION"))
@@ -126,11 +142,24 @@ func main() {
 		if err != nil {
 			return nil, err
 		}
+		conversation = reply.ConversationId
 		text := []string{}
 		for _, message := range reply.Messages {
 			text = append(text, message.Content)
 		}
 		return []string{reply.ConversationId, strings.Join(text, " ")}, nil
+	})
+
+	step("readBack", func() ([]string, error) {
+		page, _, err := client.ConversationsAPI.ListConversationMessages(ctx, conversation).Limit(10).Execute()
+		if err != nil {
+			return nil, err
+		}
+		values := []string{conversation}
+		for _, message := range page.Items {
+			values = append(values, message.Content)
+		}
+		return values, nil
 	})
 
 	step("attach", func() ([]string, error) {

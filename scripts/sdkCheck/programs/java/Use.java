@@ -4,13 +4,13 @@ import java.io.InputStreamReader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.UUID;
 import org.openapitools.client.ApiClient;
 import org.openapitools.client.ApiException;
 import org.openapitools.client.JSON;
 import org.openapitools.client.api.AgentsApi;
+import org.openapitools.client.api.ConversationsApi;
 import org.openapitools.client.api.HttpToolsApi;
 import org.openapitools.client.api.KnowledgeSourcesApi;
 import org.openapitools.client.api.MessagesApi;
@@ -59,13 +59,13 @@ public class Use {
     UUID replying = UUID.fromString(env("REPLYING_AGENT"));
 
     step("create", () -> {
-      AgentCreate body = new AgentCreate().name(scene + " created").categories(new LinkedHashSet<>(List.of("one", "two")));
+      AgentCreate body = new AgentCreate().name(scene + " created").categories(List.of("one", "two"));
       return List.of(agents.createAgent(body, null).getPublicId().toString());
     });
 
     step("list", () -> {
       AgentPage page = agents.listAgents(
-          1, 2, new LinkedHashSet<>(List.of(AgentStatus.DRAFT, AgentStatus.ACTIVE)), scene + " LISTED",
+          1, 2, List.of(AgentStatus.DRAFT, AgentStatus.ACTIVE), scene + " LISTED",
           List.of(scene + "-a", scene + "-b"), null);
       List<String> values = new ArrayList<>(List.of(String.valueOf(page.getTotal())));
       page.getItems().forEach(agent -> values.add(agent.getPublicId().toString()));
@@ -82,6 +82,12 @@ public class Use {
       return List.of(tools.updateTool(UUID.fromString(env("PATCHED_TOOL")), body).getPublicId().toString());
     });
 
+    step("publish", () -> {
+      agents.updateAgent(replying, new AgentUpdate().aiModelPublicId(UUID.fromString(env("MODEL"))));
+      AgentPublish body = new AgentPublish().notes("First version");
+      return List.of(agents.publishAgent(replying, null, body).getStatus().toString());
+    });
+
     step("upload", () -> {
       File file = Files.writeString(Path.of("SKILL.md"), env("SKILL_TEXT")).toFile();
       return List.of(new SkillsApi(client).uploadSkill(file, null).getPublicId().toString());
@@ -94,11 +100,20 @@ public class Use {
           new KnowledgeSourcesApi(client).createKnowledgeSource(file, null, metadata).getPublicId().toString());
     });
 
+    UUID[] conversation = new UUID[1];
     step("send", () -> {
       MessageResult reply = messages.sendMessage(replying, new MessageSend().content(env("QUESTION")), null);
+      conversation[0] = reply.getConversationId();
       StringBuilder text = new StringBuilder();
       reply.getMessages().forEach(message -> text.append(message.getContent()).append(' '));
       return List.of(reply.getConversationId().toString(), text.toString());
+    });
+
+    step("readBack", () -> {
+      MessagePage page = new ConversationsApi(client).listConversationMessages(conversation[0], null, 10, null, null);
+      List<String> values = new ArrayList<>(List.of(conversation[0].toString()));
+      page.getItems().forEach(message -> values.add(message.getContent()));
+      return values;
     });
 
     step("attach", () -> {

@@ -37,6 +37,12 @@ def patch_nested():
     return [api.HTTPToolsApi(client).update_tool(env["PATCHED_TOOL"], body).public_id]
 
 
+def publish():
+    agents.update_agent(replying, api.AgentUpdate(ai_model_public_id=env["MODEL"]))
+    agent = agents.publish_agent(replying, agent_publish=api.AgentPublish(notes="First version"))
+    return [agent.status.value]
+
+
 def upload():
     return [api.SkillsApi(client).upload_skill(("SKILL.md", env["SKILL_TEXT"].encode())).public_id]
 
@@ -51,9 +57,18 @@ def upload_with_metadata():
     return [source.public_id]
 
 
+conversations = []
+
+
 def send():
     reply = messages.send_message(replying, api.MessageSend(content=env["QUESTION"]))
+    conversations.append(reply.conversation_id)
     return [reply.conversation_id, " ".join(message.content for message in reply.messages)]
+
+
+def read_back():
+    page = api.ConversationsApi(client).list_conversation_messages(conversations[0], limit=10)
+    return [conversations[0], *(message.content for message in page.items)]
 
 
 def attach():
@@ -80,9 +95,11 @@ step("create", create)
 step("list", list_filtered)
 step("patch", patch)
 step("patchNested", patch_nested)
+step("publish", publish)
 step("upload", upload)
 step("uploadWithMetadata", upload_with_metadata)
 step("send", send)
+step("readBack", read_back)
 step("attach", attach)
 step("stream", stream)
 step("error", error)

@@ -6,7 +6,14 @@ from uuid import UUID
 from report import BASE_URL, env, reply_of, step
 
 from guildhall_workspace_public_api_client import AuthenticatedClient, models
-from guildhall_workspace_public_api_client.api.agents import create_agent, get_agent, list_agents, update_agent
+from guildhall_workspace_public_api_client.api.agents import (
+    create_agent,
+    get_agent,
+    list_agents,
+    publish_agent,
+    update_agent,
+)
+from guildhall_workspace_public_api_client.api.conversations import list_conversation_messages
 from guildhall_workspace_public_api_client.api.http_tools import update_tool
 from guildhall_workspace_public_api_client.api.knowledge_sources import create_knowledge_source
 from guildhall_workspace_public_api_client.api.messages import send_message, stream_message
@@ -56,6 +63,13 @@ def patch_nested():
     return [done(update_tool.sync(UUID(env["PATCHED_TOOL"]), client=client, body=body)).public_id]
 
 
+def publish():
+    model = models.AgentUpdate(ai_model_public_id=UUID(env["MODEL"]))
+    done(update_agent.sync(replying, client=client, body=model))
+    notes = models.AgentPublish(notes="First version")
+    return [done(publish_agent.sync(replying, client=client, body=notes)).status.value]
+
+
 def upload():
     file = File(payload=BytesIO(env["SKILL_TEXT"].encode()), file_name="SKILL.md")
     return [done(upload_skill.sync(client=client, body=models.SkillUpload(file=file))).public_id]
@@ -69,9 +83,18 @@ def upload_with_metadata():
     return [done(create_knowledge_source.sync(client=client, body=body)).public_id]
 
 
+conversations = []
+
+
 def send():
     reply = done(send_message.sync(replying, client=client, body=models.MessageSend(content=env["QUESTION"])))
+    conversations.append(reply.conversation_id)
     return [reply.conversation_id, " ".join(message.content for message in reply.messages)]
+
+
+def read_back():
+    page = done(list_conversation_messages.sync(conversations[0], client=client, limit=10))
+    return [conversations[0], *(message.content for message in page.items)]
 
 
 def attach():
@@ -94,9 +117,11 @@ step("create", create)
 step("list", list_filtered)
 step("patch", patch)
 step("patchNested", patch_nested)
+step("publish", publish)
 step("upload", upload)
 step("uploadWithMetadata", upload_with_metadata)
 step("send", send)
+step("readBack", read_back)
 step("attach", attach)
 step("stream", stream)
 step("error", error)

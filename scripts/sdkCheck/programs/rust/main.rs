@@ -1,7 +1,7 @@
 use base64::prelude::{Engine, BASE64_STANDARD};
 use openapi::apis::configuration::{ApiKey, Configuration};
-use openapi::apis::{agents_api, http_tools_api, knowledge_sources_api, messages_api, skills_api, Error};
-use openapi::models::{AgentCreate, AgentStatus, AgentUpdate, ApiError, Attachment, HttpToolUpdate, MessageSend};
+use openapi::apis::{agents_api, conversations_api, http_tools_api, knowledge_sources_api, messages_api, skills_api, Error};
+use openapi::models::{AgentCreate, AgentPublish, AgentStatus, AgentUpdate, ApiError, Attachment, HttpToolUpdate, MessageSend};
 
 type Values = Result<Vec<String>, String>;
 
@@ -73,6 +73,17 @@ async fn main() {
     let patched = http_tools_api::update_tool(&configuration, &env("PATCHED_TOOL"), body).await;
     step("patchNested", patched.map(|tool| vec![tool.public_id.to_string()]).map_err(text));
 
+    let model = env("MODEL").parse().expect("MODEL is a UUID");
+    let body = AgentUpdate { ai_model_public_id: Some(Some(model)), ..AgentUpdate::new() };
+    let published = match agents_api::update_agent(&configuration, &replying, body).await {
+        Ok(_) => {
+            let body = AgentPublish { notes: Some(Some("First version".to_owned())), ..AgentPublish::new() };
+            agents_api::publish_agent(&configuration, &replying, None, Some(body)).await.map_err(text)
+        }
+        Err(error) => Err(text(error)),
+    };
+    step("publish", published.map(|agent| vec![agent.status.to_string()]));
+
     let file = file_with("SKILL.md", env("SKILL_TEXT"));
     let skill = skills_api::upload_skill(&configuration, file, None).await;
     step("upload", skill.map(|skill| vec![skill.public_id.to_string()]).map_err(text));
@@ -88,7 +99,14 @@ async fn main() {
         let texts: Vec<String> = reply.messages.into_iter().map(|message| message.content).collect();
         vec![reply.conversation_id.to_string(), texts.join(" ")]
     });
+    let conversation = id_and_text.as_ref().map(|values| values[0].clone()).unwrap_or_default();
     step("send", id_and_text.map_err(text));
+
+    let page = conversations_api::list_conversation_messages(&configuration, &conversation, None, Some(10), None, None).await;
+    let id_and_texts = page.map(|page| {
+        std::iter::once(conversation).chain(page.items.into_iter().map(|message| message.content)).collect()
+    });
+    step("readBack", id_and_texts.map_err(text));
 
     let attachment = Attachment {
         base64: Some(BASE64_STANDARD.encode(env("FILE_TEXT"))),

@@ -7,6 +7,7 @@ client.setConfig({ baseUrl: BASE_URL, auth: ({ name }) => (name === 'X-Api-Key' 
 const replying = { path: { agentPublicId: env.REPLYING_AGENT } };
 
 async function main() {
+  let conversationPublicId = '';
   await step('create', async () => {
     const { data, error } = await api.createAgent({
       body: { name: `${env.SCENE} created`, categories: ['one', 'two'] },
@@ -44,6 +45,12 @@ async function main() {
     return [must(data, error).publicId];
   });
 
+  await step('publish', async () => {
+    await api.updateAgent({ ...replying, body: { aiModelPublicId: env.MODEL } });
+    const { data, error } = await api.publishAgent({ ...replying, body: { notes: 'First version' } });
+    return [must(data, error).status];
+  });
+
   await step('upload', async () => {
     const { data, error } = await api.uploadSkill({ body: { file: new File([env.SKILL_TEXT], 'SKILL.md') } });
     return [must(data, error).publicId];
@@ -66,7 +73,16 @@ async function main() {
   await step('send', async () => {
     const { data, error } = await api.sendMessage({ ...replying, body: { content: env.QUESTION } });
     const reply = must(data, error);
+    conversationPublicId = reply.conversationId;
     return [reply.conversationId, reply.messages.map(({ content }) => content).join(' ')];
+  });
+
+  await step('readBack', async () => {
+    const { data, error } = await api.listConversationMessages({
+      path: { conversationPublicId },
+      query: { limit: 10 },
+    });
+    return [conversationPublicId, ...must(data, error).items.map(({ content }) => content)];
   });
 
   await step('attach', async () => {

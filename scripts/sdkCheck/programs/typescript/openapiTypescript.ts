@@ -12,6 +12,7 @@ function formOf(parts: Record<string, string | File>): FormData {
 }
 
 async function main() {
+  let conversationPublicId = '';
   await step('create', async () => {
     const { data, error } = await client.POST('/agents', {
       body: { name: `${env.SCENE} created`, categories: ['one', 'two'] },
@@ -51,6 +52,15 @@ async function main() {
     return [must(data, error).publicId];
   });
 
+  await step('publish', async () => {
+    await client.PATCH('/agents/{agentPublicId}', { params: replying, body: { aiModelPublicId: env.MODEL } });
+    const { data, error } = await client.POST('/agents/{agentPublicId}/publish', {
+      params: replying,
+      body: { notes: 'First version' },
+    });
+    return [must(data, error).status];
+  });
+
   await step('upload', async () => {
     const { data, error } = await client.POST('/skills', {
       body: { file: '' },
@@ -74,7 +84,15 @@ async function main() {
       body: { content: env.QUESTION },
     });
     const reply = must(data, error);
+    conversationPublicId = reply.conversationId;
     return [reply.conversationId, reply.messages.map(({ content }) => content).join(' ')];
+  });
+
+  await step('readBack', async () => {
+    const { data, error } = await client.GET('/conversations/{conversationPublicId}/messages', {
+      params: { path: { conversationPublicId }, query: { limit: 10 } },
+    });
+    return [conversationPublicId, ...must(data, error).items.map(({ content }) => content)];
   });
 
   await step('attach', async () => {

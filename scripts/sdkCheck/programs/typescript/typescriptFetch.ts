@@ -2,6 +2,7 @@ import {
   AgentStatus,
   AgentsApi,
   Configuration,
+  ConversationsApi,
   HTTPToolsApi,
   KnowledgeSourcesApi,
   MessagesApi,
@@ -19,14 +20,15 @@ const messages = new MessagesApi(configuration);
 const agentPublicId = env.REPLYING_AGENT;
 
 async function main() {
+  let conversationPublicId = '';
   await step('create', async () => {
-    const agentCreate = { name: `${env.SCENE} created`, categories: new Set(['one', 'two']) };
+    const agentCreate = { name: `${env.SCENE} created`, categories: ['one', 'two'] };
     return [(await agents.createAgent({ agentCreate })).publicId];
   });
 
   await step('list', async () => {
     const page = await agents.listAgents({
-      status: new Set([AgentStatus.Draft, AgentStatus.Active]),
+      status: [AgentStatus.Draft, AgentStatus.Active],
       categories: [`${env.SCENE}-a`, `${env.SCENE}-b`],
       search: `${env.SCENE} LISTED`,
       page: 1,
@@ -51,6 +53,11 @@ async function main() {
     return [tool.publicId];
   });
 
+  await step('publish', async () => {
+    await agents.updateAgent({ agentPublicId, agentUpdate: { aiModelPublicId: env.MODEL } });
+    return [(await agents.publishAgent({ agentPublicId, agentPublish: { notes: 'First version' } })).status];
+  });
+
   await step('upload', async () => {
     const file = new File([env.SKILL_TEXT], 'SKILL.md');
     return [(await new SkillsApi(configuration).uploadSkill({ file })).publicId];
@@ -66,7 +73,14 @@ async function main() {
 
   await step('send', async () => {
     const reply = await messages.sendMessage({ agentPublicId, messageSend: { content: env.QUESTION } });
+    conversationPublicId = reply.conversationId;
     return [reply.conversationId, reply.messages.map(({ content }) => content).join(' ')];
+  });
+
+  await step('readBack', async () => {
+    const conversations = new ConversationsApi(configuration);
+    const page = await conversations.listConversationMessages({ conversationPublicId, limit: 10 });
+    return [conversationPublicId, ...page.items.map(({ content }) => content)];
   });
 
   await step('attach', async () => {
