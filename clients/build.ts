@@ -5,7 +5,7 @@ import { type BuildOptions, build } from 'esbuild';
 
 /*
  * Builds one package of clients/ into its folder dist/: `node clients/build.ts sdk`. `npm pack ./clients/sdk` calls it (the script
- * `prepare` of the package). In a checkout nothing is built: everything runs from its source.
+ * `prepack` of the package). In a checkout nothing is built: everything runs from its source.
  */
 interface Package {
   /** The files of dist/, each with its source in the folder of the package. */
