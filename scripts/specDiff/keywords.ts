@@ -175,6 +175,11 @@ const discriminator: KeywordRule = (before, _after, { place }, keyword) => {
   return [both(place, kind, `\`${keyword}\` is ${before === undefined ? 'new' : 'another'}`, keyword)];
 };
 
+/** It names the values of an enum for generators: values on the wire stay, names in generated code change. */
+const valueNames: KeywordRule = (before, after, { place }, keyword) => [
+  both(place, 'generated code', shift(keyword, before, after), keyword),
+];
+
 /** A keyword without a rule counts as breaking, and the line says why. */
 export const unknownKeyword: KeywordRule = (before, after, { place }, keyword) => [
   both(
@@ -235,5 +240,6 @@ export const RULES: Record<string, KeywordRule> = {
   else: () => [],
   allOf,
   discriminator,
+  'x-enum-varnames': valueNames,
   'x-schemas': schemasByKind,
 };

@@ -234,6 +234,13 @@ const others: Row[] = [
   ['the schemas of kinds are named', { type: 'object' }, byKind('Plain'), 'addition', 'addition'],
   ['the schemas of kinds are no longer named', byKind('Plain'), { type: 'object' }, 'breaking', 'breaking'],
   ['a kind has another schema', byKind('Plain'), byKind('Strict'), 'breaking', 'generated code'],
+  [
+    'values get names for generators',
+    { enum: ['a'] },
+    { enum: ['a'], 'x-enum-varnames': ['A'] },
+    'generated code',
+    'generated code',
+  ],
   ['a keyword without a rule comes', text, { type: 'string', 'x-unheard-of': 1 }, 'breaking', 'breaking'],
   ['a keyword without a rule changes', { $dynamicRef: '#a' }, { $dynamicRef: '#b' }, 'breaking', 'breaking'],
 ];
