@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import { measureAutomations } from './bench/automations.ts';
 import { measureBackgroundTurns } from './bench/backgroundTurns.ts';
 import { killChildren } from './bench/children.ts';
+import { measureCommandLine } from './bench/commandLine.ts';
 import { measureKnowledgeProcessing } from './bench/knowledgeProcessing.ts';
 import { measureKnowledgeSearch } from './bench/knowledgeSearch.ts';
 import { measureMcp } from './bench/mcp.ts';
@@ -27,7 +28,7 @@ import { type BenchServiceOptions, openWorld, type World } from './bench/world.t
  */
 const USAGE = `Usage: npm run bench -- [--only NAME]… [--json] [--variants] [--load-seconds N]
 
-  --only NAME       one of: reads, messages, runtime, streaming, streams, paying-messages, background-turns, automations, start-up, memory, neighbours, round-trips, knowledge-processing, knowledge-search, mcp; may be repeated
+  --only NAME       one of: reads, messages, runtime, streaming, streams, paying-messages, background-turns, automations, start-up, memory, neighbours, round-trips, knowledge-processing, knowledge-search, mcp, cli; may be repeated
   --json            figures as JSON instead of a table
   --variants        also compares the service without its request log
   --load-seconds N  length of the load before memory is measured; default 60
@@ -73,6 +74,7 @@ const measures: Record<string, (world: World) => Promise<Figure[]>> = {
   'knowledge-processing': measureKnowledgeProcessing,
   'knowledge-search': (world) => measureKnowledgeSearch(world, options.vectors ? { vectors: VECTOR_LENGTHS } : {}),
   mcp: measureMcp,
+  cli: measureCommandLine,
   'round-trips': async (world) => [
     ...Object.entries(world.roundTrips).map(([name, value]) => ({
       measure: 'round-trips',
