@@ -85,7 +85,14 @@ async function report(context: Context, result: ApplyResult, summary: string): P
   const { failures, ...counts } = result;
   const details = failures.map(({ kind, name, error }) => {
     const { code, message, status, requestId, details: places } = toFailure(error);
-    return { path: `${kind} ${JSON.stringify(name)}`, message, code, status, requestId, details: places };
+    return {
+      path: `${kind} ${JSON.stringify(name)}`,
+      message: withPlaces(message, places),
+      code,
+      status,
+      requestId,
+      details: places,
+    };
   });
   if (failures.length > 0)
     throw new Failure(
@@ -96,6 +103,15 @@ async function report(context: Context, result: ApplyResult, summary: string): P
     );
   if (context.isForPeople) context.say(`Done: ${countsText(result)}.`);
   else await context.print({ ...counts, summary });
+}
+
+/** The message of the service with what it says about single fields. */
+function withPlaces(message: string, places: unknown): string {
+  const texts = (Array.isArray(places) ? places : []).map((place: Record<string, unknown>) => {
+    const field = String(place.path ?? '').replace(/^\/body\/?/, '');
+    return field === '' ? `${place.message}` : `${field} ${place.message}`;
+  });
+  return texts.length === 0 ? message : `${message} ${texts.join('; ')}`;
 }
 
 function countsText({ created, changed, published, deleted }: ApplyResult): string {

@@ -53,6 +53,8 @@ export function schemaFaults(schema: JsonObject, value: JsonValue): SchemaFault[
   if (validate(value)) return [];
   const faults = new Map<string, SchemaFault>();
   for (const error of validate.errors ?? []) {
+    // What is wrong inside of it has an error of its own.
+    if (error.keyword === 'if') continue;
     const fault = faultOf(error);
     const place = JSON.stringify(fault.at);
     if (!faults.has(place)) faults.set(place, fault);

@@ -2,7 +2,7 @@ import type { components } from '../../../generated/api.ts';
 import { itemChanges, itemsIn, type NamedItem, sortedItems, withKept } from '../agent/items.ts';
 import { isJsonObject, type JsonObject, type JsonValue, withoutDefaults } from '../json.ts';
 import type { AgentPart, ChangeContext, Known, SecretPlace } from '../kind.ts';
-import { fileSchema } from '../schemas/requestSchemas.ts';
+import { fileSchema, propertySchema } from '../schemas/requestSchemas.ts';
 import { HIDDEN, isSecretReference } from '../secrets/reference.ts';
 import { changesOf, differs, textOf } from './fields.ts';
 import {
@@ -29,7 +29,7 @@ export const automationsPart: AgentPart = {
   schema: {
     type: 'array',
     items: {
-      ...fileSchema(['AutomationCreate', 'AutomationUpdate']),
+      ...fileSchema(['AutomationCreate', 'AutomationUpdate'], { properties: { triggerConfig: configSchema() } }),
       required: ['name', 'prompt', 'triggerMode'],
     },
   },
@@ -75,23 +75,30 @@ export const automationsPart: AgentPart = {
   },
 };
 
-/** An automation in the words of files. What its trigger mode does not use is left out: no creation takes it. */
+/** The triggers of the service call their secrets so. What other triggers have, only the service knows. */
+function configSchema(): JsonObject {
+  return {
+    ...propertySchema('AutomationCreate', 'triggerConfig'),
+    patternProperties: { '([Ss]ecret|[Pp]assword)$': { type: 'string', pattern: '^(env|file):.' } },
+  };
+}
+
+/** An automation in the words of files. */
 function itemOf(automation: Schemas['Automation'], known: Known | undefined): NamedItem {
-  const { name, triggerMode, triggerConfig } = automation;
+  const { name, triggerConfig } = automation;
   const { webhookUrl: _address, ...config } = triggerConfig as JsonObject;
-  const fields = fieldsOf({
-    ...(automation as unknown as JsonObject),
-    ...(triggerMode !== 'schedule' && { schedule: null, timezone: null }),
-    triggerConfig: config,
-  });
+  const fields = fieldsOf({ ...(automation as unknown as JsonObject), triggerConfig: config });
   const kept = known?.kept ?? {};
   const own = Object.hasOwn(kept, name) ? kept[name] : undefined;
   const record = isJsonObject(own) ? { id: '', kept: own } : undefined;
   return { name, ...withReferences(fields, SECRETS, record, (at) => ['TRIGGER', name, `${at.at(-1)}`]) };
 }
 
+/** The fields in canonical form. What the trigger mode does not use is left out: no creation takes it. */
 function fieldsOf(item: JsonObject): JsonObject {
-  const { description, prompt, triggerMode, schedule } = item;
+  const { description, prompt, triggerMode } = item;
+  const isScheduled = triggerMode === 'schedule';
+  const isTriggered = triggerMode === 'webhook';
   return withoutDefaults(
     {
       description: typeof description === 'string' ? textOf(description) : undefined,
@@ -99,11 +106,11 @@ function fieldsOf(item: JsonObject): JsonObject {
       status: item.status,
       hitlMode: item.hitlMode,
       triggerMode,
-      schedule,
-      timezone: item.timezone,
-      triggerToolkitSlug: item.triggerToolkitSlug,
-      triggerSlug: item.triggerSlug,
-      triggerConfig: item.triggerConfig,
+      schedule: isScheduled ? item.schedule : undefined,
+      timezone: isScheduled ? item.timezone : undefined,
+      triggerToolkitSlug: isTriggered ? item.triggerToolkitSlug : undefined,
+      triggerSlug: isTriggered ? item.triggerSlug : undefined,
+      triggerConfig: isTriggered ? item.triggerConfig : undefined,
     },
     DEFAULTS,
   );

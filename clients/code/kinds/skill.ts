@@ -30,17 +30,20 @@ export const skillKind: Kind = {
   async read({ id, raw }, { known }) {
     const { name, description } = raw as Schemas['Skill'];
     const kept = known(id)?.kept?.files;
-    const files: Record<string, Content> = {};
-    if (isJsonObject(kept)) for (const [path, sha256] of Object.entries(kept)) files[path] = { sha256: `${sha256}` };
+    // Made of entries: `__proto__` is a name of a file, too.
+    const files: Record<string, Content> = Object.fromEntries(
+      Object.entries(isJsonObject(kept) ? kept : {}).map(([path, sha256]) => [path, { sha256: `${sha256}` }]),
+    );
     return { kind: 'skill', name, fields: withoutDefaults({ description: textOf(description) }), files };
   },
 
   async fromFile(_name, yaml, place) {
-    const files: Record<string, Content> = {};
+    const contents: [string, Content][] = [];
     for (const path of await place.list('.')) {
       const isOther = path === YAML || path.split('/').includes('__MACOSX') || path.endsWith('.DS_Store');
-      if (!isOther) files[path] = contentOf(await place.read(path));
+      if (!isOther) contents.push([path, contentOf(await place.read(path))]);
     }
+    const files = Object.fromEntries(contents);
     const instructions = instructionsOf(files);
     if (!instructions && Object.keys(files).length > 0) throw place.fault([], `the folder has no ${INSTRUCTIONS}.`);
     const { description = instructions && frontMatterOf(instructions).description } = yaml;
@@ -97,10 +100,15 @@ async function uploadNext(entry: Entry, context: ChangeContext, replacedId: stri
   const instructions = instructionsOf(entry.files);
   const { name: ownName } = instructions ? frontMatterOf(instructions) : {};
   const rename = (id: string, name: string) => api.call('updateSkill', { path: { skillPublicId: id }, body: { name } });
+  const named = await skillsNamed(api, [entry.name, `${ownName}`]);
+  // An upload whose answer was lost is taken for what it is: its name could not be given a second time.
+  const twin = named.find((each) => each.name === entry.name && !context.known(each.id) && hasFiles(each, contents));
+  if (twin) {
+    context.remember(keptOf(entry));
+    return twin.id;
+  }
   // Names are unique: the skill that is replaced, and one that has the name which SKILL.md says, give it up.
-  const inTheWay = (await skillsNamed(api, [entry.name, `${ownName}`])).filter(
-    ({ id, name }) => id === replacedId || (name === ownName && name !== entry.name),
-  );
+  const inTheWay = named.filter(({ id, name }) => id === replacedId || (name === ownName && name !== entry.name));
   const aside = inTheWay.map(({ id, name }) => ({ id, name, aside: `${name.slice(0, MAX_NAME - 37)} ${id}` }));
   for (const each of aside) await rename(each.id, each.aside);
   try {
@@ -123,11 +131,28 @@ async function uploadNext(entry: Entry, context: ChangeContext, replacedId: stri
   }
 }
 
-async function skillsNamed(api: Api, names: readonly string[]): Promise<{ id: string; name: string }[]> {
-  const found: { id: string; name: string }[] = [];
-  for await (const { publicId, name } of api.items('listSkills', { query: { limit: 100 } }))
-    if (names.includes(name)) found.push({ id: publicId, name });
+interface NamedSkill {
+  id: string;
+  name: string;
+  files: Schemas['SkillFile'][];
+}
+
+async function skillsNamed(api: Api, names: readonly string[]): Promise<NamedSkill[]> {
+  const found: NamedSkill[] = [];
+  for await (const { publicId, name, files } of api.items('listSkills', { query: { limit: 100 } }))
+    if (names.includes(name)) found.push({ id: publicId, name, files });
   return found;
+}
+
+/** Whether a skill has these files, as far as the service tells: paths and sizes. */
+function hasFiles({ files }: NamedSkill, contents: readonly (readonly [string, Uint8Array])[]): boolean {
+  const shown = (list: readonly [string, number][]) =>
+    list.map(([path, size]) => `${path.toLowerCase()} ${size}`).sort();
+  const [theirs, ours] = [
+    shown(files.map(({ path, sizeBytes }) => [path, sizeBytes])),
+    shown(contents.map(([path, { length }]) => [path, length])),
+  ];
+  return theirs.join('\n') === ours.join('\n');
 }
 
 /** Whether the folder has other files than the skill: then only a new skill has them. */

@@ -80,7 +80,18 @@ describe('a tool', () => {
       toolType: 'INTERNAL_VARIABLE',
       configuration: { name: 'mood', type: 'string', scope: 'workspace', defaultValue: null },
     });
-    expect(bench.asked).toEqual(['env:TOOL_REQUEST_KEY', 'env:SHOP_DB']);
+    const operation = { operationId: 'track', responses: { 200: { description: 'Ok.' } } };
+    const openapi = {
+      openapi: '3.1.0',
+      info: { title: 'Parcels', version: '1' },
+      paths: { '/track': { get: operation } },
+    };
+    const auth = { type: 'bearer', secret: 'file:parcels' };
+    await made(httpToolKind, 'api', {
+      toolType: 'CUSTOM_INTEGRATION',
+      configuration: { openapi, baseUrl: 'https://parcels.example.com', operations: ['track'], auth },
+    });
+    expect(bench.asked).toEqual(['env:TOOL_REQUEST_KEY', 'env:SHOP_DB', 'file:parcels']);
   }, 30_000);
 
   test('gets its secret again only where it must', async () => {
@@ -205,6 +216,17 @@ describe('a skill', () => {
     const other = await made(skillKind, 'triage-us', { description: 'Sorts mail.' }, { 'SKILL.md': md('US.') });
     expect((await bench.read(skillKind, same.id)).name).toBe('triage');
     expect((await bench.read(skillKind, other.id)).name).toBe('triage-us');
+  });
+
+  test('whose upload got no answer is found again, and a skill that somebody else made is not taken for it', async () => {
+    const files = { 'SKILL.md': md('One.', 'lost') };
+    const { id, entry } = await made(skillKind, 'lost', {}, files);
+    await expect(bench.create(skillKind, entry)).rejects.toThrow('name');
+    bench.forget(id);
+    expect(await bench.create(skillKind, entry)).toBe(id);
+    bench.forget(id);
+    const longer = await entryOf(skillKind, 'lost', {}, { 'SKILL.md': md('One and two.', 'lost') });
+    await expect(bench.create(skillKind, longer)).rejects.toThrow('name');
   });
 
   test('that the service refuses leaves the present one as it was', async () => {

@@ -194,6 +194,51 @@ plans: [Free / trial]
   expect((await read('/http-tools', third)).total).toBe(1);
 }, 180_000);
 
+test('what is wrong in a file of these kinds is named with its line, and what the service refuses with its field', async () => {
+  const [project, key] = [await folder(), await newKey()];
+  const agent = (secret: string) => `name: Hooked
+automations:
+  - name: push
+    prompt: Read it.
+    triggerMode: webhook
+    triggerToolkitSlug: github
+    triggerSlug: GITHUB_PUSH
+    triggerConfig: {signingSecret: ${secret}}
+  - {name: by hand, prompt: Sum up., triggerMode: manual, schedule: 0 9 * * *}
+publish: false
+`;
+  await project.write({
+    'guildhall.yaml': 'formatVersion: 1\n',
+    'agents/hooked/agent.yaml': agent('hunter2-hunter2-hunter2'),
+    'http-tools/query.yaml': 'name: query\ntoolType: DATABASE_QUERY\nconfiguration:\n  conection: env:DB\n',
+    'hub/hub.yaml': 'name: Acme\nlogos: {icon: icon.png}\n',
+    'hub/icon.png': 'no picture',
+    'knowledge/a.yaml': 'name: a\nfile: ../../outside.md\n',
+  });
+  const { code, err } = await project.run(['plan'], { key });
+  expect(code).toBe(2);
+  expect(err).toContain('agents/hooked/agent.yaml:8: `signingSecret` must match');
+  expect(err).toContain('http-tools/query.yaml:4: there is no field `conection` here. Did you mean `connection`?');
+  expect(err).toContain('hub/hub.yaml:2: icon.png is not a PNG');
+  expect(err).toContain('leads out of the folder');
+  expect(err).not.toMatch(/hunter2|schema/);
+
+  for (const path of ['http-tools', 'hub', 'knowledge']) await project.remove(path);
+  const url = 'https://127.0.0.1:9/mcp';
+  await project.write({
+    'agents/hooked/agent.yaml': agent('env:HOOK_SECRET'),
+    'mcp-servers/a.yaml': `name: a\nurl: ${url}\nauthType: BEARER_TOKEN\nauthValue: env:TOKEN\n`,
+  });
+  const env = { TOKEN: 'hunter2\nhunter2', HOOK_SECRET: 'sixteen characters' };
+  const refused = await project.run(['apply', '--yes'], { key, env });
+  expect(refused.code).toBe(1);
+  expect(refused.err).toMatch(/mcp-server "a": .*authValue must match pattern/);
+  expect(refused.err).toContain('new secret address');
+  expect(refused.err).not.toContain('hunter2');
+  await project.remove('mcp-servers');
+  expect(await project.run(['plan', '--exit-code'], { key })).toMatchObject({ code: 0 });
+}, 60_000);
+
 test('120 tools are one after the other in pages, and a second apply does nothing', async () => {
   const [project, key] = [await folder(), await newKey()];
   const names = Array.from({ length: 120 }, (_, index) => `tool-${index}`);
