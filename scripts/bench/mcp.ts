@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 import { type ToolChoice, toolSet } from '../../clients/mcp/tools/index.ts';
+import { measureMcpStart } from './mcpStart.ts';
 import { naiveTools } from './naiveTools.ts';
 import type { Figure } from './report.ts';
 import { median, spread } from './stats.ts';
@@ -38,6 +39,7 @@ export async function measureMcp(): Promise<Figure[]> {
     const share = `median of ${ROUNDS}, from the start of a process; ${spread(times)}`;
     figures.push(figure(`list, ${name}`, median(times), 'ms', share, 300));
   }
+  figures.push(await measureMcpStart());
   return figures;
 }
 

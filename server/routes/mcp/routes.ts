@@ -120,8 +120,7 @@ export function mcpRoutes(parts: McpRouteParts): RequestHandler {
         },
       );
       if (seen.late && !response.headersSent) throw new Refusal(504, 'The request took too long.');
-      await sendWebResponse(response, web);
-      if (seen.late) response.destroy();
+      await sendWebResponse(response, web, { isStopped: () => seen.late });
     } catch (error) {
       if (seen.late) throw new Refusal(504, 'The request took too long.');
       throw error;

@@ -5,8 +5,10 @@ const UNREAD_MS = 15_000;
 /** Set by the service for all its answers. */
 const OWN_HEADERS = new Set(['connection', 'cache-control', 'content-length', 'transfer-encoding']);
 
-/** Settings for tests. */
 export interface WebResponseOptions {
+  /** Whether what makes the answer was stopped: a stream that ends then is not whole, and its connection breaks off instead of ending well. */
+  isStopped?: () => boolean;
+  /** For tests. */
   unreadMs?: number;
 }
 
@@ -17,7 +19,7 @@ export interface WebResponseOptions {
 export async function sendWebResponse(
   response: ServerResponse,
   web: Response,
-  { unreadMs = UNREAD_MS }: WebResponseOptions = {},
+  { isStopped = () => false, unreadMs = UNREAD_MS }: WebResponseOptions = {},
 ): Promise<void> {
   if (response.destroyed) {
     await web.body?.cancel().catch(() => {});
@@ -47,6 +49,10 @@ export async function sendWebResponse(
       ]);
       clearTimeout(timer);
       if (!isRead) return;
+    }
+    if (isStopped()) {
+      response.destroy();
+      return;
     }
     response.end();
     const timer = setTimeout(() => response.destroy(), unreadMs).unref();
