@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { getNodeValue, type Node, type ParseError, parse, parseTree, printParseErrorCode } from 'jsonc-parser';
+import { type Node, type ParseError, parse, parseTree, printParseErrorCode } from 'jsonc-parser';
 import { type ConfigFormat, type EntryFields, lineOf, UnreadableConfig } from './format.ts';
 import { comments, newDocument, withoutProperty, withProperty, withValue } from './jsonText.ts';
 
@@ -12,7 +12,7 @@ export interface JsonDialect {
 export function jsonFormat(dialect: JsonDialect): ConfigFormat {
   const open = (text: string) => document(text, dialect);
   return {
-    read: (text, section, name) => shallow(() => fieldsOf(serverOf(open(text), section, name))),
+    read: (text, section, name) => shallow(() => fieldsOf(text, serverOf(open(text), section, name))),
     write: (text, section, name, fields) =>
       shallow(() => {
         const root = open(text);
@@ -40,7 +40,7 @@ function write(
   const server = property(servers, name);
   if (!server) return withProperty(text, servers, name, fields);
   if (server.type !== 'object') return withValue(text, server, fields);
-  const current = getNodeValue(server) as EntryFields;
+  const current = fieldsOf(text, server) ?? {};
   const gone = Object.keys(current).filter((key) => !Object.hasOwn(fields, key));
   const changed = Object.entries(fields).filter(([key, value]) => !isDeepStrictEqual(current[key], value));
   let result = text;
@@ -83,9 +83,10 @@ function serverOf(root: Node | undefined, section: string, name: string): Node |
   return servers && property(servers, name);
 }
 
-function fieldsOf(server: Node | undefined): EntryFields | undefined {
+/** The server's fields as plain objects: those of `getNodeValue` have no prototype, and equal no others. */
+function fieldsOf(text: string, server: Node | undefined): EntryFields | undefined {
   if (!server) return undefined;
-  return server.type === 'object' ? (getNodeValue(server) as EntryFields) : {};
+  return server.type === 'object' ? parse(text.slice(server.offset, server.offset + server.length)) : {};
 }
 
 function objectAt(root: Node | undefined, section: string): Node | undefined {
@@ -108,7 +109,12 @@ function checked(before: string, after: string, dialect: JsonDialect, [section, 
     const { [name]: _server, ...others } = value[section] ?? {};
     return { ...value, [section]: others };
   };
-  const remarks = (text: string) => (dialect.comments ? comments(text) : []);
+  // Comments within the server go with it.
+  const remarks = (text: string) => {
+    if (!dialect.comments) return [];
+    const { offset = 0, length = 0 } = serverOf(document(text, dialect), section, name)?.parent ?? {};
+    return [...comments(text.slice(0, offset)), ...comments(text.slice(offset + length))];
+  };
   const same = isDeepStrictEqual(rest(before), rest(after)) && isDeepStrictEqual(remarks(before), remarks(after));
   if (!same) throw new UnreadableConfig('cannot be changed without a change to something else in it');
   return after;

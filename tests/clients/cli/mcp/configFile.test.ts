@@ -40,10 +40,10 @@ describe('changeConfig', () => {
   test('keeps the mode and the byte order mark, and leaves nothing beside the file', async () => {
     const path = join(folder, 'config.json');
     writeFileSync(path, '\ufeff{}\r\n');
-    chmodSync(path, 0o640);
+    chmodSync(path, 0o660); // more than a usual umask leaves to a new file
     expect(await changeConfig(path, ({ text }) => text.replace('{}', '{"a":1}'))).toBe(true);
     expect(readFileSync(path, 'utf8')).toBe('\ufeff{"a":1}\r\n');
-    expect(statSync(path).mode & 0o777).toBe(0o640);
+    expect(statSync(path).mode & 0o777).toBe(0o660);
     expect(readdirSync(folder)).toEqual(['config.json']);
   });
 

@@ -95,6 +95,21 @@ describe('a file without servers', () => {
 });
 
 describe('a change keeps what its user added to the server', () => {
+  test('JSON: variables that stay are not written anew', () => {
+    const text = '{"servers": {"g": {"env":{"A":"1"}, "command": "old"}}}';
+    const current = lenient.read(text, 'servers', 'g');
+    expect(current).toStrictEqual({ env: { A: '1' }, command: 'old' });
+    expect(lenient.write(text, 'servers', 'g', { ...current, command: 'new' })).toBe(text.replace('old', 'new'));
+  });
+
+  test('a comment within the server goes with it, and no other', () => {
+    const text =
+      '{\n  // first\n  "servers": {\n    "g": { /* mine */ "command": "x" }, // beside\n    "o": {} // last\n  }\n}\n';
+    expect(lenient.remove(text, 'servers', 'g')).toBe(
+      '{\n  // first\n  "servers": {\n // beside\n    "o": {} // last\n  }\n}\n',
+    );
+  });
+
   test('JSON: fields, comments and their order', () => {
     const text =
       '{\n  "servers": {\n    "g": {\n      "command": "old", // mine\n      "args": [],\n      "dev": { "watch": "x" }\n    }\n  }\n}\n';
@@ -121,6 +136,11 @@ describe('a change keeps what its user added to the server', () => {
     ['[mcp_servers.g]\ncommand = "a"\nenv.A = "1"\n', '[mcp_servers.g]\ncommand = "a"\nenv.A = "2"\n'],
     ['[mcp_servers]\ng.command = "a"\ng.env.A = "1"', '[mcp_servers]\ng.command = "a"\ng.env.A = "2"'],
     ['[mcp_servers."g"]\n"command" = "a"\nenv = {A = "1"}', '[mcp_servers."g"]\n"command" = "a"\nenv = { A = "2" }'],
+    ['[mcp_servers.g]\ncommand = "a"\nenv = {A = """x """""}\n', '[mcp_servers.g]\ncommand = "a"\nenv = { A = "2" }\n'],
+    [
+      `[mcp_servers.g]\ncommand = "a"\n[mcp_servers.g.env]\nA = '''x'''''\n`,
+      '[mcp_servers.g]\ncommand = "a"\n[mcp_servers.g.env]\nA = "2"\n',
+    ],
   ])('TOML %j', (text, expected) => {
     expect(tomlFormat.write(text, 'mcp_servers', 'g', { command: 'a', env: { A: '2' } })).toBe(expected);
     expect(tomlFormat.read(tomlFormat.remove(text, 'mcp_servers', 'g'), 'mcp_servers', 'g')).toBeUndefined();

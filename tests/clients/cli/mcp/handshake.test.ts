@@ -1,4 +1,5 @@
 import { shakeHands } from '../../../../clients/cli/mcp/handshake.ts';
+import { until } from '../../../support/poll.ts';
 
 /** Runs a program as a server: `reply` answers a message of the client, `say` writes a line. */
 function server(code: string) {
@@ -27,6 +28,19 @@ test('a server that answers tells its name and the number of its tools, over pag
       else reply(id, { tools: [{}] });
     });`;
   expect(await shakeHands(server(code), options)).toEqual({ name: 'g', version: '1', tools: 3 });
+});
+
+test('a server that would go on without its client is ended', async () => {
+  const named = started.replace("'g'", 'String(process.pid)');
+  const code = `each(({ id, method }) => (method === 'initialize' ? ${named} : id && reply(id, { tools: [] }))); setInterval(() => {}, 1000);`;
+  const { name } = await shakeHands(server(code), options);
+  await until(() => {
+    try {
+      return !process.kill(Number(name), 0);
+    } catch {
+      return true;
+    }
+  }, 20_000);
 });
 
 test.each<[string, string, string]>([
