@@ -65,7 +65,9 @@ export async function checkGenerator(generator: Generator, place: Place, guildha
 
 /** The first warning that is none of those that were judged. */
 export function newWarning(warnings: readonly string[], judged: Generator['warnings'] = []): string | undefined {
-  return warnings.find((line) => !judged.some(({ text }) => line.match(text)));
+  return warnings.find(
+    (line) => !judged.some(({ text }) => (typeof text === 'string' ? line.includes(text) : text.test(line))),
+  );
 }
 
 /** Holds what a program printed against the state of the service, step by step. A step that it does not name is wrong. */

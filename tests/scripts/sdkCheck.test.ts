@@ -164,10 +164,10 @@ test('a generator whose tools are missing, or that is not to be had, is skipped 
 
 test('a warning of a generator fails the check unless it was judged', async () => {
   const lines =
-    '[main] WARN  Unused model: A\n12:01 INFO fine\n12:02 warning: no type 7\n12:03 warning: no type 8\nwarnings of old';
-  expect(warningsIn(lines)).toEqual(['[main] WARN  Unused model: A', '12:02 warning: no type 7', 'warnings of old']);
+    '[main] WARN  Unused (model): A\n12:01 INFO fine\n12:02 warning: no type 7\n12:03 warning: no type 8\nwarnings of old';
+  expect(warningsIn(lines)).toEqual(['[main] WARN  Unused (model): A', '12:02 warning: no type 7', 'warnings of old']);
   const judged = [
-    { text: 'Unused model', why: 'It is used.' },
+    { text: 'Unused (model)', why: 'It is used.' },
     { text: /no type \d/, why: 'There is one.' },
   ];
   expect(newWarning(warningsIn(lines), judged)).toBe('warnings of old');
