@@ -5,7 +5,8 @@ import { type BuildOptions, build } from 'esbuild';
 
 /*
  * Builds one package of clients/ into its folder dist/: `node clients/build.ts sdk`. `npm pack ./clients/sdk` calls it (the script
- * `prepack` of the package). In a checkout nothing is built: everything runs from its source.
+ * `prepack` of the package). Another folder can be named, so that tests do not share one. In a checkout nothing is built: everything runs
+ * from its source.
  */
 interface Package {
   /** The files of dist/, each with its source in the folder of the package. */
@@ -48,17 +49,18 @@ const packages: Record<string, Package> = {
 
 const root = join(import.meta.dirname, '..');
 
-async function main(name = ''): Promise<void> {
+async function main(name = '', out?: string): Promise<void> {
   const chosen = packages[name];
-  if (!chosen) throw new Error(`Usage: node clients/build.ts ${Object.keys(packages).join(' | ')}`);
+  if (!chosen) throw new Error(`Usage: node clients/build.ts ${Object.keys(packages).join(' | ')} [FOLDER]`);
   const folder = join(import.meta.dirname, name);
-  rmSync(join(folder, 'dist'), { recursive: true, force: true });
+  const outdir = out ?? join(folder, 'dist');
+  rmSync(outdir, { recursive: true, force: true });
   copyFileSync(join(root, 'LICENSE'), join(folder, 'LICENSE'));
   const entryPoints = Object.entries(chosen.files).map(([out, file]) => ({ in: join(folder, file), out }));
   await build({
     absWorkingDir: root,
     entryPoints,
-    outdir: join(folder, 'dist'),
+    outdir,
     bundle: true,
     format: 'esm',
     legalComments: 'eof',
@@ -73,7 +75,7 @@ async function main(name = ''): Promise<void> {
   if (status !== 0) throw new Error('The types cannot be written.');
 }
 
-await main(process.argv[2]).catch((error: Error) => {
+await main(process.argv[2], process.argv[3]).catch((error: Error) => {
   console.error(error.message);
   process.exitCode = 1;
 });

@@ -12,8 +12,11 @@ const SHELLS = Object.keys(completionScripts) as Shell[];
 
 /** `completion SHELL` prints a script; the scripts call `completion --complete`. */
 export const register: Register = (command, context, programFor) => {
+  const shellName = new Argument('[shell]', 'bash, zsh or fish');
+  // They are offered, and not demanded: with --complete any words follow.
+  shellName.argChoices = SHELLS;
   command
-    .addArgument(new Argument('[shell]', 'bash, zsh or fish'))
+    .addArgument(shellName)
     .addArgument(new Argument('[words...]', 'what is typed so far, for --complete'))
     .addOption(new Option('--complete', 'print what can stand at the cursor').hideHelp())
     .usage(`<${SHELLS.join('|')}>`)
