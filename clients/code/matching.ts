@@ -17,9 +17,9 @@ export interface Matching {
 }
 
 /**
- * Finds for each entry of one kind the thing that it describes. In this order: the id that the lock file has for the name; the id of the name
- * in `renamedFrom`; the id of the name that the lock file has for the same path, when no file has that name any more; the thing on the
- * service with the name. What is left is new.
+ * Finds for each entry of one kind the thing that it describes. In this order: the id that the lock file has for `renamedFrom`, until that
+ * is applied; the id that it has for the name; the thing on the service that has the name of `renamedFrom`; the id of the name that the lock
+ * file has for the same path, when no file has that name any more; the thing on the service with the name. What is left is new.
  */
 export function matchEntries(
   kind: Kind,
@@ -41,12 +41,21 @@ export function matchEntries(
     found.set(entry, thing);
   };
   const thingOf = (record: Known | undefined) => record && byId.get(record.id);
+  const isHandedOn = (entry: FileEntry) => entry.renamedFrom !== undefined && known.has(entry.renamedFrom);
+  for (const entry of entries) {
+    if (!isHandedOn(entry)) continue;
+    const record = known.get(entry.name);
+    const isApplied = record !== undefined && record.path === entry.path;
+    // A name that a file still has is that file's, unless that one gets its name from a third.
+    const holder = entries.find(({ name }) => name === entry.renamedFrom);
+    if (!isApplied && (!holder || isHandedOn(holder))) take(entry, thingOf(known.get(entry.renamedFrom as string)));
+  }
   for (const entry of entries) take(entry, thingOf(known.get(entry.name)));
   for (const entry of entries) {
     const { renamedFrom } = entry;
     if (renamedFrom === undefined || wanted.has(renamedFrom)) continue;
     const same = byName.get(renamedFrom) ?? [];
-    take(entry, thingOf(known.get(renamedFrom)) ?? (same.length === 1 ? same[0] : undefined));
+    if (same.length === 1) take(entry, same[0]);
   }
   const gone = [...known].filter(([name, { path }]) => path !== undefined && !wanted.has(name));
   for (const entry of entries) {

@@ -1,14 +1,14 @@
 import { type ApplyResult, applySteps } from '../../code/apply.ts';
 import { FileFaults, StateConflict } from '../../code/faults.ts';
-import { isPending, planOf, secretFaults } from '../../code/plan.ts';
-import { planText, summaryOf } from '../../code/planText.ts';
+import { isPending, type Plan, planOf, secretFaults } from '../../code/plan.ts';
+import { summaryOf } from '../../code/planText.ts';
 import { demandProject } from '../../code/project.ts';
 import { surveyOf } from '../../code/survey.ts';
 import type { Register } from '../commands.ts';
 import type { Context } from '../context.ts';
 import { examples } from '../examples.ts';
 import { Failure, toFailure } from '../failure.ts';
-import { coloursOf } from '../terminal/colours.ts';
+import { planFor } from './planFor.ts';
 import { asCommand, codesText, secretsOf, settingOf, withFolder } from './setting.ts';
 
 interface ApplyFlags {
@@ -55,7 +55,7 @@ async function run(context: Context, options: ApplyFlags): Promise<void> {
   if (options.plan !== undefined && options.plan !== plan.digest) throw otherPlan(options.plan, plan.digest);
   const faults = await secretFaults(steps, choice.resendSecrets, secret);
   if (faults.length > 0) throw new FileFaults(faults);
-  if (!context.flags.json) context.say(planText(plan, coloursOf(context.io.stderr, {})));
+  await show(context, plan);
   if (isPending(plan) && !context.flags.yes) {
     await context.confirm('Apply this plan?', '--yes');
     // Somebody may have changed the workspace or the files while the question stood.
@@ -71,6 +71,12 @@ async function run(context: Context, options: ApplyFlags): Promise<void> {
     },
   });
   await report(context, result, summaryOf(plan));
+}
+
+/** People read the plan on stdout; in a pipe that has the result alone. */
+async function show(context: Context, plan: Plan): Promise<void> {
+  if (context.isForPeople) await context.write(`${planFor(context.io, plan)}\n`);
+  else if (!context.flags.json) context.say(summaryOf(plan));
 }
 
 function otherPlan(wanted: string, found: string): StateConflict {

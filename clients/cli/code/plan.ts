@@ -1,11 +1,9 @@
-import { isPending, type Plan, planOf } from '../../code/plan.ts';
-import { planText } from '../../code/planText.ts';
+import { isPending, planOf } from '../../code/plan.ts';
 import { demandProject } from '../../code/project.ts';
 import { surveyOf } from '../../code/survey.ts';
 import type { Register } from '../commands.ts';
 import { examples } from '../examples.ts';
-import { coloursOf } from '../terminal/colours.ts';
-import { plainText } from '../terminal/plain.ts';
+import { planFor } from './planFor.ts';
 import { asCommand, codesText, settingOf, withFolder } from './setting.ts';
 
 /** `guildhall plan`: reads and compares, and changes nothing. */
@@ -39,16 +37,9 @@ export const register: Register = (command, context) => {
           prune: options.prune === true,
           resendSecrets: options.secrets === true,
         });
-        if (given.isForPeople) {
-          const colours = coloursOf(given.io.stdout, given.io.env);
-          await given.write(`${planText(plainPlan(plan), colours)}\n`);
-        } else await given.print({ ...plan, pending: isPending(plan) });
+        if (given.isForPeople) await given.write(`${planFor(given.io, plan)}\n`);
+        else await given.print({ ...plan, pending: isPending(plan) });
         if (options.exitCode && isPending(plan)) given.setExitCode(6);
       }),
     );
 };
-
-/** The plan holds texts from the service and from files: nothing in them drives the terminal. */
-function plainPlan(plan: Plan): Plan {
-  return JSON.parse(JSON.stringify(plan), (_name, value) => (typeof value === 'string' ? plainText(value) : value));
-}

@@ -76,6 +76,8 @@ export function agentKind(more: readonly AgentPart[] = []): Kind {
         );
       const fields = settingsFrom(agent, context);
       for (const part of parts) {
+        // Most agents have no channel: one request less for each of them.
+        if (part === channelsPart && !agent.hasExternalChannel) continue;
         const value = await part.read(agent.publicId, within(context, part));
         if (value !== undefined) fields[part.field] = value;
       }

@@ -12,6 +12,15 @@ export interface CommandResult {
   err: string;
 }
 
+/** How a command is run. */
+export interface CommandOptions {
+  key?: string;
+  env?: Record<string, string>;
+  fetch?: typeof fetch;
+  /** The command has a terminal, and each of its questions gets what this answers. */
+  answer?: () => Promise<string>;
+}
+
 /** A folder of agents as code, and the command line in it. */
 export interface CodeFolder {
   path: string;
@@ -22,10 +31,7 @@ export interface CodeFolder {
   files(): Promise<Record<string, string>>;
   remove(path: string): Promise<void>;
   /** Runs `guildhall` with a key, in this process. */
-  run(
-    argv: string[],
-    options?: { key?: string; env?: Record<string, string>; fetch?: typeof fetch },
-  ): Promise<CommandResult>;
+  run(argv: string[], options?: CommandOptions): Promise<CommandResult>;
 }
 
 /** Makes folders below one that goes at the end of the test file: `const folders = useCodeFolders(() => here.app);`. */
@@ -67,7 +73,7 @@ function folderAt(path: string, app: () => TestApp): CodeFolder {
       );
     },
     remove: (name) => rm(join(path, name), { recursive: true }),
-    async run(argv, { key = app().workspace.apiKey, env = {}, fetch } = {}) {
+    async run(argv, { key = app().workspace.apiKey, env = {}, fetch, answer } = {}) {
       const [stdout, stderr] = [new PassThrough(), new PassThrough()];
       const texts = [stdout, stderr].map(async (stream) => {
         const chunks: Buffer[] = [];
@@ -75,7 +81,11 @@ function folderAt(path: string, app: () => TestApp): CodeFolder {
         return Buffer.concat(chunks).toString();
       });
       const stdin = new PassThrough();
-      stdin.end();
+      if (!answer) stdin.end();
+      stderr.on('data', async (chunk) => {
+        if (answer && `${chunk}`.endsWith('[y/N] ')) stdin.write(`${await answer()}\n`);
+      });
+      if (answer) for (const stream of [stdin, stdout, stderr]) Object.assign(stream, { isTTY: true, columns: 100 });
       const code = await run(argv, {
         stdin,
         stdout,
