@@ -67,7 +67,7 @@ export interface Known {
 export interface Reference {
   kind: KindName;
   name: string;
-  /** Where in the YAML it stands, for messages: `['tools', 0, 'name']`. */
+  /** Where in the YAML it stands, for messages: `['tools', 0, 'name']`. An item of a list may be told by its name: `['tools', 'search']`. */
   at: (string | number)[];
 }
 

@@ -49,7 +49,7 @@ export async function writeProject(folder: string, kinds: readonly Kind[]): Prom
   const files: Record<string, string> = schemaFiles(kinds);
   if (!(await isProject(folder)))
     files[PROJECT_FILE] =
-      `# Agents as code: see docs/agents-as-code.md of Guildhall.\nformatVersion: ${FORMAT_VERSION}\n`;
+      `# Agents as code: guildhall plan shows what differs, guildhall apply brings the workspace to these files.\nformatVersion: ${FORMAT_VERSION}\n`;
   for (const [path, text] of Object.entries(files)) {
     const present = await readFileBelow(folder, path, 4 * 1024 * 1024);
     if (present === undefined || Buffer.from(present).toString('utf8') !== text)

@@ -106,12 +106,12 @@ export const channelsPart: AgentPart = {
   },
   secrets(before, after, resend) {
     const former = new Map(channelsIn(before).map((item) => [item.type, item]));
-    return channelsIn(after).flatMap((item, index): SecretPlace[] => {
+    return channelsIn(after).flatMap((item): SecretPlace[] => {
       if (!isJsonObject(item.credentials)) return [];
       if (!resend && isSame(former.get(item.type)?.credentials, item.credentials)) return [];
       return Object.entries(item.credentials).map(([name, reference]) => ({
         reference: String(reference),
-        at: [index, 'credentials', name],
+        at: [item.type, 'credentials', name],
       }));
     });
   },

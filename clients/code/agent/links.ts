@@ -62,7 +62,7 @@ function linkPart(requests: LinkRequests): AgentPart {
     },
     fromFile: (value) =>
       spelledOut(value)?.map((item) => ({ name: item.name, ...withoutDefaults(optionsOf(item), defaults) })),
-    references: (value) => itemsIn(value).map((item, index): Reference => ({ kind, name: item.name, at: [index] })),
+    references: (value) => itemsIn(value).map(({ name: linked }): Reference => ({ kind, name: linked, at: [linked] })),
     async change(agentId, before, after, context) {
       const { added, changed, removed } = itemChanges(before, after);
       for (const item of added) await link(agentId, context.names.idOf(kind, item.name), item, context);
@@ -232,10 +232,10 @@ export const subAgentLinks: AgentPart = {
       typeof item === 'string' ? { name: item } : ({ ...withoutDefaults(item as JsonObject) } as NamedItem),
     ),
   references: (value) =>
-    itemsIn(value).flatMap((item, index): Reference[] => [
-      { kind: 'agent', name: item.name, at: [index] },
+    itemsIn(value).flatMap((item): Reference[] => [
+      { kind: 'agent', name: item.name, at: [item.name] },
       ...(typeof item.model === 'string'
-        ? [{ kind: 'ai-model' as const, name: item.model, at: [index, 'model'] }]
+        ? [{ kind: 'ai-model' as const, name: item.model, at: [item.name, 'model'] }]
         : []),
     ]),
   /** A link is never edited: what differs, and what comes after it in the order, is unlinked first. */

@@ -52,7 +52,7 @@ export function schemaFaults(schema: JsonObject, value: JsonValue): SchemaFault[
   }
   if (validate(value)) return [];
   const faults = new Map<string, SchemaFault>();
-  for (const error of validate.errors ?? []) {
+  for (const error of telling(validate.errors ?? [])) {
     // What is wrong inside of it has an error of its own.
     if (error.keyword === 'if') continue;
     const fault = faultOf(error);
@@ -60,6 +60,23 @@ export function schemaFaults(schema: JsonObject, value: JsonValue): SchemaFault[
     if (!faults.has(place)) faults.set(place, fault);
   }
   return [...faults.values()].slice(0, 50);
+}
+
+/** Errors that say what is the case even where another form is allowed: the others only say that it is not that other form. */
+const TELLING = ['additionalProperties', 'required', 'unevaluatedProperties'];
+
+/** Of a value with several allowed forms: what is wrong deepest inside of the form that it comes nearest to. */
+function telling(errors: readonly ErrorObject[]): ErrorObject[] {
+  let left = [...errors];
+  for (const choice of errors.filter(({ keyword }) => keyword === 'anyOf' || keyword === 'oneOf')) {
+    const isWithin = (error: ErrorObject) => error === choice || error.schemaPath.startsWith(`${choice.schemaPath}/`);
+    const branches = left.filter((error) => error !== choice && isWithin(error));
+    const deeper = branches.filter(({ instancePath }) => instancePath.length > choice.instancePath.length);
+    const named = branches.filter(({ keyword }) => TELLING.includes(keyword));
+    const kept = deeper.length > 0 ? deeper : named.length > 0 ? named : [choice];
+    left = left.filter((error) => !isWithin(error) || kept.includes(error));
+  }
+  return left;
 }
 
 function faultOf(error: ErrorObject): SchemaFault {

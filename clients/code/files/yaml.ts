@@ -1,4 +1,14 @@
-import { type Document, isMap, isNode, isPair, LineCounter, type ParsedNode, parseDocument, stringify } from 'yaml';
+import {
+  type Document,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type ParsedNode,
+  parseDocument,
+  stringify,
+} from 'yaml';
 import { FileFault, FileFaults } from '../faults.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 
@@ -51,18 +61,30 @@ export function parseYaml(file: string, text: string): YamlFile {
   return { value, lineOf };
 }
 
+/** Where a place begins. An item of a list is told by its index or by its name. */
 function offsetOf(document: Document.Parsed<ParsedNode>, at: readonly (string | number)[]): number | undefined {
-  const last = at.at(-1);
-  const around = at.length === 0 ? undefined : document.getIn(at.slice(0, -1), true);
-  const holder = at.length === 1 ? document.contents : around;
-  // The line of a field is that of its name: its value may begin on the next one.
-  if (isMap(holder)) {
-    const pair = holder.items.find(({ key }) => isNode(key) && String(key) === String(last));
-    if (pair && isPair(pair) && isNode(pair.key)) return pair.key.range?.[0];
-    return undefined;
+  let node: unknown = document.contents;
+  let offset = isNode(node) ? node.range?.[0] : undefined;
+  for (const step of at) {
+    if (isMap(node)) {
+      const pair = node.items.find(({ key }) => isNode(key) && String(key) === String(step));
+      if (!pair || !isNode(pair.key)) return undefined;
+      // The line of a field is that of its name: its value may begin on the next one.
+      offset = pair.key.range?.[0];
+      node = pair.value;
+    } else if (isSeq(node)) {
+      node = typeof step === 'number' ? node.items[step] : node.items.find((item) => nameOf(item) === step);
+      if (!isNode(node)) return undefined;
+      offset = node.range?.[0];
+    } else return undefined;
   }
-  const node = at.length === 0 ? document.contents : document.getIn(at, true);
-  return isNode(node) ? node.range?.[0] : undefined;
+  return offset;
+}
+
+/** What tells an item of a list from the others: its name, or itself. */
+function nameOf(item: unknown): unknown {
+  if (isMap(item)) return item.get('name') ?? item.get('type');
+  return isScalar(item) ? item.value : undefined;
 }
 
 function placeOfNoJson(value: unknown, at: (string | number)[]): (string | number)[] | undefined {

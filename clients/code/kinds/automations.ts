@@ -45,8 +45,8 @@ export const automationsPart: AgentPart = {
 
   secrets(before, after, resend) {
     const old = new Map(itemsIn(before).map((item) => [item.name, item]));
-    return itemsIn(after).flatMap((item, index) =>
-      toSend(old.get(item.name), item, resend).map(({ reference, at }) => ({ reference, at: [index, ...at] })),
+    return itemsIn(after).flatMap((item) =>
+      toSend(old.get(item.name), item, resend).map(({ reference, at }) => ({ reference, at: [item.name, ...at] })),
     );
   },
 

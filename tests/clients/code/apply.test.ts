@@ -132,14 +132,14 @@ describe('a plan', () => {
 
   test('names that stand for nothing are faults, before anything is made', async () => {
     const folder = await project({
-      'agents/a/agent.yaml': `name: A\nmodel: openai/none\ntools: [nothing]\nsubAgents:\n  - name: B\n`,
+      'agents/a/agent.yaml': `name: A\nmodel: openai/none\ntools:\n  - zero\n  - nothing\nsubAgents:\n  - name: B\n`,
       'agents/c/agent.yaml': `name: C\n${MODEL}`,
     });
     const { code, err } = await run(folder, 'apply', '--yes');
     expect(code).toBe(2);
     expect(err).toContain('agents/a/agent.yaml:2: there is no ai-model "openai/none"');
-    expect(err).toContain('agents/a/agent.yaml:3: there is no http-tool "nothing"');
-    expect(err).toContain('agents/a/agent.yaml:5: there is no agent "B"');
+    expect(err).toContain('agents/a/agent.yaml:5: there is no http-tool "nothing"');
+    expect(err).toContain('agents/a/agent.yaml:7: there is no agent "B"');
     expect(await agents(folder)).toEqual([]);
   });
 

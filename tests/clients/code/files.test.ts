@@ -52,6 +52,12 @@ describe('what is wrong in a file is told with file and line', () => {
       'name: A\npublish: false\nvariables:\n  - name: a\n    label: A\n    type: number\n    Lable: x\n',
       `${AGENT}:7: there is no field \`Lable\` here. Did you mean \`label\`?`,
     ],
+    [
+      'an unknown field where several forms are allowed',
+      'name: A\npublish: false\ntools: [{name: t, aproval: true}]\n',
+      `${AGENT}:3: there is no field \`aproval\` here.`,
+    ],
+    ['none of several forms', 'name: A\npublish: false\ntools: [7]\n', `${AGENT}:3: The item has none of the forms`],
     ['no name', 'model: x\n', `${AGENT}:1: the field \`name\` is missing.`],
     ['a wrong type', 'name: A\ntemperature: hot\n', `${AGENT}:2: \`temperature\` must be number or null.`],
     ['a wrong word', 'name: A\nmessageDelayType: EVER\n', `${AGENT}:2: `],

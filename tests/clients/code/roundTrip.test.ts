@@ -82,6 +82,11 @@ channels:
     active: false
     config: {instanceId: abc}
     credentials: {instanceToken: env:Z_API_INSTANCE_TOKEN, clientToken: env:Z_API_CLIENT_TOKEN}
+automations:
+  - {name: Weekly, prompt: "Sum\\nup.", triggerMode: schedule, schedule: "0 9 * * 1", timezone: Europe/Berlin, status: inactive}
+  - {name: Daily, prompt: Look., triggerMode: schedule, schedule: "@daily", hitlMode: auto_approve, description: Each day.}
+  - {name: By hand, prompt: Begin., triggerMode: manual}
+  - {name: Called, prompt: Answer., triggerMode: webhook_url}
 `,
     'agents/support/prompt.md': '\uFEFFYou help {{zeta}}.\r\n\r\n  - key: value # no comment\r\n\r\n',
     'agents/zoe/agent.yaml': 'name: Zoe\nmodel: openai/gpt-4.1\nsubAgents: [Adam]\n',
@@ -97,6 +102,30 @@ configuration: {method: GET, url: "${here.tools.origin}/x", headers: {X-Token: "
     'skills/greeting/forms/letter.md': 'Dear you,\n',
     'knowledge/handbook.yaml': 'name: Handbook\nfile: handbook.md\n',
     'knowledge/handbook.md': '# Returns\n\nWithin 30 days.\n',
+    'hub/hub.yaml': 'name: Tea\ndescription: All about tea.\ntheme: dark\nprimaryColor: "#112233"\n',
+    'hub/links.yaml':
+      '- {title: Blog, url: https://example.com/blog}\n- {title: About, url: https://example.com/about}\n',
+    'hub/credit-packages.yaml': '- {name: Small, creditValueCents: 2, creditsAmount: 100}\n',
+    'hub/plans/pro.yaml': `name: Pro
+description: For professionals.
+billingType: recurring
+billingIntervalMonths: 1
+priceCents: 1900
+currency: EUR
+seatsIncluded: 3
+creditPackage: Small
+widgetTitle: Most popular
+widgetHighlighted: true
+content: {agents: ["Support: 24/7"], pages: [home], externalLinks: [Blog]}
+`,
+    'hub/coupons/half.yaml': `code: HALF
+discountType: percentage
+discountValue: 50
+duration: once
+scope: plans
+plans: [Pro]
+maxUses: 10
+`,
   };
 }
 
@@ -110,14 +139,13 @@ test('files → workspace → files → an empty workspace → files: equal, and
   const { stranger } = here.app;
   const source = await newFolder();
   await source.write(wholeWorkspace());
-  expect(await done(source, ['apply', '--yes'])).toMatchObject({ created: 7, published: 2 });
+  expect(await done(source, ['apply', '--yes'])).toMatchObject({ created: 12, published: 2 });
   expect(await done(source, ['plan'])).toMatchObject({ pending: false, steps: [] });
   expect(await done(source, ['apply', '--yes'])).toMatchObject({ created: 0, changed: 0, published: 0, deleted: 0 });
 
   const before = await source.files();
   await done(source, ['pull']);
-  const { 'hub/hub.yaml': _hub, ...pulled } = await source.files();
-  expect(pulled).toEqual(before);
+  expect(await source.files()).toEqual(before);
 
   const first = await newFolder();
   await done(first, ['pull']);
@@ -136,7 +164,11 @@ test('files → workspace → files → an empty workspace → files: equal, and
     'agents/zoe/agent.yaml',
     'guildhall.yaml',
     'http-tools/lookup.yaml',
+    'hub/coupons/half.yaml',
+    'hub/credit-packages.yaml',
     'hub/hub.yaml',
+    'hub/links.yaml',
+    'hub/plans/pro.yaml',
     'knowledge/handbook.yaml',
     'mcp-servers/crm.yaml',
     'skills/greeting/skill.yaml',
