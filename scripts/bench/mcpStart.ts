@@ -1,7 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { join } from 'node:path';
-import type { Figure } from './report.ts';
-import { median, spread } from './stats.ts';
 
 const ROUNDS = 9;
 const ROOT = join(import.meta.dirname, '../..');
@@ -17,24 +15,21 @@ const OPENING = [
   { id: 2, method: 'tools/list' },
 ];
 
-/** Measures the bundle of `guildhall-mcp` as a client starts it: from the start of the process to the list of all tools. */
-export async function measureMcpStart(): Promise<Figure> {
+/** Builds `guildhall-mcp` as it is shipped. */
+export function buildMcp(): void {
   execFileSync(process.execPath, [join(ROOT, 'clients/build.ts'), 'mcp'], { stdio: 'inherit' });
-  const times: number[] = [];
-  for (let round = 0; round < ROUNDS; round += 1) times.push(await startToList());
-  return {
-    measure: 'mcp',
-    name: 'guildhall-mcp, start to the list',
-    value: median(times),
-    unit: 'ms',
-    note: `median of ${ROUNDS}, the bundle on stdio, all tools; ${spread(times)}`,
-    target: { limit: 300, is: 'at most' },
-  };
 }
 
-async function startToList(): Promise<number> {
+/** Times in milliseconds from the start of the built `guildhall-mcp`, as a client starts it, to its list of tools. */
+export async function startTimes(options: readonly string[]): Promise<number[]> {
+  const times: number[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) times.push(await startToList(options));
+  return times;
+}
+
+async function startToList(options: readonly string[]): Promise<number> {
   const began = performance.now();
-  const child = spawn(process.execPath, [join(ROOT, 'clients/mcp/dist/guildhall-mcp.js')], {
+  const child = spawn(process.execPath, [join(ROOT, 'clients/mcp/dist/guildhall-mcp.js'), ...options], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const listed = new Promise<void>((resolve, reject) => {
