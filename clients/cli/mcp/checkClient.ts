@@ -62,7 +62,7 @@ export async function checkClient(context: Context, check: ClientCheck): Promise
   }
   const checks: Check[] = [
     entryCheck(about, path, entry, check, flags),
-    await serverCheck(context, entry, check, flags),
+    await serverCheck(context, entry, check, flags + optionsIn(entry)),
   ];
   const keys = keysIn(entry);
   if (keys.length > 0)
@@ -74,7 +74,7 @@ export async function checkClient(context: Context, check: ClientCheck): Promise
       exitCode: 5,
     });
   const guide = target.guide(places, scope);
-  if (guide) checks.push(guideCheck(target, guide.path, await guideState(guide), flags));
+  if (guide) checks.push(guideCheck(target, guide.path, await guideState(guide), flags + optionsIn(entry)));
   return checks;
 }
 
@@ -114,8 +114,16 @@ function entryCheck(
     about,
     state: 'note',
     message: `${path} starts another copy of the server: ${[started?.command, ...(started?.args.slice(0, 1) ?? [])].join(' ')}.`,
-    fix: `Run guildhall mcp install ${flags} --update for this one.`,
+    fix: `Run guildhall mcp install ${flags}${optionsIn(entry)} --update for this one.`,
   };
+}
+
+/** The options that the entry gives to our server, as `mcp install` takes them: what mends an entry must not widen what it offers. */
+function optionsIn(entry: EntryFields): string {
+  if (!startsOurs(entry)) return '';
+  const args = (Array.isArray(entry.args) ? entry.args : []).map(String);
+  const options = startsOurs({ command: entry.command }) ? args : args.slice(1);
+  return options.map((each) => ` ${/^[\w.,:/@=-]+$/.test(each) ? each : JSON.stringify(each)}`).join('');
 }
 
 async function serverCheck(context: Context, entry: EntryFields, check: ClientCheck, flags: string): Promise<Check> {

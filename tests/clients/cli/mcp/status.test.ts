@@ -58,7 +58,8 @@ test('all is well: login, service, and for each client its entry, a server that 
 
 test('a broken file of a client, an old copy of the server, and a key in an entry are named, each with what to do', async () => {
   await logIn();
-  await guildhall(['mcp', 'install', 'claude-code', 'cursor', 'codex', 'vscode']);
+  await guildhall(['mcp', 'install', 'claude-code', 'codex', 'vscode']);
+  await guildhall(['mcp', 'install', 'cursor', '--read-only', '--tags', 'agents,messages']);
   const change = (path: string, from: string | RegExp, to: string) => {
     const text = readFileSync(join(home, path), 'utf8');
     expect(text).toMatch(from);
@@ -76,7 +77,11 @@ test('a broken file of a client, an old copy of the server, and a key in an entr
   const wrong = checks.filter(({ state }) => state === 'wrong').map(({ about, message, fix }) => [about, message, fix]);
   expect(wrong).toEqual([
     ['claude-code entry', expect.stringContaining('.claude.json is not valid JSON (line 1'), expect.any(String)],
-    ['cursor server', '/gone/guildhall-mcp.js is not there any more.', 'Run guildhall mcp install cursor --update.'],
+    [
+      'cursor server',
+      '/gone/guildhall-mcp.js is not there any more.',
+      'Run guildhall mcp install cursor --tags agents,messages --read-only --update.',
+    ],
     [
       'vscode entry',
       expect.stringContaining('has another server under this name'),
