@@ -239,6 +239,25 @@ publish: false
   expect(await project.run(['plan', '--exit-code'], { key })).toMatchObject({ code: 0 });
 }, 60_000);
 
+test('sources of one name have stable names of their own in the files, and each keeps its file', async () => {
+  const [project, key] = [await folder(), await newKey()];
+  const add = (textContent: string) =>
+    here.app.api('post', '/knowledge-sources', key).send({ name: 'a / b', textContent }).expect(201);
+  const older = (await add('One.')).body.publicId;
+  await add('Two.');
+  await ok(project, ['pull'], key);
+  const first = await project.files();
+  expect(Object.keys(first).filter((path) => path.startsWith('knowledge/'))).toHaveLength(2);
+  await ok(project, ['pull'], key);
+  expect(await project.files()).toEqual(first);
+  await ok(project, ['apply', '--yes'], key);
+  const { items } = await read('/knowledge-sources', key);
+  expect(items.map(({ name }: { name: string }) => name).sort()).toEqual(['a / b', 'a / b (2)']);
+  expect(items.find(({ name }: { name: string }) => name === 'a / b').publicId).toBe(older);
+  await ok(project, ['pull'], key);
+  expect(await project.files()).toEqual(first);
+}, 60_000);
+
 test('120 tools are one after the other in pages, and a second apply does nothing', async () => {
   const [project, key] = [await folder(), await newKey()];
   const names = Array.from({ length: 120 }, (_, index) => `tool-${index}`);
