@@ -42,6 +42,8 @@ export interface Context {
   apiWith(login: Pick<Credential, 'apiKey' | 'baseUrl'>): Promise<Guildhall>;
   /** Whether stdout is a terminal, whatever the flags say. */
   readonly isTerminal: boolean;
+  /** From here on Ctrl-C ends requests and waits with `cancelled` (130), so that a command can tidy up. Returns what undoes it. */
+  cancelOnInterrupt(): () => void;
   /** Waits. Rejects when the command ends early. */
   wait(ms: number): Promise<void>;
   /** Where logins are looked for. */
@@ -73,6 +75,8 @@ export interface ContextParts {
   stdout: Output;
   stderr: Output;
   signal: AbortSignal;
+  /** Ends what waits for `signal`, as Ctrl-C does. */
+  cancel(): void;
   setExitCode(code: number): void;
 }
 
@@ -80,7 +84,7 @@ export interface ContextParts {
 const TABLE_ROWS = 100;
 
 /** Makes the context of one call. The SDK and the logins are loaded when they are first asked for. */
-export function makeContext({ io, flags, stdout, stderr, signal, setExitCode }: ContextParts): Context {
+export function makeContext({ io, flags, stdout, stderr, signal, cancel, setExitCode }: ContextParts): Context {
   const isForPeople = stdout.isTerminal && !flags.json;
   const surroundings: Surroundings = {
     env: io.env,
@@ -174,6 +178,7 @@ export function makeContext({ io, flags, stdout, stderr, signal, setExitCode }: 
     },
     apiWith,
     isTerminal: stdout.isTerminal,
+    cancelOnInterrupt: () => io.onInterrupt(cancel),
     wait: async (ms) => await (io.wait?.(ms, signal) ?? sleep(ms, undefined, { signal })),
     surroundings,
     warnOfVisibleKey,

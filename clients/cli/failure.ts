@@ -49,9 +49,9 @@ export function asUsage(error: unknown): never {
   throw error instanceof TypeError ? usage(error.message) : error;
 }
 
-/** The exit code for a status of 400 or more. */
+/** The exit code for the status of an error. An answer with a lower status than 400 is an error when it cannot be read. */
 export function exitCodeOf(status: number): ExitCode {
-  if (status >= 500) return 1;
+  if (status >= 500 || status < 400) return 1;
   if (status === 404) return 3;
   if (status === 401 || status === 403) return 4;
   return status === 409 ? 5 : 2;

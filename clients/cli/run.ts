@@ -1,5 +1,5 @@
 import { makeContext } from './context.ts';
-import { failureJson, failureText, toFailure } from './failure.ts';
+import { Failure, failureJson, failureText, toFailure } from './failure.ts';
 import type { Io } from './io.ts';
 import { ClosedPipe, Output } from './output.ts';
 import { buildProgram } from './program.ts';
@@ -28,6 +28,7 @@ export async function run(argv: string[], io: Io): Promise<number> {
         stdout,
         stderr,
         signal: ending.signal,
+        cancel: () => ending.abort(new Failure('cancelled', 130, 'Cancelled.')),
         setExitCode: (code) => {
           exitCode = code;
         },
@@ -36,28 +37,40 @@ export async function run(argv: string[], io: Io): Promise<number> {
     await program.parseAsync(line, { from: 'user' });
     return exitCode;
   } catch (error) {
-    return await reported(error).catch(() => QUIET);
+    return await ended(error);
   } finally {
     // Requests that a command left running must not hold the process.
     ending.abort();
   }
 
-  async function reported(error: unknown): Promise<number> {
+  /** Writes why the command ended, and answers its exit code. Whoever closed the output has what they wanted. */
+  async function ended(error: unknown): Promise<number> {
     if (error instanceof ClosedPipe) return QUIET;
     const { code } = error as { code?: unknown };
-    if (code === 'commander.helpDisplayed' || code === 'commander.version') {
-      await stdout.write(answer.help);
-      return 0;
+    try {
+      if (code === 'commander.helpDisplayed' || code === 'commander.version') {
+        await stdout.write(answer.help);
+        return 0;
+      }
+      // A group without one of its commands.
+      if (code === 'commander.help' && !asksForJson(argv)) {
+        await stderr.write(answer.help);
+        return 2;
+      }
+    } catch (fault) {
+      return fault instanceof ClosedPipe ? QUIET : await failed(toFailure(fault));
     }
-    // A group without one of its commands.
-    if (code === 'commander.help' && !asksForJson(argv)) {
-      await stderr.write(answer.help);
-      return 2;
-    }
-    const failure = toFailure(error);
+    return await failed(toFailure(error));
+  }
+
+  /** The exit code stays, also when nobody can be told. */
+  async function failed(failure: Failure): Promise<number> {
+    const forPeople = () => stderr.write(`${plainText(failureText(failure))}\n`);
     // Machines read the error where they read the data.
-    if (asksForJson(argv)) await stdout.write(`${JSON.stringify(failureJson(failure))}\n`);
-    else await stderr.write(`${plainText(failureText(failure))}\n`);
+    const told = asksForJson(argv)
+      ? stdout.write(`${JSON.stringify(failureJson(failure))}\n`).catch(forPeople)
+      : forPeople();
+    await told.catch(() => undefined);
     return failure.exitCode;
   }
 }

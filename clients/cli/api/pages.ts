@@ -2,6 +2,7 @@ import { calls } from '../../../generated/calls.ts';
 import { API_PREFIX } from '../../../generated/operations.ts';
 import type { AnyRequest, Guildhall } from '../../sdk/index.ts';
 import { operationAt } from '../../sdk/request.ts';
+import { retryAfterSeconds } from '../../sdk/retry.ts';
 import type { Context } from '../context.ts';
 import { asUsage, Failure } from '../failure.ts';
 import { failureOf } from './response.ts';
@@ -46,9 +47,9 @@ async function pageOf(context: Context, api: Guildhall, request: AnyRequest): Pr
   for (let waits = 0; ; waits += 1) {
     const response = await api.send(request).catch(asUsage);
     if (response.ok) return pageIn(await response.text());
-    const seconds = Number(response.headers.get('retry-after') ?? DEFAULT_WAIT_SECONDS);
+    const seconds = retryAfterSeconds(response.headers, Date.now()) ?? DEFAULT_WAIT_SECONDS;
     const isBusy = response.status === 429 || response.status === 503;
-    if (!isBusy || !(seconds <= MAX_WAIT_SECONDS) || waits === MAX_WAITS) throw await failureOf(response);
+    if (!isBusy || seconds > MAX_WAIT_SECONDS || waits === MAX_WAITS) throw await failureOf(response);
     await response.body?.cancel();
     await context.wait(seconds * 1_000);
   }

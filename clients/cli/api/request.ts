@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { asUsage, usage } from '../failure.ts';
 import { jsonBody, readBody } from '../input.ts';
 import { pagesOf } from './pages.ts';
-import { failureOf, writeResponse } from './response.ts';
+import { writeResponse } from './response.ts';
 
 /** The flags of `guildhall api`. */
 export interface ApiOptions {
@@ -38,7 +38,6 @@ export async function requestApi(context: Context, method: string, path: string,
   const api = await context.api();
   if (options.all) return await context.printEach(pagesOf(context, api, request));
   const response = await api.send(request).catch(asUsage);
-  if (!response.ok) throw await failureOf(response);
   await writeResponse(context, response, options);
 }
 

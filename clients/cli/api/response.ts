@@ -46,13 +46,14 @@ function apiError(text: string): ApiErrorBody | undefined {
   }
 }
 
-/** Writes the body as it comes, after status and headers when they are asked for. */
+/** Writes the body as it comes, after status and headers when they are asked for. Throws the failure that an error status stands for. */
 export async function writeResponse(
   context: Context,
   response: Response,
   { include, output }: ApiOptions,
 ): Promise<void> {
   if (include) await context.write(head(response));
+  if (!response.ok) throw await failureOf(response);
   if (output !== undefined && output !== '-') return await writeFileOf(context, response, output);
   if (!context.isTerminal || output === '-') return await copy(response, (chunk) => context.write(chunk));
   const type = response.headers.get('content-type') ?? '';
@@ -100,6 +101,7 @@ async function writeText(context: Context, response: Response): Promise<void> {
 /** Writes a file as a whole or not at all. */
 async function writeFileOf(context: Context, response: Response, output: string): Promise<void> {
   const file = isAbsolute(output) ? output : join(context.io.cwd, output);
+  const release = context.cancelOnInterrupt();
   const fresh = `${file}.${randomBytes(6).toString('hex')}.tmp`;
   try {
     const handle = await open(fresh, 'wx').catch((error) => {
@@ -123,6 +125,8 @@ async function writeFileOf(context: Context, response: Response, output: string)
   } catch (error) {
     await rm(fresh, { force: true });
     throw error;
+  } finally {
+    release();
   }
 }
 

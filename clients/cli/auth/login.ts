@@ -33,6 +33,7 @@ async function logIn(context: Context, force: boolean): Promise<void> {
   // Nobody should have to look for a key only to hear that it is not saved.
   if (present && !force) throw loginExists(name);
   const { baseUrl } = addressFor(flags, surroundings, present);
+  if (isOpenNetwork(baseUrl)) say(`Warning: ${baseUrl} is not encrypted. Others on the way can read the key.`);
   const apiKey = await newKey(context, baseUrl);
   const { workspacePublicId, apiKeyPublicId } = await askHealth(context, { apiKey, baseUrl });
   const file = await saveProfile(surroundings, name, { apiKey, baseUrl, workspacePublicId, apiKeyPublicId }, { force });
@@ -52,4 +53,10 @@ async function newKey(context: Context, baseUrl: string): Promise<string> {
   throw new Failure('bad_key', 4, `${fault} Nothing was saved.`, {
     hint: 'Copy the whole key from where it was created.',
   });
+}
+
+/** Whether a key on its way to an address can be read by others: plain HTTP, and not to this machine. */
+function isOpenNetwork(baseUrl: string): boolean {
+  const { protocol, hostname } = new URL(baseUrl);
+  return protocol === 'http:' && !/^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 }

@@ -10,9 +10,13 @@ export const register: Register = (command, context) => {
       examples(['guildhall auth whoami', 'guildhall auth whoami --json | jq -r .workspacePublicId']),
     )
     .action(async () => {
-      const { login, print } = context();
+      const { login, print, say } = context();
       const { apiKey, baseUrl, source, baseUrlSource, profile } = await login();
-      const { workspacePublicId, apiKeyPublicId } = await askHealth(context(), { apiKey, baseUrl });
+      const { workspacePublicId, apiKeyPublicId } = await askHealth(context(), { apiKey, baseUrl }).catch((error) => {
+        // Where a key comes from is what people ask when it is refused.
+        say(`The key comes from ${source}. The address ${baseUrl} comes from ${baseUrlSource}.`);
+        throw error;
+      });
       await print({
         workspacePublicId,
         apiKeyPublicId,

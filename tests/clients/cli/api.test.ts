@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { readdirSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,6 +19,7 @@ import {
   stream,
 } from '../../support/clients/oddServer.ts';
 import { startTestApp, type TestApp } from '../../support/http/app.ts';
+import { until } from '../../support/poll.ts';
 
 let app: TestApp;
 let odd: OddServer;
@@ -207,6 +209,28 @@ describe('answers', () => {
     odd.script(silence);
     const late = await stub(['agents', 'list', '--timeout', '0.05', '--json']);
     expect({ exitCode: late.exitCode, code: errorOf(late).code }).toEqual({ exitCode: 1, code: 'timed_out' });
+  });
+
+  test('a page of something else with status 200 is exit code 1', async () => {
+    odd.script((response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Log in</h1>'));
+    const ran = await stub(['agents', 'list', '--json']);
+    expect({ exitCode: ran.exitCode, code: errorOf(ran).code }).toEqual({ exitCode: 1, code: 'UNREADABLE_RESPONSE' });
+  });
+
+  test('Ctrl-C while a file is written leaves nothing behind', async () => {
+    odd.script((response) => {
+      response.writeHead(200, { 'content-type': 'application/pdf' });
+      response.write('half');
+    });
+    const session = new CommandSession(['api', 'GET', 'report', '-o', 'report.pdf', '--include'], {
+      cwd: folder,
+      env: { GUILDHALL_BASE_URL: odd.origin, GUILDHALL_API_KEY: 'gsk_any' },
+    });
+    await session.shows('application/pdf');
+    await until(() => readdirSync(folder).some((name) => name.endsWith('.tmp')), 5_000);
+    session.interrupt();
+    expect(await session.ended).toMatchObject({ exitCode: 130 });
+    expect(readdirSync(folder).filter((name) => name.startsWith('report'))).toEqual([]);
   });
 
   test('a stream is printed as it comes', async () => {

@@ -281,6 +281,15 @@ describe('which credential counts', () => {
     expect(ran).toMatchObject({ exitCode: 4, stdout: '', stderr: expect.stringContaining('guildhall auth login') });
   });
 
+  test('whoami tells where a key came from that the service refuses', async () => {
+    const env = { GUILDHALL_API_KEY: mintApiKey(), GUILDHALL_BASE_URL: app.origin };
+    const { exitCode, stderr } = await cli(['auth', 'whoami'], env);
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 4,
+      stderr: expect.stringContaining('The key comes from GUILDHALL_API_KEY.'),
+    });
+  });
+
   test('a config file that others can read is told', async () => {
     await logIn();
     await chmod(file(), 0o644);

@@ -116,8 +116,14 @@ test('megabytes arrive whole, also when they are read slowly', async () => {
 
 test('a full disk is a sentence and exit code 1', async () => {
   server.script(json(200, { status: 'ok' }));
-  const { exitCode, stderr } = await shell('$GUILDHALL health > /dev/full');
-  expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: expect.stringContaining('cannot be written: ENOSPC') });
+  for (const line of ['health', 'health --json', '--help', 'nothing --json']) {
+    const { exitCode, stderr } = await shell(`$GUILDHALL ${line} > /dev/full`);
+    expect({ line, exitCode, stderr }).toMatchObject({
+      exitCode: line.startsWith('nothing') ? 2 : 1,
+      stderr: expect.stringContaining('guildhall: '),
+    });
+  }
+  expect((await shell('$GUILDHALL nothing 2> /dev/full')).exitCode).toBe(2);
 });
 
 test('it works without a home folder, and in a folder that is gone', async () => {
