@@ -1,4 +1,4 @@
-import { type StdioServerHandle, serveStdio } from '@modelcontextprotocol/server/stdio';
+import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { API_PREFIX } from '../../generated/operations.ts';
 import { findCredential } from '../login/credential.ts';
 import type { Surroundings } from '../login/folder.ts';
@@ -12,6 +12,20 @@ import { VERSION } from './version.ts';
 
 /** How long the first answer waits for what the service says of the agent. */
 const LOOK_UP_MS = 3_000;
+/** Longest message: a file of 20 MiB in base64, and what is said about it. */
+const MAX_MESSAGE_BYTES = 32 * 1024 * 1024;
+
+/** Ends the process with the connection: nothing that is still under way can be answered any more. */
+class EndingTransport extends StdioServerTransport {
+  constructor() {
+    super(process.stdin, process.stdout, { maxBufferSize: MAX_MESSAGE_BYTES });
+  }
+
+  override async close(): Promise<void> {
+    await super.close();
+    process.exit(0);
+  }
+}
 
 /**
  * Starts the server of the command line. Returns the exit code when there is nothing to serve: a text was asked for, or the options are
@@ -29,27 +43,30 @@ export function start(argv: string[], surroundings: Surroundings): 0 | 2 | undef
     process.stderr.write(`guildhall-mcp: ${error.message}\n`);
     return 2;
   }
-  // Nothing that is still under way can be answered any more.
-  process.stdin.once('close', () => process.exit(0));
-  process.stdout.once('error', () => process.exit(0));
   return undefined;
 }
 
 /** Serves one client on stdin and stdout, until it closes stdin. Throws UnknownChoice for tools or areas that do not exist. */
-function serveOnStdio({ choice, login, folders, agentId }: Options, surroundings: Surroundings): StdioServerHandle {
+function serveOnStdio({ choice, login, folders, agentId }: Options, surroundings: Surroundings): void {
   const access = accessOf(login, surroundings);
-  if (agentId !== undefined)
-    return serveStdio(async () => {
+  const options = {
+    transport: new EndingTransport(),
+    onerror: ({ message }: Error) => void process.stderr.write(`guildhall-mcp: ${message}\n`),
+  };
+  if (agentId !== undefined) {
+    serveStdio(async () => {
       const { agentServer, findPublishedAgent } = await import('./agentServer.ts');
       // Without an answer the server begins all the same: its tool says what is wrong, where a client shows it.
       const signal = AbortSignal.timeout(LOOK_UP_MS);
       const agent = await findPublishedAgent(access, agentId, signal).catch(() => undefined);
       return agentServer({ access, agentId, agent });
-    });
+    }, options);
+    return;
+  }
   const tools = toolSet(choice);
   const files: FilePolicy = { folders };
   const document = new ServiceDocument();
-  return serveStdio(() => mcpServer({ access, tools, files, document }));
+  serveStdio(() => mcpServer({ access, tools, files, document }), options);
 }
 
 /** The login is looked for with each call: who logs in while the server runs need not start it anew. */

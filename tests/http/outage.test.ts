@@ -71,6 +71,18 @@ describe('503', () => {
     expect([answer.status, answer.body.code]).toEqual([503, 'UNAVAILABLE']);
   });
 
+  test('the MCP server says so in its protocol, and what its tools need is a tool error', async () => {
+    const post = (key: string) =>
+      app.raw.post('/mcp').set({ 'X-Api-Key': key, Accept: 'application/json, text/event-stream' });
+    const params = { name: 'agents__list_agents', arguments: {} };
+    const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
+    const unknown = await post(mintApiKey()).send(call);
+    expect([unknown.status, unknown.body.error.data.code]).toEqual([503, 'UNAVAILABLE']);
+    expect(Number(unknown.headers['retry-after'])).toBeGreaterThan(0);
+    const known = await post(app.workspace.apiKey).send(call);
+    expect([known.status, known.text]).toEqual([200, expect.stringContaining('UNAVAILABLE')]);
+  });
+
   test('an invalid request still gets its 400', async () => {
     expect((await app.api('get', '/agents?limit=0')).status).toBe(400);
   });

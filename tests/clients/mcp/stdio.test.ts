@@ -10,6 +10,7 @@ import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { makeReadyAgent, publish } from '../../support/agents/agents.ts';
 import { startTestApp, type TestApp } from '../../support/http/app.ts';
+import { until } from '../../support/poll.ts';
 
 const MAIN = join(import.meta.dirname, '../../../clients/mcp/main.ts');
 const info = { name: 'a-test', version: '1' };
@@ -120,6 +121,17 @@ test('wrong options are a sentence on stderr and exit code 2, with nothing on st
   }
 }, 30_000);
 
+test('a message without an end does not fill the memory: the program ends with a sentence', async () => {
+  const { command, args, env } = server();
+  const child = spawn(command, args, { env, stdio: 'pipe' });
+  const stderr = text(child.stderr);
+  child.stdin.on('error', () => {});
+  child.stdin.write('{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"');
+  for (let piece = 0; piece < 34; piece += 1) child.stdin.write('x'.repeat(1024 * 1024));
+  await once(child, 'close');
+  expect(await stderr).toMatch(/^guildhall-mcp: .*exceed/m);
+}, 30_000);
+
 test('it ends when stdin ends, and what is no message of the protocol neither ends it nor gets onto stdout', async () => {
   const ping = { jsonrpc: '2.0', id: 7, method: 'ping' };
   const { command, args, env } = server();
@@ -132,7 +144,7 @@ test('it ends when stdin ends, and what is no message of the protocol neither en
   for (const line of ['no JSON', '{}', '[]', '{"jsonrpc":"2.0"}', '['.repeat(20_000), '\u0000'])
     child.stdin.write(`${line}\n`);
   child.stdin.write(`${JSON.stringify(ping)}\n`);
-  while (!stdout.includes('"id":7')) await once(child.stdout, 'data');
+  await until(() => stdout.includes('"id":7') || child.exitCode !== null, 20_000);
   child.stdin.end();
   expect((await once(child, 'close'))[0]).toBe(0);
   for (const line of stdout.trim().split('\n')) expect(JSON.parse(line)).toMatchObject({ jsonrpc: '2.0' });
