@@ -37,8 +37,9 @@ export async function callTool(row: ToolRow, args: unknown, extra: CallExtra): P
       signal: extra.signal,
       // The address of the answer is where the request really went: a service may be mounted below a path.
       onResponse: (response: Response) => {
-        const url = URL.parse(response.url);
-        if (url) sent = `${operations[id].method} ${url.pathname}${url.search}`;
+        // Node 20, on which the package runs, has no URL.parse.
+        const { pathname, search } = URL.canParse(response.url) ? new URL(response.url) : {};
+        if (pathname !== undefined) sent = `${operations[id].method} ${pathname}${search}`;
       },
     } as AnyInput);
     const { inputSchema } = row.tool;
