@@ -230,6 +230,34 @@ describe('the options', () => {
   });
 });
 
+describe('a list', () => {
+  const page = (number: number, ...ids: string[]) =>
+    json(200, { items: ids.map((publicId) => ({ publicId })), page: number, limit: 2, total: 5, totalPages: 3 });
+
+  test('is read page by page, and what moved to the next page meanwhile comes once', async () => {
+    server.script(page(1, 'e', 'd'), page(2, 'd', 'c'), page(3, 'b', 'a'));
+    const found: string[] = [];
+    for await (const { publicId } of client().items('listAgents', { query: { status: ['active'] } }))
+      found.push(publicId);
+    expect(found.join('')).toBe('edcba');
+    expect(server.received.map(({ url }) => url)).toEqual([
+      '/public/api/v1/agents?limit=100&status=active',
+      '/public/api/v1/agents?limit=100&status=active&page=2',
+      '/public/api/v1/agents?limit=100&status=active&page=3',
+    ]);
+  });
+
+  test('is read no further than it is needed, and not beyond an empty page', async () => {
+    server.script(page(1, 'e', 'd'));
+    for await (const { publicId } of client().items('listAgents')) if (publicId === 'd') break;
+    expect(server.received.length).toBe(1);
+    server.script(page(2));
+    for await (const _ of client().items('listAgents', { query: { page: 2, limit: 2 } }))
+      throw new Error('It is empty.');
+    expect(server.received.map(({ url }) => url)).toEqual(['/public/api/v1/agents?limit=2&page=2']);
+  });
+});
+
 describe('a stream', () => {
   const begin = 'event: conversation-id\ndata: {"conversationId":"c"}\n\n';
   const piece = (text: string) => `event: text-delta\ndata: ${JSON.stringify({ text })}\n\n`;

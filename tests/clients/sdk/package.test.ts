@@ -119,7 +119,8 @@ describe('the examples of the README', () => {
     (node ? test : test.skip)(`run on ${name}`, async () => {
       const env = { GUILDHALL_API_KEY: here.app.workspace.apiKey, GUILDHALL_BASE_URL: here.app.origin };
       here.server.script({ reply: ['Camomile ', 'is good.'] });
-      const { stdout } = await run(node ?? '', [join(project, 'built/examples.js')], { cwd: project, env });
+      const { stdout, stderr } = await run(node ?? '', [join(project, 'built/examples.js')], { cwd: project, env });
+      expect(stderr).toBe('');
       expect(stdout).toContain('Camomile is good.');
       expect(stdout).toContain('Shop active');
       expect(stdout).toContain('There is one already.');
