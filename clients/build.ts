@@ -1,11 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, rmSync } from 'node:fs';
+import { copyFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type BuildOptions, build } from 'esbuild';
+import { licensesOf } from './licenses.ts';
 
 /*
- * Builds one package of clients/ into its folder dist/: `node clients/build.ts sdk`. `npm pack ./clients/sdk` calls it (the script
- * `prepack` of the package). Another folder can be named, so that tests do not share one. In a checkout nothing is built: everything runs
+ * Builds one package of clients/ into its folder dist/: `node clients/build.ts sdk`. `npm pack ./clients/sdk` calls it (a script
+ * of the package). Another folder can be named, so that tests do not share one. In a checkout nothing is built: everything runs
  * from its source.
  */
 interface Package {
@@ -57,7 +58,7 @@ async function main(name = '', out?: string): Promise<void> {
   rmSync(outdir, { recursive: true, force: true });
   copyFileSync(join(root, 'LICENSE'), join(folder, 'LICENSE'));
   const entryPoints = Object.entries(chosen.files).map(([out, file]) => ({ in: join(folder, file), out }));
-  await build({
+  const { metafile } = await build({
     absWorkingDir: root,
     entryPoints,
     outdir,
@@ -66,7 +67,10 @@ async function main(name = '', out?: string): Promise<void> {
     legalComments: 'eof',
     logLevel: 'warning',
     ...chosen.options,
+    metafile: true,
   });
+  const licenses = licensesOf(root, Object.keys(metafile.inputs));
+  if (licenses) writeFileSync(join(outdir, 'THIRD-PARTY-LICENSES.txt'), `${licenses}\n`);
   if (!chosen.types) return;
   const tsc = join(root, 'node_modules/typescript/bin/tsc');
   const { status } = spawnSync(process.execPath, [tsc, '-p', join(folder, 'tsconfig.build.json')], {
