@@ -179,7 +179,12 @@ function relink(steps: PlannedStep[]): void {
   }
 }
 
-/** Whether apply would change anything. */
+/** Whether the workspace is other than the files say, also where nothing can be done about it. */
 export function isPending(plan: Plan): boolean {
+  return plan.steps.some(({ action, differences }) => action !== 'blocked' || differences.length > 0);
+}
+
+/** Whether apply would change anything. */
+export function hasWork(plan: Plan): boolean {
   return plan.steps.some(({ action }) => action !== 'blocked');
 }

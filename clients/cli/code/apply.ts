@@ -1,6 +1,6 @@
 import { type ApplyResult, applySteps } from '../../code/apply.ts';
 import { FileFaults, StateConflict } from '../../code/faults.ts';
-import { isPending, type Plan, planOf, secretFaults } from '../../code/plan.ts';
+import { hasWork, type Plan, planOf, secretFaults } from '../../code/plan.ts';
 import { summaryOf } from '../../code/planText.ts';
 import { demandProject } from '../../code/project.ts';
 import { surveyOf } from '../../code/survey.ts';
@@ -56,7 +56,7 @@ async function run(context: Context, options: ApplyFlags): Promise<void> {
   const faults = await secretFaults(steps, choice.resendSecrets, secret);
   if (faults.length > 0) throw new FileFaults(faults);
   await show(context, plan);
-  if (isPending(plan) && !context.flags.yes) {
+  if (hasWork(plan) && !context.flags.yes) {
     await context.confirm('Apply this plan?', '--yes');
     // Somebody may have changed the workspace or the files while the question stood.
     const { digest } = plan;

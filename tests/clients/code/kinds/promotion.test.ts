@@ -190,6 +190,7 @@ plans: [Free / trial]
   const named = { TOOL_FIND_ORDER_KEY: 'k', TRIGGER_ON_PUSH_SIGNING_SECRET: 'sixteen characters' };
   const refused = await bare.run(['apply', '--yes'], { key: third, env: named });
   expect(refused).toMatchObject({ code: 1 });
+  expect(await bare.run(['plan', '--exit-code'], { key: third })).toMatchObject({ code: 6 });
   expect(refused.err).toMatch(/put its file into knowledge\//);
   expect((await read('/http-tools', third)).total).toBe(1);
 }, 180_000);
@@ -237,6 +238,21 @@ publish: false
   expect(refused.err).not.toContain('hunter2');
   await project.remove('mcp-servers');
   expect(await project.run(['plan', '--exit-code'], { key })).toMatchObject({ code: 0 });
+}, 60_000);
+
+test('a change that the API cannot make is shown and pending, and nobody is asked about it', async () => {
+  const [project, key] = [await folder(), await newKey()];
+  const coupon = (percent: number) =>
+    `code: SALE\ndiscountType: percentage\ndiscountValue: ${percent}\nduration: once\nscope: hub\n`;
+  await project.write({ 'guildhall.yaml': 'formatVersion: 1\n', 'hub/coupons/sale.yaml': coupon(10) });
+  await ok(project, ['apply', '--yes'], key);
+  await project.write({ 'hub/coupons/sale.yaml': coupon(20) });
+  const planned = await project.run(['plan', '--exit-code'], { key });
+  expect(planned).toMatchObject({ code: 6 });
+  expect(planned.out).toContain('`discountValue` cannot change once it exists');
+  const applied = await project.run(['apply'], { key });
+  expect(applied).toMatchObject({ code: 1 });
+  expect(applied.err).toContain('`discountValue` cannot change once it exists');
 }, 60_000);
 
 test('sources of one name have stable names of their own in the files, and each keeps its file', async () => {
