@@ -101,8 +101,7 @@ class ApplyRun {
     try {
       made = await kind.create(entry, context);
     } catch (error) {
-      // A refusal is final: what is sent next time is another request.
-      if (error instanceof GuildhallError && error.status < 500) await lock.giveUp(kind.kind, entry.name);
+      if (isRefusal(error)) await lock.giveUp(kind.kind, entry.name);
       throw error;
     }
     names.set(kind.kind, entry.name, made.id);
@@ -139,8 +138,13 @@ class ApplyRun {
     const { lock, names } = this.#survey;
     const { id, before } = this.#currentOf(step);
     const wanted = wantedOf(step);
-    const context = this.#context(kind, id);
-    const answer = await kind.change(id, before, wanted, context);
+    // What is replaced is made: a repeated apply must find what an earlier one made.
+    const key = step.action === 'replace' ? await lock.begin(wanted, digestOfEntry(wanted), randomUUID) : undefined;
+    const context = this.#context(kind, id, key);
+    const answer = await kind.change(id, before, wanted, context).catch(async (error) => {
+      if (key !== undefined && isRefusal(error)) await lock.giveUp(kind.kind, wanted.name);
+      throw error;
+    });
     const newId = answer?.id ?? id;
     if (newId !== id) {
       // First the former id: a death between the two must not forget what is to be deleted.
@@ -287,6 +291,11 @@ const EMPTY_STEP: Omit<PlannedStep, 'kind' | 'name'> = {
 function wantedOf({ wanted, kind, name }: PlannedStep): Entry {
   if (!wanted) throw new Error(`${kind} ${name} has no entry`);
   return wanted;
+}
+
+/** A refusal is final: what is sent next time is another request. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof GuildhallError && error.status < 500;
 }
 
 /** Errors after which nothing else can succeed. */

@@ -17,7 +17,7 @@ export interface Step {
   publish: boolean;
   /** Whether it was changed on the service after the last apply or pull. */
   changedOnService: boolean;
-  /** Why it is blocked. */
+  /** Why it is blocked, or why this happens. */
   problem?: string;
 }
 
@@ -123,7 +123,8 @@ function stepOf(survey: Survey, pair: Pair, prune: boolean, left: Plan['left']):
     const refusal = kind.refusal?.(undefined, undefined, entry);
     if (refusal !== undefined) return blocked(refusal, added);
     const publish = kind.needsPublish?.(undefined, entry, added) ?? false;
-    return { ...base, action: 'create', differences: added, publish, wanted: entry };
+    const lost = pair.wasDeleted ? { problem: 'it was deleted on the service' } : {};
+    return { ...base, ...lost, action: 'create', differences: added, publish, wanted: entry };
   }
   if (!before) return blocked(listed.problem ?? 'It cannot be read.', []);
   const wanted = prune ? entry : (kind.keep?.(before, entry) ?? entry);

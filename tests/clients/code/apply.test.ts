@@ -261,6 +261,9 @@ describe('what is deleted', () => {
     await apply(folder);
     const id = await idOf(folder, 'A');
     await here.app.api('delete', `/agents/${id}`, folder.key).expect(204);
+    expect((await planOf(folder)).steps).toMatchObject([
+      { action: 'create', problem: 'it was deleted on the service' },
+    ]);
     await apply(folder);
     expect(await idOf(folder, 'A')).not.toBe(id);
     expect((await planOf(folder)).pending).toBe(false);
@@ -268,6 +271,20 @@ describe('what is deleted', () => {
 });
 
 describe('links', () => {
+  test('follow a name that changes: the agent itself does not change', async () => {
+    const tool = (name: string) =>
+      `name: ${name}\ntoolType: INTERNAL_VARIABLE\nconfiguration: {name: order, type: string, scope: conversation}\n`;
+    const folder = await project({
+      'agents/a/agent.yaml': `name: A\n${MODEL}tools: [old]\n`,
+      'http-tools/t.yaml': tool('old'),
+    });
+    await apply(folder);
+    await folder.write({ 'agents/a/agent.yaml': `name: A\n${MODEL}tools: [new]\n`, 'http-tools/t.yaml': tool('new') });
+    expect((await planOf(folder)).steps).toMatchObject([{ kind: 'http-tool', name: 'new', action: 'change' }]);
+    await apply(folder);
+    expect((await planOf(folder)).pending).toBe(false);
+  });
+
   test('sub-agents may change their direction in one apply', async () => {
     const folder = await project({
       'agents/a/agent.yaml': `name: A\n${MODEL}subAgents: [B]\n`,
@@ -349,6 +366,33 @@ describe('failures', () => {
     expect((await planOf(folder)).pending).toBe(false);
   });
 
+  test('a replacement whose answer is lost, or whose apply ends then, makes one new thing', async () => {
+    const folder = await project({
+      'agents/a/agent.yaml': `name: A\n${MODEL}knowledge: [K]\n`,
+      'knowledge/k.yaml': 'name: K\nfile: k.md\n',
+      'knowledge/k.md': 'One.\n',
+    });
+    await apply(folder);
+    await folder.write({ 'knowledge/k.md': 'Two.\n' });
+    // From the first source that is made on, nothing comes through.
+    let isDead = false;
+    const dying: typeof fetch = async (input, init) => {
+      const url = input instanceof Request ? input.url : `${input}`;
+      if (!isDead) {
+        const response = await fetch(input, init);
+        isDead = init?.method === 'POST' && url.endsWith('/knowledge-sources');
+        if (!isDead) return response;
+      }
+      throw new TypeError('fetch failed', { cause: Object.assign(new Error('reset'), { code: 'ECONNRESET' }) });
+    };
+    const first = await folder.run(['apply', '--yes'], { key: folder.key, fetch: dying });
+    expect([isDead, first.code]).toEqual([true, 1]);
+    expect((await here.app.api('get', '/knowledge-sources', folder.key)).body.total).toBe(2);
+    await apply(folder);
+    expect((await here.app.api('get', '/knowledge-sources', folder.key)).body.total).toBe(1);
+    expect((await planOf(folder)).pending).toBe(false);
+  });
+
   test('an apply that is killed goes on when it is run again', async () => {
     const names = Array.from({ length: 12 }, (_, index) => `Agent ${index}`);
     const folder = await project(
@@ -420,6 +464,31 @@ describe('pull', () => {
     expect((await run(folder, 'pull', '--prune')).code).toBe(0);
     expect(await folder.files()).not.toHaveProperty(['agents/b/agent.yaml']);
     expect(await folder.files()).toHaveProperty(['agents/a/agent.yaml']);
+  });
+
+  test('a list loses what is gone with --prune only, and its file goes with the last one', async () => {
+    const folder = await project({
+      'hub/links.yaml':
+        '- {title: Blog, url: "https://example.com/blog"}\n- {title: Shop, url: "https://example.com/shop"}\n',
+    });
+    await apply(folder);
+    const links = async () =>
+      (await here.app.api('get', '/hub/external-links', folder.key)).body as { publicId: string }[];
+    const remove = async () => {
+      const [first] = await links();
+      await here.app.api('delete', `/hub/external-links/${first?.publicId}`, folder.key).expect(204);
+    };
+    await remove();
+    expect((await run(folder, 'pull')).err).toContain('is gone from the workspace');
+    expect(await folder.read('hub/links.yaml')).toContain('Blog');
+    expect((await run(folder, 'pull', '--prune')).code).toBe(0);
+    const text = await folder.read('hub/links.yaml');
+    expect(text).not.toContain('Blog');
+    expect(text).toContain('Shop');
+    await remove();
+    await run(folder, 'pull', '--prune');
+    expect(await folder.files()).not.toHaveProperty(['hub/links.yaml']);
+    expect(await planOf(folder)).toMatchObject({ pending: false, left: [] });
   });
 
   test('refuses to overwrite files of another workspace', async () => {
