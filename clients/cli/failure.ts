@@ -91,7 +91,7 @@ export function toFailure(error: unknown): Failure {
     return new Failure('timed_out', 1, message, { hint: '--timeout SECONDS sets how long to wait.', cause: error });
   if (fields.code === 'commander.help') return usage('One of its commands is missing.', 'Add --help to see them.');
   if (String(fields.code).startsWith('commander.'))
-    return usage(message.replace(/^error: /, ''), 'Add --help to see how it is used.');
+    return usage(message.replace(/^error: /, '').replaceAll('\n', ' '), 'Add --help to see how it is used.');
   return new Failure('internal', 1, message, { cause: error });
 }
 

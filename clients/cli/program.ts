@@ -12,7 +12,9 @@ Exit codes:
   2  wrong usage, or a request that the service refuses (4xx without a code below)
   3  not found (404)
   4  no credential, or one that is refused (401, 403)
-  5  a conflict (409), also with what is configured here`;
+  5  a conflict (409), also with what is configured here
+  6  changes are pending (plan --exit-code)
+  130  Ctrl-C`;
 
 const EXAMPLES = `
 Examples:

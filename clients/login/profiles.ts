@@ -8,7 +8,7 @@ import { LoginError } from './loginError.ts';
 const FILE = 'config.json';
 const VERSION = 1;
 const LOCK_PAUSE_MS = 20;
-const MAX_LOCK_MS = 3_000;
+const MAX_LOCK_MS = 2_000;
 
 /** The profile that counts where none is named. */
 export const DEFAULT_PROFILE = 'default';

@@ -155,6 +155,7 @@ describe('requests', () => {
     const ran = await stub([...argv, '--json']);
     expect({ exitCode: ran.exitCode, stderr: ran.stderr }).toEqual({ exitCode: 2, stderr: '' });
     const error = errorOf(ran);
+    expect(error.message).not.toContain('\n');
     expect(Object.keys(error)).toEqual(['code', 'message', 'hint', 'status', 'requestId', 'details']);
     expect(error.message).toMatch(/\S/);
     expect(odd.received).toEqual([]);

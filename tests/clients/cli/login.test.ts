@@ -173,6 +173,13 @@ describe('auth login', () => {
     expect((await cli(['health', '--profile', '../x', '--json'])).exitCode).toBe(2);
   });
 
+  test('the lock of a process that was killed holds nobody for long', async () => {
+    await logIn();
+    await writeFile(`${file()}.lock`, '');
+    expect((await logIn('--profile', 'second')).exitCode).toBe(0);
+    expect(await readdir(folder())).toEqual(['config.json']);
+  });
+
   test('a half-written config file is told, and replaced only by force', async () => {
     await logIn();
     await writeFile(file(), (await readFile(file(), 'utf8')).slice(0, 60));
