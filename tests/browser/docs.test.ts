@@ -1,8 +1,10 @@
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
+import { referenceFragment } from '../../clients/cli/open/address.ts';
 import { BUILTIN_MODEL } from '../../runtime/models/catalogue.ts';
 import { publishedAgent } from '../http/messages/turns.ts';
 import { installedBrowser, startBrowser } from '../support/browser/browser.ts';
 import { startTestApp, type TestApp } from '../support/http/app.ts';
+import { poll } from '../support/poll.ts';
 
 /*
  * The API reference in a real Chromium. Where none is installed these tests are skipped, which the run says; `.ci/run` installs one
@@ -94,6 +96,23 @@ inBrowser('/docs in a browser', () => {
     async (_what, text, expected) => {
       const found = await search(text);
       await found.filter({ hasText: expected }).first().waitFor();
+    },
+    TEST_MS,
+  );
+
+  test(
+    'is opened at an operation by the address that `guildhall open` prints',
+    async () => {
+      const fragment = referenceFragment(['agents', 'chat']);
+      await page.goto(`${app.origin}/docs#${fragment}`);
+      await page.reload();
+      const section = page.locator(`[id$="${fragment}"]`);
+      await section.waitFor();
+      await poll(
+        async () => (await section.boundingBox())?.y ?? Number.NaN,
+        (y) => y > -100 && y < 400,
+      );
+      await page.goto(`${app.origin}/docs`);
     },
     TEST_MS,
   );

@@ -11,13 +11,13 @@ interface Options {
   conversation?: string;
   user?: string;
   test?: boolean;
-  file: string[];
-  variable: string[];
-  approve: string[];
-  reject: string[];
+  file?: string[];
+  variable?: string[];
+  approve?: string[];
+  reject?: string[];
 }
 
-const list = (value: string, before: string[]) => [...before, value];
+const list = (value: string, before: string[] = []) => [...before, value];
 
 /** `agents chat`: a conversation on a terminal, or one message from the arguments or a pipe. */
 export const register: Register = (command, context) => {
@@ -27,10 +27,10 @@ export const register: Register = (command, context) => {
     .option('--conversation <id>', 'continue this conversation')
     .option('--user <id>', 'your own id of the end user, for a new conversation')
     .option('--test', 'keep a new conversation out of the inbox')
-    .option('--file <path>', 'attach a file, 1 MiB at most, or an address; may be repeated', list, [])
-    .option('--variable <name=value>', "a value for the agent's prompt: JSON or text; may be repeated", list, [])
-    .option('--approve <id>', 'approve a call that waits; may be repeated', list, [])
-    .option('--reject <id>', 'reject a call that waits; may be repeated', list, [])
+    .option('--file <path>', 'attach a file, 1 MiB at most, or an address; may be repeated', list)
+    .option('--variable <name=value>', "a value for the agent's prompt: JSON or text; may be repeated", list)
+    .option('--approve <id>', 'approve a call that waits; may be repeated', list)
+    .option('--reject <id>', 'reject a call that waits; may be repeated', list)
     .addHelpText(
       'after',
       examples([
@@ -45,13 +45,13 @@ export const register: Register = (command, context) => {
 async function chat(context: Context, agentId: string, words: string[], options: Options): Promise<void> {
   const { io } = context;
   const attachments = [];
-  for (const path of options.file) attachments.push(await attachmentOf(path, io.cwd));
+  for (const path of options.file ?? []) attachments.push(await attachmentOf(path, io.cwd));
   checkTogether(attachments);
   const approvals = decisionsOf(options);
   const decides = Object.keys(approvals).length > 0;
   if (decides && options.conversation === undefined)
     throw usage('A decision needs the conversation in which the call waits.', 'Pass --conversation ID.');
-  const variables = variablesOf(options.variable);
+  const variables = variablesOf(options.variable ?? []);
 
   const hasMessage = words.length > 0 || decides;
   const interactive = !hasMessage && io.stdin.isTTY === true && io.stdout.isTTY === true && !context.flags.json;
@@ -83,7 +83,7 @@ async function chat(context: Context, agentId: string, words: string[], options:
   await new InteractiveChat(context, session, agent, attachments).run();
 }
 
-function decisionsOf({ approve, reject }: Options): Record<string, Decision> {
+function decisionsOf({ approve = [], reject = [] }: Options): Record<string, Decision> {
   const both = approve.find((id) => reject.includes(id));
   if (both !== undefined) throw usage(`The call ${both} cannot be approved and rejected.`);
   return Object.fromEntries([

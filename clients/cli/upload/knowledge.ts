@@ -84,7 +84,12 @@ async function upload(context: Context, args: string[], options: Options): Promi
       if (failure.exitCode === 4 || failure.code === 'no_connection' || failure.code === 'no_credential') break;
     }
   }
-  if (options.wait) await waitForAll(context, api, outcomes, failures, options.waitSeconds * 1_000);
+  if (options.wait)
+    await waitForAll(context, api, outcomes, failures, options.waitSeconds * 1_000).catch((error: unknown) => {
+      // What was uploaded is reported all the same: its ids are needed.
+      failures.push(toFailure(error));
+      context.say(`The wait ended: ${failureText(toFailure(error)).replace(/^guildhall: /, '')}`);
+    });
   await report(context, files, outcomes, failures);
 }
 
@@ -166,14 +171,13 @@ async function report(context: Context, files: LocalFile[], outcomes: Outcome[],
     const codes = new Set(failures.map(({ exitCode }) => exitCode));
     const exitCode: ExitCode = codes.size === 1 ? (failures[0] as Failure).exitCode : 1;
     // With --json stdout has one document: the error, with what became of each file.
-    if (!context.flags.json) await context.print(outcomes.map(forPrint), { columns: COLUMNS });
+    if (!context.flags.json) await context.print(outcomes, { columns: COLUMNS });
     throw new Failure('upload_failed', exitCode, message, { details: context.flags.json ? outcomes : undefined });
   }
-  await context.print(outcomes.map(forPrint), { columns: COLUMNS });
+  await context.print(outcomes, { columns: COLUMNS });
 }
 
 const COLUMNS = ['publicId', 'file', 'processingStatus', 'error.message'];
-const forPrint = (outcome: Outcome): Outcome => outcome;
 
 function note(outcome: Outcome, error: unknown, failures: Failure[]): Failure {
   const failure = toFailure(error);

@@ -32,10 +32,10 @@ export function showProgress(io: Pick<Io, 'stderr' | 'env'>, name: string, bytes
     barsize: BAR_CELLS,
     barCompleteChar: '█',
     barIncompleteChar: '░',
-    hideCursor: true,
     clearOnComplete: true,
-    // A terminal wraps the line itself when the window becomes narrower.
-    linewrap: null,
+    // Whoever ends the program with Ctrl-C finds cursor and line wrapping as they were.
+    hideCursor: false,
+    linewrap: true,
     fps: 1_000 / SHOWN_EVERY_MS,
   });
   const shown = cutText(plainLine(name), width);

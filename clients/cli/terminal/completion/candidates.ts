@@ -14,6 +14,8 @@ export interface Sources {
 }
 
 const NAMES_FILE = /file|path|folder|zip/i;
+/** Flags that collect their values say so; commander does not know it. */
+const MAY_BE_REPEATED = /may be repeated/i;
 const NOTHING: Candidates = { values: [], files: false };
 
 /**
@@ -95,8 +97,7 @@ async function valuesOf(option: Option, current: string, prefix: string, sources
 
 function flagsOf(program: Command, command: Command, used: ReadonlySet<Option>, current: string): Candidates {
   const flags = optionsOf(program, command)
-    // One that collects its values may come again.
-    .filter((option) => !used.has(option) || option.variadic || Array.isArray(option.defaultValue))
+    .filter((option) => !used.has(option) || MAY_BE_REPEATED.test(option.description))
     .map((option): [string, string] => [option.long ?? option.short ?? '', option.description]);
   return { values: startingWith([...flags, ['--help', 'print help']], current), files: false };
 }
