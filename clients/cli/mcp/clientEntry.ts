@@ -50,7 +50,9 @@ export async function installEntry(
         return text;
       }
       if (current && !update) {
-        const message = `${target.title} has another server with the name ${name}. --update replaces it, --name NAME keeps both.`;
+        const message = startsOurs(current)
+          ? `${target.title} has the server ${name} with other options, or from another place. --update changes it, --name NAME keeps both.`
+          : `${target.title} has another server with the name ${name}. --update replaces it, --name NAME keeps both.`;
         outcome = { result: 'conflict', message };
         return text;
       }

@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { examples } from '../examples.ts';
 import { writeGuide } from '../guide/file.ts';
 import { plainText } from '../terminal/plain.ts';
-import { installEntry } from './clientEntry.ts';
+import { type EntryResult, installEntry } from './clientEntry.ts';
 import { loginRemark } from './login.ts';
 import { failureOf, guideRemarks, type Row, report, rowLines, rowOf } from './rows.ts';
 import { chosenTargets, fileOf, placesOf, type ScopeOptions, withScopeFlags } from './scopeFlags.ts';
@@ -33,6 +33,9 @@ export const register: Register = (command, context) => {
     .action(async (words: string[], options: InstallOptions) => install(context(), words, options));
 };
 
+/** Results after which the client has the entry. */
+const SET_UP = new Set<EntryResult>(['installed', 'updated', 'unchanged']);
+
 async function install(context: Context, words: string[], options: InstallOptions): Promise<void> {
   const places = placesOf(context);
   const { targets, scope } = chosenTargets(words, options, places);
@@ -42,8 +45,7 @@ async function install(context: Context, words: string[], options: InstallOption
   const rows: Row[] = [];
   for (const { target, path } of files) {
     const outcome = await installEntry({ target, scope, path, name }, server, { update, dry });
-    const isThere = ['installed', 'updated', 'unchanged'].includes(outcome.result);
-    const guide = options.skill && isThere ? target.guide(places, scope) : undefined;
+    const guide = options.skill && SET_UP.has(outcome.result) ? target.guide(places, scope) : undefined;
     const written = guide && { path: guide.path, result: await writeGuide(guide, { dry }) };
     rows.push(rowOf(target, path, outcome, written, dry));
   }
@@ -56,7 +58,8 @@ async function install(context: Context, words: string[], options: InstallOption
     context.say(
       'npx keeps this program for a while only. Run npm install --global guildhall, and install again with --update.',
     );
-  const remark = dry ? undefined : await loginRemark(context, server);
+  const isSetUp = !dry && rows.some(({ result }) => SET_UP.has(result));
+  const remark = isSetUp ? await loginRemark(context, server) : undefined;
   if (remark) context.say(remark);
   await report(context, rows, rowLines(rows), failureOf(rows));
 }

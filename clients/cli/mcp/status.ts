@@ -84,5 +84,5 @@ async function loginChecks(context: Context): Promise<Check[]> {
 
 /** The server reads a saved login, so nothing else than one helps. */
 function loginFix({ code, hint }: Failure): string | null {
-  return code === 'no_credential' ? 'Run guildhall auth login.' : (hint ?? null);
+  return code === 'no_credential' ? (hint?.replace(/, or set .*/, '.') ?? null) : (hint ?? null);
 }

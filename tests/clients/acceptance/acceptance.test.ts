@@ -43,7 +43,7 @@ describe('transcripts', () => {
   const files = readdirSync(import.meta.dirname).filter((name) => name.endsWith('.transcript'));
 
   test('there are some', () =>
-    expect(files).toEqual(['exitCodes.transcript', 'files.transcript', 'firstAgent.transcript']));
+    expect(files).toEqual(['clients.transcript', 'exitCodes.transcript', 'files.transcript', 'firstAgent.transcript']));
 
   test.each(files)(
     '%s',
