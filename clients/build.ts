@@ -55,7 +55,8 @@ async function main(name = '', out?: string): Promise<void> {
   if (!chosen) throw new Error(`Usage: node clients/build.ts ${Object.keys(packages).join(' | ')} [FOLDER]`);
   const folder = join(import.meta.dirname, name);
   const outdir = out ?? join(folder, 'dist');
-  rmSync(outdir, { recursive: true, force: true });
+  // Whatever else is in a folder that somebody named stays there.
+  if (out === undefined) rmSync(outdir, { recursive: true, force: true });
   copyFileSync(join(root, 'LICENSE'), join(folder, 'LICENSE'));
   const entryPoints = Object.entries(chosen.files).map(([out, file]) => ({ in: join(folder, file), out }));
   const { metafile } = await build({
