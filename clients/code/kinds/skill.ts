@@ -178,7 +178,12 @@ function frontMatterOf({ bytes }: Content): { name?: string; description?: strin
     .replace(/^\uFEFF/, '');
   const yaml = /^---\r?\n([\s\S]*?)\r?\n---\s*(?:\r?\n|$)/.exec(head)?.[1];
   if (yaml === undefined) return {};
-  const found: unknown = parseDocument(yaml, { logLevel: 'silent' }).toJS({ maxAliasCount: 0 });
+  let found: unknown;
+  try {
+    found = parseDocument(yaml, { logLevel: 'silent' }).toJS({ maxAliasCount: 0 });
+  } catch {
+    return {};
+  }
   if (!isJsonObject(found)) return {};
   const { name, description } = found;
   return {

@@ -244,6 +244,9 @@ describe('a skill', () => {
     const again = await entryOf(skillKind, 'unknown', yaml ?? {}, { 'skill.yaml': '' });
     expect(skillKind.refusal?.(undefined, undefined, again)).toMatch('put its SKILL.md');
     await expect(entryOf(skillKind, 'x', {}, { 'notes.md': 'x' })).rejects.toThrow('has no SKILL.md');
+    // Front matter that cannot be read is the service's to refuse.
+    for (const yaml of ['a: &x [1]\nb: *x', 'a: [', '- a', ''])
+      expect((await entryOf(skillKind, 'x', {}, { 'SKILL.md': `---\n${yaml}\n---\n` })).fields).toEqual({});
   });
 });
 
@@ -351,6 +354,7 @@ describe('the hub', () => {
     };
     const hub = { id, entry: await bench.read(hubKind, id) };
     const now = await changed(hubKind, hub, 'hub', yaml, files);
+    expect((await bench.read(hubKind, id)).files['logos/icon.png']?.bytes).toBeUndefined();
     bench.forget(id);
     const fresh = await bench.read(hubKind, id);
     expect(fresh.fields).toMatchObject({ logos: { horizontal: 'logos/horizontal.svg', icon: 'logos/icon.png' } });
