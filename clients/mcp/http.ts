@@ -50,7 +50,7 @@ const documents = new ServiceDocument();
 export async function serveWorkspace(exchange: HttpExchange): Promise<Response> {
   const access = accessOf(exchange);
   const parts = { access, tools: chosenTools(exchange.query), files: NO_FOLDERS, document: documents };
-  return answer(exchange, () => mcpServer(parts));
+  return answerWith(exchange, () => mcpServer(parts));
 }
 
 function chosenTools(query: URLSearchParams): ToolSet {
@@ -69,7 +69,7 @@ export async function serveAgent(exchange: HttpExchange, agentId: string): Promi
   const messages: unknown[] = Array.isArray(exchange.body) ? exchange.body : [exchange.body];
   const asksWho = messages.some((each) => ABOUT_AGENT.has(String((each as { method?: unknown } | null)?.method)));
   const agent = asksWho ? await lookUp(access, agentId, exchange.signal) : undefined;
-  return answer(exchange, () => agentServer({ access, agentId, agent }), 'sse');
+  return answerWith(exchange, () => agentServer({ access, agentId, agent }), 'sse');
 }
 
 async function lookUp(access: Access, agentId: string, signal: AbortSignal) {
@@ -87,8 +87,8 @@ async function lookUp(access: Access, agentId: string, signal: AbortSignal) {
   }
 }
 
-/** A server for this request alone: nothing is shared between requests, so that any replica answers any of them. */
-function answer(
+/** Answers with a server for this request alone: nothing is shared between requests, so that any replica answers any of them. */
+export function answerWith(
   { headers, signal, body }: HttpExchange,
   factory: () => Server,
   responseMode: 'auto' | 'sse' = 'auto',

@@ -29,11 +29,22 @@ export interface McpRouteParts {
   telemetry: Telemetry;
   logger: Logger;
   serving(): boolean;
+  /** What answers; for tests. */
+  loadServers?(): Promise<McpServers>;
   /** Milliseconds in which a body must arrive; for tests. */
   bodyMs?: number;
   /** Milliseconds that a whole request may take; for tests. */
   wholeMs?: number;
 }
+
+/** The servers of clients/mcp. */
+export type McpServers = Pick<
+  typeof import('../../../clients/mcp/http.ts'),
+  'serveAgent' | 'serveWorkspace' | 'HttpRefusal'
+>;
+
+/** Loaded with the first request: nothing else of the service needs them. */
+const loadOurs = (): Promise<McpServers> => import('../../../clients/mcp/http.ts');
 
 /** Bytes of a request: a file of 6 MiB in base64 and what is said about it. */
 const MAX_BODY_BYTES = 9 * 1024 * 1024;
@@ -70,7 +81,7 @@ class Refusal extends Error {
  * of JSON-RPC.
  */
 export function mcpRoutes(parts: McpRouteParts): RequestHandler {
-  const { telemetry, bodyMs = BODY_MS, wholeMs = WHOLE_MS } = parts;
+  const { telemetry, loadServers = loadOurs, bodyMs = BODY_MS, wholeMs = WHOLE_MS } = parts;
   const messages = new Messages();
 
   async function serve(request: Request, response: Response, seen: Seen): Promise<void> {
@@ -101,8 +112,7 @@ export function mcpRoutes(parts: McpRouteParts): RequestHandler {
       await parts.requestTurns.take(principal.workspaceId);
       const body = await parse(bytes);
       place.hold(body);
-      // Loaded with the first request: nothing else of the service needs it.
-      const { serveAgent, serveWorkspace, HttpRefusal } = await import('../../../clients/mcp/http.ts');
+      const { serveAgent, serveWorkspace, HttpRefusal } = await loadServers();
       const exchange = {
         signal: over.signal,
         headers: webHeaders(request),

@@ -2,11 +2,6 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import express from 'express';
-import { pino } from 'pino';
-import { Authenticator } from '../../../../server/api/auth.ts';
-import { createRateLimiter } from '../../../../server/api/rateLimit.ts';
-import { RequestTurns } from '../../../../server/api/requestTurns.ts';
-import { UnreadAnswers } from '../../../../server/api/unread.ts';
 import { createHttpServer } from '../../../../server/httpServer.ts';
 import { mcpRoutes } from '../../../../server/routes/mcp/routes.ts';
 import { sendWebResponse } from '../../../../server/routes/mcp/webResponse.ts';
@@ -14,6 +9,7 @@ import { makeReadyAgent, publish } from '../../../support/agents/agents.ts';
 import { useModelApp } from '../../../support/http/modelApp.ts';
 import { until } from '../../../support/poll.ts';
 import { gatedReply } from '../../../support/servers/modelServer.ts';
+import { doorParts } from './doorParts.ts';
 
 const here = useModelApp();
 const HEADERS = { Accept: 'application/json, text/event-stream', 'Content-Type': 'application/json' };
@@ -108,21 +104,9 @@ describe('time', () => {
   let http: ReturnType<typeof createHttpServer>;
   let origin: string;
   beforeAll(async () => {
-    const { database, service, clock } = here.app;
-    const routes = mcpRoutes({
-      runtime: service.runtime,
-      authenticator: new Authenticator(database.database.keys, clock),
-      mcpLimiter: createRateLimiter(0),
-      requestTurns: new RequestTurns(),
-      unread: new UnreadAnswers(),
-      telemetry: { started: () => {}, finished: () => {}, registry: undefined as never },
-      logger: pino({ level: 'silent' }),
-      serving: () => true,
-      bodyMs: 300,
-      wholeMs: 1_000,
-    });
+    const routes = mcpRoutes({ ...doorParts(here.app), bodyMs: 300, wholeMs: 1_000 });
     http = createHttpServer();
-    http.handle(express().use('/mcp', routes).use(service.app));
+    http.handle(express().use('/mcp', routes).use(here.app.service.app));
     origin = `http://127.0.0.1:${await http.listen(0, '127.0.0.1')}`;
   });
   afterAll(async () => {
