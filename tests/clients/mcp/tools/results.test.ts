@@ -35,10 +35,10 @@ describe('a page that is too large', () => {
       for (const { publicId } of part as { publicId: string }[]) seen.add(publicId);
       const next = /Go on with (\{.*\})\.$/.exec(String(cut ?? ''))?.[1];
       args = next === undefined ? { ...args, page: Number(args.page) + 1 } : JSON.parse(next);
-      // It goes on where this one ended, or less than a page before.
+      // A cut page goes on where it ended, or less than a page before.
       const to = from + (part as unknown[]).length;
       const start = (Number(args.page) - 1) * Number(args.limit);
-      expect(start <= to && start > to - Number(args.limit)).toBe(true);
+      if (next !== undefined) expect(start <= to && start > to - Number(args.limit)).toBe(true);
       if ((Number(args.page) - 1) * Number(args.limit) >= all.length) break;
     }
     const wanted = all.slice((page - 1) * limit).map(({ publicId }) => publicId);
