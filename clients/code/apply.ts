@@ -4,7 +4,7 @@ import { differencesOf } from './compare/differences.ts';
 import { digestOfEntry } from './digest.ts';
 import type { JsonObject } from './json.ts';
 import type { ChangeContext, Entry, Kind, KindName } from './kind.ts';
-import type { Plan, PlannedStep } from './plan.ts';
+import type { PlannedStep } from './plan.ts';
 import { inParallel } from './pool.ts';
 import type { Survey } from './survey.ts';
 
@@ -302,22 +302,4 @@ function isRefusal(error: unknown): boolean {
 function isEnd(error: unknown): boolean {
   if (error instanceof GuildhallError) return error.status === 401 || error.status === 403;
   return error instanceof ConnectionError;
-}
-
-/** How many things a plan creates, changes, publishes and deletes. */
-export function countsOf({ steps }: Plan): {
-  create: number;
-  change: number;
-  publish: number;
-  delete: number;
-  blocked: number;
-} {
-  const count = (...actions: string[]) => steps.filter(({ action }) => actions.includes(action)).length;
-  return {
-    create: count('create'),
-    change: count('change', 'replace'),
-    publish: steps.filter(({ publish }) => publish).length,
-    delete: count('delete'),
-    blocked: count('blocked'),
-  };
 }

@@ -1,5 +1,4 @@
 import { stringify } from 'yaml';
-import { countsOf } from './apply.ts';
 import type { Difference } from './compare/differences.ts';
 import { type LineDifference, lineDifferences } from './compare/lines.ts';
 import type { JsonValue } from './json.ts';
@@ -56,6 +55,24 @@ export function summaryOf(plan: Plan): string {
   const others = plan.foreign > 0 ? ` ${plan.foreign} more on the service are in no file.` : '';
   if (!isPending(plan) && counts.blocked === 0) return `Nothing to do: the workspace is as the files say.${others}`;
   return `Plan ${plan.digest}: ${parts.join(', ')}.${others}`;
+}
+
+/** How many things a plan creates, changes, publishes and deletes. */
+function countsOf({ steps }: Plan): {
+  create: number;
+  change: number;
+  publish: number;
+  delete: number;
+  blocked: number;
+} {
+  const count = (...actions: string[]) => steps.filter(({ action }) => actions.includes(action)).length;
+  return {
+    create: count('create'),
+    change: count('change', 'replace'),
+    publish: steps.filter(({ publish }) => publish).length,
+    delete: count('delete'),
+    blocked: count('blocked'),
+  };
 }
 
 function more(count: number): string[] {

@@ -134,6 +134,11 @@ function targetOf(kind: Kind, things: Pulled[], all: readonly FileEntry[], lock:
   }
   const present = new Map<string, string>();
   for (const [thing, { path }] of localOf) if (path !== undefined) present.set(thing.entry.name, path);
+  const held = new Set(local.map(({ path }) => path));
+  for (const thing of things) {
+    const path = localOf.has(thing) ? undefined : lock.find(kind.kind, thing.listed.id)?.path;
+    if (path !== undefined && !held.has(path) && isPlaceOf(kind, path)) present.set(thing.entry.name, path);
+  }
   const matched = new Set(localOf.values());
   const others = local.filter((entry) => !matched.has(entry));
   const wasApplied = (entry: FileEntry) => lock.things(kind.kind).has(entry.name);
@@ -169,8 +174,8 @@ function targetOf(kind: Kind, things: Pulled[], all: readonly FileEntry[], lock:
   // Entries that stay keep their places from new ones.
   const stayingPlaces = target.staying.flatMap(({ name, path }) => (path === undefined ? [] : [[name, path] as const]));
   const names = [...things.map(({ entry }) => entry.name), ...stayingPlaces.map(([name]) => `\0${name}`)];
-  const held = new Map([...stayingPlaces.map(([name, path]) => [`\0${name}`, path] as const), ...present]);
-  target.places = placesOf(kind, names, held);
+  const places = new Map([...stayingPlaces.map(([name, path]) => [`\0${name}`, path] as const), ...present]);
+  target.places = placesOf(kind, names, places);
   const leaving = [...target.removed, ...target.changed.flatMap((thing) => localOf.get(thing) ?? [])];
   for (const entry of leaving)
     for (const path of filesOf(kind, [entry], new Map([[entry.name, entry.path ?? '']])).keys())
@@ -185,6 +190,13 @@ function inListOrder(kind: Kind, entries: readonly Entry[], order: readonly stri
     const byPlace = kind.isOrdered ? placeOf(left) - placeOf(right) : 0;
     return byPlace || (left.name < right.name ? -1 : 1);
   });
+}
+
+/** Whether a path of the lock file is one that an entry of the kind can have. */
+function isPlaceOf({ layout }: Kind, path: string): boolean {
+  if (layout.form !== 'folder' && layout.form !== 'file') return false;
+  const name = path.startsWith(`${layout.folder}/`) ? path.slice(layout.folder.length + 1) : '';
+  return /^[^./\\][^/\\]*$/.test(name) && (layout.form === 'folder' || name.endsWith('.yaml'));
 }
 
 async function writeTarget(folder: string, target: Target, lock: LockFile, result: PullResult): Promise<void> {

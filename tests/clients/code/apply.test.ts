@@ -1,3 +1,4 @@
+// Longer than others: a file of its own would start a service of its own, which takes seconds.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -489,6 +490,23 @@ describe('pull', () => {
     await run(folder, 'pull', '--prune');
     expect(await folder.files()).not.toHaveProperty(['hub/links.yaml']);
     expect(await planOf(folder)).toMatchObject({ pending: false, left: [] });
+  });
+
+  test('writes a file that is missing, or --force one that is broken, where it was', async () => {
+    const folder = await project({ 'agents/mine/agent.yaml': `name: A\n${MODEL}`, 'agents/mine/prompt.md': 'One.\n' });
+    await apply(folder);
+    const before = await folder.read('agents/mine/prompt.md');
+    await folder.remove('agents/mine');
+    await run(folder, 'pull');
+    expect(await folder.read('agents/mine/prompt.md')).toBe(before);
+    await folder.write({ 'agents/mine/agent.yaml': 'name: [' });
+    expect((await run(folder, 'pull')).code).toBe(2);
+    expect((await run(folder, 'pull', '--force')).code).toBe(0);
+    expect(Object.keys(await folder.files()).filter((file) => file.startsWith('agents/'))).toEqual([
+      'agents/mine/agent.yaml',
+      'agents/mine/prompt.md',
+    ]);
+    expect((await planOf(folder)).pending).toBe(false);
   });
 
   test('refuses to overwrite files of another workspace', async () => {
