@@ -7,7 +7,7 @@ import { examples } from '../examples.ts';
 import { type ExitCode, Failure, failureText, toFailure, usage } from '../failure.ts';
 import { MAX_KNOWLEDGE_BYTES } from './limits.ts';
 import { type LocalFile, localFiles, unreadable } from './localFiles.ts';
-import { showProgress } from './progress.ts';
+import { inPieces, showProgress } from './progress.ts';
 
 type Source = Output<'createKnowledgeSource'>;
 
@@ -110,7 +110,7 @@ async function uploadOne(
   };
   try {
     const source = await api.call('createKnowledgeSource', {
-      file: { data, name: file.name },
+      file: { data: inPieces(data), name: file.name },
       ...(Object.keys(metadata).length > 0 && { metadata }),
     });
     progress.end(true);

@@ -6,7 +6,7 @@ import type { Context } from '../context.ts';
 import { examples } from '../examples.ts';
 import { MAX_LOGO_BYTES } from './limits.ts';
 import { localFile, unreadable } from './localFiles.ts';
-import { showProgress } from './progress.ts';
+import { inPieces, showProgress } from './progress.ts';
 
 type LogoType = components['schemas']['HubLogoType'];
 
@@ -36,7 +36,7 @@ async function upload(context: Context, shown: string, type: LogoType): Promise<
   const progress = showProgress(context.io, file.name, data.length);
   let sent = false;
   try {
-    const hub = await api.call('uploadHubLogo', { path: { type }, file: { data, name: file.name } });
+    const hub = await api.call('uploadHubLogo', { path: { type }, file: { data: inPieces(data), name: file.name } });
     sent = true;
     progress.end(true);
     await context.print(hub);

@@ -13,6 +13,7 @@ export interface Progress {
 }
 
 const SHOWN_EVERY_MS = 100;
+const PIECE_BYTES = 64 * 1024;
 const BAR_CELLS = 24;
 /** Cells of a line that do not depend on the name. */
 const OTHER_CELLS = BAR_CELLS + 32;
@@ -53,6 +54,13 @@ export function showProgress(io: Pick<Io, 'stderr' | 'env'>, name: string, bytes
       bar.stop();
     },
   };
+}
+
+/** The bytes in pieces: Node hands a socket a piece at a time, and the next one when there is room. One big piece would be sent at once. */
+export function inPieces(data: Uint8Array<ArrayBuffer>): Blob {
+  const pieces = [];
+  for (let at = 0; at < data.length; at += PIECE_BYTES) pieces.push(data.subarray(at, at + PIECE_BYTES));
+  return new Blob(pieces);
 }
 
 /** How many bytes the socket of the newest request with a body has taken since its headers. */

@@ -6,7 +6,7 @@ import type { Context } from '../context.ts';
 import { examples } from '../examples.ts';
 import { MAX_SKILL_BYTES } from './limits.ts';
 import { localFile, unreadable } from './localFiles.ts';
-import { showProgress } from './progress.ts';
+import { inPieces, showProgress } from './progress.ts';
 import { zipSkillFolder } from './skillFolder.ts';
 
 /** `skills upload`: a folder is zipped first; a `.zip`, a `.skill` and a lone Markdown file go as they are. */
@@ -23,7 +23,7 @@ async function upload(context: Context, shown: string): Promise<void> {
   const progress = showProgress(context.io, file.name, file.data.length);
   let sent = false;
   try {
-    const skill = await api.call('uploadSkill', { file });
+    const skill = await api.call('uploadSkill', { file: { data: inPieces(file.data), name: file.name } });
     sent = true;
     progress.end(true);
     await context.print(skill);

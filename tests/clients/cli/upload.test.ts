@@ -1,4 +1,6 @@
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -19,6 +21,7 @@ import { startTestApp, type TestApp } from '../../support/http/app.ts';
 import { openHub } from '../../support/hub/hubs.ts';
 import { pngOf } from '../../support/hub/pictures.ts';
 import { PIXEL } from '../../support/knowledge/knowledge.ts';
+import { poll } from '../../support/poll.ts';
 
 let app: TestApp;
 let folder: string;
@@ -171,6 +174,32 @@ describe('knowledge upload', () => {
     expect(stdout).toMatch(/^publicId +file +processingStatus/);
     expect(stdout).toContain('long.md');
   });
+});
+
+test('the bar stands still while the service takes nothing', async () => {
+  await put('held.md', Buffer.alloc(18 * 1024 * 1024, 'x'));
+  let take = () => {};
+  const held = createServer((request, response) => {
+    take = () => {
+      request.resume();
+      request.once('end', () => response.writeHead(413, { 'content-type': 'application/json' }).end('{}'));
+    };
+  });
+  await new Promise<void>((resolve) => held.listen(0, '127.0.0.1', resolve));
+  const { port } = held.address() as AddressInfo;
+  const env = { ...options().env, GUILDHALL_BASE_URL: `http://127.0.0.1:${port}` };
+  const session = new CommandSession(['knowledge', 'upload', 'held.md'], options({ columns: 100, env }));
+  try {
+    await poll(
+      () => Number(/.* (\d+)% /s.exec(session.screen)?.[1] ?? 0),
+      (percent) => percent > 0 && percent < 100,
+    );
+  } finally {
+    take();
+    await session.ended;
+    held.close();
+    held.closeAllConnections();
+  }
 });
 
 test('patterns of Windows have backslashes', async () => {
