@@ -330,6 +330,10 @@ describe('what the hub sells', () => {
       seatsIncluded: 1,
     };
     const plan = await made(planKind, 'Lost', { ...terms, content: { agents: ['Lost'], pages: ['home'] } });
+    // Somebody gives it another content: what the lock file has is not what the plan has any more.
+    const content = { agents: [{ agentPublicId: agent.publicId }], pages: ['settings' as const] };
+    await bench.api.call('updatePlan', { path: { planPublicId: plan.id }, body: { content } });
+    expect((await bench.read(planKind, plan.id)).fields).not.toHaveProperty('content');
     bench.forget(plan.id);
     const { yaml } = planKind.toFile?.(await bench.read(planKind, plan.id)) ?? {};
     expect(yaml).toEqual({ ...terms, content: 'missing' });
