@@ -12,8 +12,8 @@ import { VERSION } from './version.ts';
 
 /** How long the first answer waits for what the service says of the agent. */
 const LOOK_UP_MS = 3_000;
-/** Longest message: a file of 20 MiB in base64, and what is said about it. */
-const MAX_MESSAGE_BYTES = 32 * 1024 * 1024;
+/** Longest message, as at the service's own `/mcp`. Larger files are given by their path. */
+const MAX_MESSAGE_BYTES = 9 * 1024 * 1024;
 
 /** Ends the process with the connection: nothing that is still under way can be answered any more. */
 class EndingTransport extends StdioServerTransport {
