@@ -129,7 +129,11 @@ function targetOf(kind: Kind, things: Pulled[], all: readonly FileEntry[], lock:
   const localOf = new Map<Pulled, FileEntry>();
   for (const thing of things) {
     const known = lock.find(kind.kind, thing.listed.id);
-    const found = local.find(({ name }) => name === known?.name) ?? local.find(({ name }) => name === thing.entry.name);
+    const found =
+      local.find(({ name }) => name === known?.name) ??
+      local.find(({ name }) => name === thing.entry.name) ??
+      // A name that was changed in its file and not applied yet.
+      local.find(({ name, path }) => path !== undefined && path === known?.path && !lock.things(kind.kind).has(name));
     if (found && ![...localOf.values()].includes(found)) localOf.set(thing, found);
   }
   const present = new Map<string, string>();

@@ -158,6 +158,7 @@ describe('names', () => {
     await apply(folder);
     const id = await idOf(folder, 'Old');
     await folder.write({ 'agents/a/agent.yaml': `name: New\n${MODEL}` });
+    expect((await run(folder, 'pull')).code).toBe(5);
     expect((await planOf(folder)).steps).toMatchObject([
       { action: 'change', publish: false, differences: [{ field: 'name', before: 'Old', after: 'New' }] },
     ]);
