@@ -189,14 +189,13 @@ export function makeContext({ io, flags, stdout, stderr, signal, cancel, setExit
     async confirm(question, flag = '--yes') {
       if (flags.yes) return;
       needTerminal('This needs a confirmation', flag);
-      await stderr.write(`${plainText(question)} [y/N] `);
-      const answer = await readAnswer(io, { hidden: false });
+      const ask = () => stderr.write(`${plainText(question)} [y/N] `);
+      const answer = await readAnswer(io, { hidden: false, ask });
       if (!/^y(es)?$/i.test(answer.trim())) throw new Failure('cancelled', 1, 'Nothing was done.');
     },
     async ask(question, { hidden = false, flag }) {
       needTerminal(`This needs an answer to “${question}”`, flag);
-      await stderr.write(`${plainText(question)}: `);
-      const answer = await readAnswer(io, { hidden });
+      const answer = await readAnswer(io, { hidden, ask: () => stderr.write(`${plainText(question)}: `) });
       if (hidden) await stderr.write('\n');
       return answer.trim();
     },

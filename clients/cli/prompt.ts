@@ -5,15 +5,19 @@ import type { Io } from './io.ts';
 const PASTE_MARKS = ['\u001B[200~', '\u001B[201~'];
 
 /**
- * One line from the terminal, without its end. `hidden` turns the terminal's echo off while it is typed or pasted, and what follows the line in
+ * One line from the terminal, without its end. `ask` writes the question, when the echo is off already: people and programs answer at once. `hidden` turns the terminal's echo off while it is typed or pasted, and what follows the line in
  * the same paste is dropped.
  * @throws Failure `cancelled` at Ctrl-C (130), and when the input ends before the line does (1).
  */
-export async function readAnswer(io: Io, { hidden }: { hidden: boolean }): Promise<string> {
+export async function readAnswer(
+  io: Io,
+  { hidden, ask }: { hidden: boolean; ask: () => Promise<void> },
+): Promise<string> {
   const { stdin } = io;
   const raw = hidden && typeof stdin.setRawMode === 'function';
   if (raw) stdin.setRawMode?.(true);
   try {
+    await ask();
     return await new Promise<string>((resolve, reject) => {
       let text = '';
       const decoder = new TextDecoder();
