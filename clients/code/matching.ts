@@ -28,7 +28,8 @@ export function matchEntries(
   lock: LockFile,
 ): Matching {
   const byId = new Map(listed.map((each) => [each.id, each]));
-  const byName = Map.groupBy(listed, ({ name }) => name);
+  const byName = new Map<string, Listed[]>();
+  for (const each of listed) byName.set(each.name, [...(byName.get(each.name) ?? []), each]);
   const known = lock.things(kind.kind);
   const wanted = new Set(entries.map(({ name }) => name));
   const obsolete = new Set(lock.obsolete.filter((each) => each.kind === kind.kind).map(({ id }) => id));

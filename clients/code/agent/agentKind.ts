@@ -58,7 +58,8 @@ export function agentKind(more: readonly AgentPart[] = []): Kind {
     }),
 
     async list({ api }) {
-      const agents = await Array.fromAsync(api.items('listAgents', { query: { includeArchived: true } }));
+      const agents = [];
+      for await (const agent of api.items('listAgents', { query: { includeArchived: true } })) agents.push(agent);
       return agents.map((raw) => ({
         id: raw.publicId,
         name: raw.name,

@@ -1,4 +1,5 @@
 import type { components } from '../../../generated/api.ts';
+import { urlOf } from '../../sdk/options.ts';
 import type { Content } from '../kind.ts';
 import { contentOf } from './fields.ts';
 
@@ -28,7 +29,7 @@ export function logoUrl(hub: Hub, type: LogoType): string | null {
 
 /** Where `pull` puts a logo, beside hub.yaml. */
 export function logoPath(type: LogoType, url: string): string {
-  const extension = /\.([a-z]{3,4})$/.exec(URL.parse(url)?.pathname ?? '')?.[1] ?? 'png';
+  const extension = /\.([a-z]{3,4})$/.exec(urlOf(url)?.pathname ?? '')?.[1] ?? 'png';
   return `logos/${type}.${extension}`;
 }
 

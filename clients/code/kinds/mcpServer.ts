@@ -1,4 +1,5 @@
 import type { components } from '../../../generated/api.ts';
+import { urlOf } from '../../sdk/options.ts';
 import { type JsonObject, type JsonValue, withoutDefaults } from '../json.ts';
 import type { ChangeContext, Entry, Kind, Known, SecretPlace } from '../kind.ts';
 import { fileSchema } from '../schemas/requestSchemas.ts';
@@ -135,7 +136,7 @@ function keptOf({ fields }: Entry): JsonObject {
 
 /** Whether the credential goes out again: it is another one, or the server is at another origin, for which the service keeps none. */
 function sendsAuth(before: Entry, after: Entry): boolean {
-  const origins = [before, after].map(({ fields }) => URL.parse(`${fields.url}`)?.origin);
+  const origins = [before, after].map(({ fields }) => urlOf(`${fields.url}`)?.origin);
   return AUTH.some((name) => differs(before, after, name)) || origins[0] !== origins[1];
 }
 
