@@ -23,7 +23,7 @@ COPY server ./server
 COPY scripts ./scripts
 ENV NODE_COMPILE_CACHE=/app/node_modules/.cache/guildhall
 # Loads every module once, so that the first start finds them compiled.
-RUN node -e "Promise.all(['server/service', 'server/api/contract/contract', 'generated/handlers'].map((name) => import('./' + name + '.ts'))).then(() => process.exit(0))"
+RUN node -e "Promise.all(['server/service', 'server/api/contract/contract', 'generated/handlers', 'clients/mcp/http'].map((name) => import('./' + name + '.ts'))).then(() => process.exit(0))"
 USER node
 VOLUME /data
 EXPOSE 3000

@@ -25,7 +25,11 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   scenes += 1;
-  scene = await prepareScene(guildhall, `scene${'-again'.repeat(scenes)}`);
+  // Names of tools have no digits.
+  scene = await prepareScene(
+    guildhall,
+    `scene-${String(scenes).replaceAll(/\d/g, (digit) => 'abcdefghij'.charAt(Number(digit)))}`,
+  );
 });
 afterAll(async () => {
   await app.close();

@@ -37,11 +37,11 @@ test('a check ends with its signal', async () => {
 test('a check of another workspace does not wait for the slow ones of one', async () => {
   const schema = object({ a: { type: 'string', pattern: '^(b+)+$' } });
   const hostile = { a: `${'b'.repeat(60)}!` };
-  const slow = Array.from({ length: 6 }, () => fitInputs(schema, hostile, run).catch(() => undefined));
+  const slow = Array.from({ length: 16 }, () => fitInputs(schema, hostile, run).catch(() => undefined));
   let ended = 0;
   for (const each of slow) void each.then(() => (ended += 1));
   expect(await fitInputs(schema, { a: 'bbb' }, { ...run, context: { workspaceId: 'other' } })).toEqual({ a: 'bbb' });
-  expect(ended).toBeLessThan(3);
+  expect(ended).toBeLessThan(8);
   await Promise.all(slow);
 });
 
