@@ -6,7 +6,7 @@ import { type Scope, TARGETS } from '../../../../clients/cli/mcp/targets.ts';
 
 function paths(places: Partial<Places>, scope: Scope = 'user'): (string | undefined)[] {
   return TARGETS.map((target) =>
-    target.file({ homeFolder: undefined, env: {}, platform: 'linux', cwd: '/work', ...places }, scope),
+    target.file({ homeFolder: undefined, env: {}, platform: 'linux', cwd: '/project', ...places }, scope),
   );
 }
 
@@ -70,11 +70,11 @@ describe('the files of the clients', () => {
 
   test('of a project: where the client has such a file', () => {
     expect(paths({ homeFolder: '/home/ann' }, 'project')).toEqual([
-      '/work/.mcp.json',
+      '/project/.mcp.json',
       undefined,
-      '/work/.cursor/mcp.json',
-      '/work/.vscode/mcp.json',
-      '/work/.codex/config.toml',
+      '/project/.cursor/mcp.json',
+      '/project/.vscode/mcp.json',
+      '/project/.codex/config.toml',
     ]);
     for (const target of TARGETS) expect(target.scopes.includes('project')).toBe(target.id !== 'claude-desktop');
   });
@@ -111,16 +111,16 @@ describe('on this disk', () => {
   });
 
   test('the guides: skills for the user, rules of the editors for a project', () => {
-    const places: Places = { homeFolder: '/home/ann', env: {}, platform: 'linux', cwd: '/work' };
+    const places: Places = { homeFolder: '/home/ann', env: {}, platform: 'linux', cwd: '/project' };
     const guides = (scope: Scope) => TARGETS.map((target) => target.guide(places, scope)?.path);
     const shared = '/home/ann/.agents/skills/guildhall/SKILL.md';
     expect(guides('user')).toEqual(['/home/ann/.claude/skills/guildhall/SKILL.md', undefined, shared, shared, shared]);
     expect(guides('project')).toEqual([
-      '/work/.claude/skills/guildhall/SKILL.md',
+      '/project/.claude/skills/guildhall/SKILL.md',
       undefined,
-      '/work/.cursor/rules/guildhall.mdc',
-      '/work/.github/instructions/guildhall.instructions.md',
-      '/work/.agents/skills/guildhall/SKILL.md',
+      '/project/.cursor/rules/guildhall.mdc',
+      '/project/.github/instructions/guildhall.instructions.md',
+      '/project/.agents/skills/guildhall/SKILL.md',
     ]);
   });
 });
