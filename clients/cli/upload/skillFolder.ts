@@ -1,7 +1,6 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { buffer } from 'node:stream/consumers';
-import { ZipFile } from 'yazl';
+import { archiveOf } from '../../code/kinds/zip.ts';
 import { Failure } from '../failure.ts';
 import { plainLine } from '../terminal/plain.ts';
 import { MAX_SKILL_BYTES, MAX_SKILL_ENTRIES, MAX_SKILL_FILE_BYTES, MAX_UNPACKED_SKILL_BYTES } from './limits.ts';
@@ -20,8 +19,6 @@ export interface ZippedFolder {
 /** What version control, systems, editors and package managers leave behind, and files that hold secrets by custom. */
 const JUNK =
   /^(\.git|\.hg|\.svn|\.DS_Store|__MACOSX|\._.*|Thumbs\.db|desktop\.ini|\.idea|\.vscode|node_modules|__pycache__|.*\.sw[op]|.*~|\.env(\..*)?)$/i;
-/** All archives of a folder are equal: an archive does not say when its files were written. */
-const WRITTEN = new Date(Date.UTC(1980, 0, 1));
 
 /**
  * Zips the folder of a skill: every file below it, sorted, without junk. Nothing outside of the folder gets in.
@@ -37,7 +34,7 @@ export async function zipSkillFolder(shown: string, path: string): Promise<Zippe
       `The folder ${quoted(shown)} has no SKILL.md.`,
       'Give the folder in which SKILL.md is.',
     );
-  const zip = new ZipFile();
+  const contents: [path: string, content: Uint8Array][] = [];
   let unpacked = 0;
   for (const { inside } of found.files) {
     const data = await readFile(join(path, inside)).catch((error: NodeJS.ErrnoException) => {
@@ -46,10 +43,9 @@ export async function zipSkillFolder(shown: string, path: string): Promise<Zippe
     unpacked += data.length;
     if (data.length > MAX_SKILL_FILE_BYTES || unpacked > MAX_UNPACKED_SKILL_BYTES)
       throw tooLarge(shown, inside, data.length);
-    zip.addBuffer(data, inside, { mtime: WRITTEN, mode: 0o100644 });
+    contents.push([inside, data]);
   }
-  zip.end();
-  const data = new Uint8Array(await buffer(zip.outputStream));
+  const data = new Uint8Array(await archiveOf(Object.fromEntries(contents)));
   if (data.length > MAX_SKILL_BYTES)
     throw refused(
       'file_too_large',
