@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { API_PREFIX } from '../../generated/operations.ts';
@@ -94,16 +94,6 @@ export async function expectPromptExit({ ended }: Pick<ServiceProcess, 'ended'>)
   expect(performance.now() - since).toBeLessThan(10_000);
 }
 
-/** A port of the loopback address that is free now. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
-
 /** Waits until nothing listens at `origin` any more. */
 export async function untilPortClosed(origin: string): Promise<void> {
   const { port, hostname } = new URL(origin);
@@ -114,7 +104,7 @@ export async function untilPortClosed(origin: string): Promise<void> {
     const found = await outcome;
     socket.destroy();
     return found === 'ECONNREFUSED';
-  }, 20_000);
+  });
 }
 
 /** Reads the agent and the key of the demo from the output of the first start. */

@@ -1,5 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+/**
+ * Milliseconds that a test waits for what must happen. Nothing that is tested takes that long, on a slow and busy machine neither: the limit
+ * is there to say what was waited for when it never comes. It is below the time limit of a test in jest.config.js.
+ */
+export const PATIENCE_MS = 120_000;
+
 const FIRST_PAUSE_MS = 5;
 const MAX_PAUSE_MS = 50;
 
@@ -7,7 +13,7 @@ const MAX_PAUSE_MS = 50;
 export async function poll<T>(
   read: () => T | Promise<T>,
   isDone: (found: T) => boolean,
-  timeoutMs = 20_000,
+  timeoutMs = PATIENCE_MS,
 ): Promise<T> {
   const deadline = performance.now() + timeoutMs;
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 1.5, MAX_PAUSE_MS)) {
@@ -20,7 +26,7 @@ export async function poll<T>(
 }
 
 /** Waits until `read` returns something that is neither false nor undefined, and returns it. Throws after `timeoutMs` milliseconds. */
-export async function until<T>(read: () => T | Promise<T>, timeoutMs: number): Promise<Exclude<T, false | undefined>> {
+export async function until<T>(read: () => T | Promise<T>, timeoutMs?: number): Promise<Exclude<T, false | undefined>> {
   const found = await poll(read, (each) => each !== false && each !== undefined, timeoutMs);
   return found as Exclude<T, false | undefined>;
 }

@@ -118,7 +118,8 @@ export function useShop(): ShopApp {
     server = await startModelServer();
     tools = await startToolServer();
     mcp = await startMcpServer(certificate);
-    app = await startTestApp({ models: server.settings(), allowPrivateNetwork: true });
+    const webSearch = { tavily: { apiKey: 'k', baseUrl: 'http://127.0.0.1:9' } };
+    app = await startTestApp({ models: server.settings(), allowPrivateNetwork: true, webSearch });
     shop = await makeShop(app, tools, mcp.url);
   });
   beforeEach(() => {

@@ -71,7 +71,7 @@ export async function dispatched(
 
 /** The ids of the executions that the queue would take up now. */
 export async function swept(app: TestApp): Promise<string[]> {
-  return (await runAutomation.sweep(contextOf(app))).map(({ executionId }) => executionId);
+  return (await runAutomation.sweep(contextOf(app))).due.map(({ executionId }) => executionId);
 }
 
 /** A new automation with an execution that is dispatched. */

@@ -1,6 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
+import { PATIENCE_MS } from '../poll.ts';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
 
@@ -22,5 +23,9 @@ function isExecutable(path: string): boolean {
 /** Starts an installed Chromium without a window. Whoever calls it closes it. */
 export function startBrowser(executablePath: string): Promise<Browser> {
   // Chromium's own sandbox does not run as root, as tests in a container do. The pages are ours.
-  return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-background-networking'] });
+  return chromium.launch({
+    executablePath,
+    args: ['--no-sandbox', '--disable-background-networking'],
+    timeout: PATIENCE_MS,
+  });
 }

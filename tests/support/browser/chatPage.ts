@@ -3,14 +3,12 @@ import { systemClock } from '../../../core/clock.ts';
 import { globalModelId } from '../../../runtime/models/catalogue.ts';
 import { openChat, type TestChat } from '../channels/webChat.ts';
 import { startTestApp, type TestApp } from '../http/app.ts';
+import { PATIENCE_MS } from '../poll.ts';
 import { type ModelServer, startModelServer } from '../servers/modelServer.ts';
 import { installedBrowser, startBrowser } from './browser.ts';
 
 /** A model that the server answers: it speaks chat completions, accepts no files and costs nothing. */
 const LOCAL = globalModelId('openai-compatible', 'local-model');
-/** A page starts in seconds on a machine that does nothing else. */
-export const TEST_MS = 90_000;
-const WAIT_MS = 15_000;
 
 const executable = installedBrowser();
 if (!executable) process.stderr.write('SKIPPED tests/browser: no chromium or google-chrome is installed.\n');
@@ -45,7 +43,7 @@ export function useChatPages(): ChatPages {
     server = await startModelServer();
     app = await startTestApp({ models: server.settings(), jobs: true, clock: systemClock, allowPrivateNetwork: true });
     browser = await startBrowser(executable ?? '');
-  }, TEST_MS);
+  });
   beforeEach(() => {
     server.reset();
     broken.length = 0;
@@ -57,7 +55,7 @@ export function useChatPages(): ChatPages {
     await browser?.close();
     await app?.close();
     await server?.close();
-  }, TEST_MS);
+  });
 
   return {
     get app() {
@@ -82,7 +80,7 @@ export function useChatPages(): ChatPages {
     },
     async visit(context, chat) {
       const page = await context.newPage();
-      page.setDefaultTimeout(WAIT_MS);
+      page.setDefaultTimeout(PATIENCE_MS);
       const connected = page.waitForResponse((response) => response.url().endsWith('/stream'));
       await page.goto(chat.url);
       await connected;

@@ -6,6 +6,7 @@ import type { InboundEvent } from '../../../integrations/channels/provider.ts';
 import { answerInbound } from '../../../jobs/answerInbound.ts';
 import { deliverMessage } from '../../../jobs/deliverMessage.ts';
 import type { Job, JobContext, JobName, Jobs } from '../../../jobs/jobs.ts';
+import { resumeDeadTurn } from '../../../jobs/resumeTurn.ts';
 import { takeInbound } from '../../../jobs/takeInbound.ts';
 import { type AgentSetup, publishedAgent } from '../../http/messages/turns.ts';
 import { startTestApp, type TestApp, TestClock } from '../http/app.ts';
@@ -32,7 +33,7 @@ export function jobContextOf({ database, service, clock }: TestApp, jobs = NO_JO
 /** Runs all jobs of a kind that are due now. Returns how many. */
 async function runDue<Name extends JobName>(app: TestApp, job: Job<Name>): Promise<number> {
   const context = jobContextOf(app);
-  const due = await job.sweep(context);
+  const { due } = await job.sweep(context);
   await Promise.all(due.map((data) => job.run(data, context)));
   return due.length;
 }
@@ -44,8 +45,12 @@ export const answerDue = (app: TestApp): Promise<number> => runDue(app, answerIn
 /** Sends what is on its way. */
 export const deliverDue = (app: TestApp): Promise<number> => runDue(app, deliverMessage);
 
+/** Goes on with the turns whose process died. */
+export const resumeDue = (app: TestApp): Promise<number> => runDue(app, resumeDeadTurn);
+
 /** Does all that is due now, as the queue would. */
 export async function workInbox(app: TestApp): Promise<void> {
+  await resumeDue(app);
   await takeDue(app);
   await answerDue(app);
   await deliverDue(app);

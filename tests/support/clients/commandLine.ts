@@ -84,7 +84,7 @@ export class CommandSession {
       if (at < 0) return false;
       this.#read = at + text.length;
       return true;
-    }, 20_000).catch(() => {
+    }).catch(() => {
       throw new Error(
         `Not shown: ${JSON.stringify(text)}. Shown since: ${JSON.stringify(this.screen.slice(this.#read))}`,
       );

@@ -63,7 +63,6 @@ export async function untilOneWaits(database: string): Promise<void> {
   await poll(
     () => adminQuery(`select 1 from pg_stat_activity where datname = '${database}' and wait_event_type = 'Lock'`),
     (waiting) => waiting.length > 0,
-    10_000,
   );
 }
 

@@ -8,11 +8,13 @@ import type { ModelSettings } from '../../../runtime/models/settings.ts';
  * where the others of its line point.
  */
 
-/** How the server answers: with vectors, a refusal, too few vectors, vectors of zeros, or not at all. */
+/** How the server answers: with vectors, a refusal, too few vectors, half of them, vectors of zeros, a NaN as no JSON has it, or not at all. */
 export type EmbeddingStep =
   | 'vectors'
   | { status: number; message?: string }
   | 'too-few'
+  | 'half'
+  | 'nan'
   | 'zeros'
   | 'silence'
   | 'hang-up';
@@ -23,6 +25,8 @@ export interface EmbeddingRequest {
   headers: NodeJS.Dict<string | string[]>;
   model: string;
   texts: string[];
+  /** The task types that Google's API takes, one for each text. */
+  tasks: string[];
 }
 
 /** A running server. */
@@ -33,6 +37,8 @@ export interface EmbeddingServer {
   /** One step a request; then `fallback` answers. */
   script(...steps: EmbeddingStep[]): void;
   fallback: EmbeddingStep;
+  /** Decides by the texts of a request, in place of `fallback`. */
+  decide?: (texts: string[]) => EmbeddingStep | Promise<EmbeddingStep>;
   /** Length of the vectors. */
   dimensions: number;
   /** When given, the first value of every vector. Real models give values that are almost 0. */
@@ -49,7 +55,8 @@ interface Body {
   model?: string;
   input?: string[];
   content?: { parts: { text: string }[] };
-  requests?: { content: { parts: { text: string }[] } }[];
+  taskType?: string;
+  requests?: { content: { parts: { text: string }[] }; taskType?: string }[];
 }
 
 /** Starts it on 127.0.0.1. */
@@ -65,13 +72,14 @@ export async function startEmbeddingServer(): Promise<EmbeddingServer> {
     const path = request.url ?? '';
     const texts = textsOf(body);
     const model = body.model ?? /models\/([^:]+)/.exec(path)?.[1] ?? '';
-    server.requests.push({ path, headers: request.headers, model, texts });
+    const tasks = [body, ...(body.requests ?? [])].flatMap(({ taskType }) => taskType ?? []);
+    server.requests.push({ path, headers: request.headers, model, texts, tasks });
     underWay += 1;
     response.once('close', () => {
       underWay -= 1;
     });
     server.mostAtOnce = Math.max(server.mostAtOnce, underWay);
-    const step = steps.shift() ?? server.fallback;
+    const step = steps.shift() ?? (await server.decide?.(texts)) ?? server.fallback;
     if (step === 'silence') return;
     if (step === 'hang-up') {
       response.socket?.destroy();
@@ -93,6 +101,12 @@ export async function startEmbeddingServer(): Promise<EmbeddingServer> {
     const { first } = server;
     if (first !== undefined) for (const vector of vectors) vector[0] = first;
     if (step === 'too-few') vectors.pop();
+    if (step === 'half') vectors.length = Math.floor(vectors.length / 2);
+    if (step === 'nan') {
+      const text = JSON.stringify(answerOf(path, model, vectors)).replace(/\[-?[\d.e-]+/, '[NaN');
+      response.writeHead(200, { 'content-type': 'application/json' }).end(text);
+      return;
+    }
     send(200, answerOf(path, model, vectors));
   });
   http.on('connection', (socket) => {

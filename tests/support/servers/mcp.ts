@@ -4,12 +4,13 @@ import { once } from 'node:events';
 import http, { type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import https from 'node:https';
 import { createRequire } from 'node:module';
-import net, { type AddressInfo } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { z } from 'zod';
+import { freePort } from '../freePort.ts';
 import { type Certificate, trustedCertificate } from './tls.ts';
 
 /** A request that a server received. */
@@ -46,6 +47,8 @@ export async function startTls(
       res.writeHead(500).end(String(error));
     }
   });
+  // Neither end closes a connection because nothing comes: who waits until none is open sees that it was closed.
+  server.keepAliveTimeout = 600_000;
   server.on('connection', (socket: Duplex) => {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket)).on('error', () => undefined);
@@ -167,14 +170,6 @@ export async function startMcpServer(
     begun: 0,
   };
   return server;
-}
-
-async function freePort(): Promise<number> {
-  const server = net.createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return port;
 }
 
 /** The official reference server `@modelcontextprotocol/server-everything` in a process of its own, behind TLS on loopback. */

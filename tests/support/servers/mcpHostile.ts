@@ -6,6 +6,7 @@ import type { Certificate } from './tls.ts';
 export interface RawMcpCall {
   req: IncomingMessage;
   res: ServerResponse;
+  id: unknown;
   method: string;
   params: Record<string, unknown>;
   /** Sends a valid result as JSON. */
@@ -25,6 +26,7 @@ export function startRawMcp(certificate: Certificate, answer: Answer): Promise<T
     const call: RawMcpCall = {
       req,
       res,
+      id,
       method: String(message.method ?? req.method),
       params: Object(message.params),
       result: (value) =>

@@ -58,7 +58,9 @@ export async function bridgeStdio(
     const id = req.headers['mcp-session-id'];
     const front = typeof id === 'string' ? sessions.get(id) : await begin();
     if (!front) return res.writeHead(404).end('unknown session');
-    return front.handleRequest(req, res);
+    await front.handleRequest(req, res);
+    // Anything but `initialize` begins no session.
+    if (front.sessionId === undefined) await front.close();
   });
   return {
     ...listening,

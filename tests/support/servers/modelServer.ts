@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { ModelSettings } from '../../../runtime/models/settings.ts';
+import { countTokens } from '../../../runtime/models/tokens.ts';
 import {
   type Answer,
   encoder,
@@ -37,8 +38,8 @@ export type Step =
       /** The thoughts are not shown: only what has to be given back of them is sent. */
       withheld?: boolean;
       toolCalls?: readonly ScriptedToolCall[];
-      /** Tokens. `output` includes `reasoning`, `input` includes `cached`. Default 11 and 4. */
-      usage?: { input?: number; output?: number; cached?: number; reasoning?: number };
+      /** Tokens. `output` includes `reasoning`, `input` includes `cached` and `written`. Default 11 and 4. */
+      usage?: { input?: number; output?: number; cached?: number; written?: number; reasoning?: number };
       finish?: 'stop' | 'length';
       /**
        * What happens after the text of a streamed answer instead of its regular end: the socket is destroyed, the body
@@ -77,11 +78,17 @@ export type ModelServer = {
   script(...steps: Step[]): void;
   /** Answers when no step is left. Starts as `{ reply: 'Hello from the model.' }`. */
   fallback: Step;
+  /** Tokens that a request may have, by o200k. One with more is refused as vLLM does, and takes no step. Undefined: no limit. */
+  window: number | undefined;
   requests: RecordedRequest[];
+  /** Requests that were refused because of `window`; they are among `requests` too. */
+  refused: RecordedRequest[];
   /** Resolves when `count` requests have arrived since the start or the last `reset`. */
   received(count: number): Promise<void>;
   /** Forgets requests and steps, and puts the first fallback back. */
   reset(): void;
+  /** Ends every open connection: requests that still wait for a reply fail. */
+  cut(): void;
   /** Ends the server and every open connection. */
   close(): Promise<void>;
 };
@@ -117,6 +124,9 @@ async function readBody(req: IncomingMessage): Promise<string> {
   return Buffer.concat(parts).toString('utf8');
 }
 
+/** A text without what the service put beside it. */
+const withoutContext = (text: string): string => text.replace(/\s*<turn_context>.*$/s, '');
+
 /** The last text of a user in any of the wire formats: the last string under `text` or `content` of the last message. */
 function lastUserText(body: Record<string, unknown>): string {
   const list = body.messages ?? body.input ?? body.contents;
@@ -126,7 +136,7 @@ function lastUserText(body: Record<string, unknown>): string {
     if (Array.isArray(value)) value.forEach(walk);
     else if (value !== null && typeof value === 'object') {
       for (const [key, inner] of Object.entries(value)) {
-        if ((key === 'text' || key === 'content') && typeof inner === 'string') found = inner;
+        if ((key === 'text' || key === 'content') && typeof inner === 'string') found = withoutContext(inner) || found;
         else walk(inner);
       }
     }
@@ -148,6 +158,7 @@ function answerOf(step: ReplyStep, model: string): Answer {
       input: usage.input ?? 11,
       output: usage.output ?? 4,
       cached: usage.cached ?? 0,
+      written: usage.written ?? 0,
       reasoning: usage.reasoning ?? 0,
     },
     finish: step.finish ?? (toolCalls.length > 0 ? 'tool-calls' : 'stop'),
@@ -234,6 +245,14 @@ export async function startModelServer(options: { record?: boolean; port?: numbe
     });
     for (const entry of waiting) if (server.requests.length >= entry.count) entry.resolve();
     const model = typeof body.model === 'string' ? body.model : (path.match(/models\/([^:]+)/)?.[1] ?? 'unknown');
+    const tokens = server.window === undefined ? 0 : await countTokens(raw, Number.POSITIVE_INFINITY);
+    if (server.window !== undefined && tokens > server.window) {
+      server.refused.push(...server.requests.slice(-1));
+      const message = `This model's maximum context length is ${server.window} tokens. However, your request has ${tokens} input tokens. Please reduce the length of the input messages.`;
+      res.writeHead(400, { 'content-type': 'application/json' });
+      res.end(JSON.stringify({ error: { message, type: 'BadRequestError', param: null, code: 400 } }));
+      return;
+    }
     const step = steps.shift() ?? server.fallback;
     if ('silence' in step) return;
     if ('hangUp' in step) res.socket?.destroy();
@@ -297,7 +316,9 @@ export async function startModelServer(options: { record?: boolean; port?: numbe
       steps.push(...more);
     },
     fallback: FALLBACK,
+    window: undefined,
     requests: [],
+    refused: [],
     received: (count) =>
       new Promise((resolve) => {
         if (server.requests.length >= count) resolve();
@@ -306,11 +327,16 @@ export async function startModelServer(options: { record?: boolean; port?: numbe
     reset: () => {
       steps.length = 0;
       server.requests.length = 0;
+      server.refused.length = 0;
+      server.window = undefined;
       server.fallback = FALLBACK;
+    },
+    cut: () => {
+      for (const socket of sockets) socket.destroy();
     },
     close: async () => {
       const ended = new Promise<void>((resolve) => http.close(() => resolve()));
-      for (const socket of sockets) socket.destroy();
+      server.cut();
       await ended;
     },
   };

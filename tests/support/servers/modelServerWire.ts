@@ -12,7 +12,7 @@ export type Answer = {
   /** The thoughts are not shown: what goes back of them is encrypted alone. */
   withheld: boolean;
   toolCalls: readonly ScriptedToolCall[];
-  usage: { input: number; output: number; cached: number; reasoning: number };
+  usage: { input: number; output: number; cached: number; written: number; reasoning: number };
   /** `length` = cut by the provider's own limit. */
   finish: 'stop' | 'length' | 'tool-calls';
 };
@@ -167,7 +167,7 @@ function responseObject(answer: Answer, status: string, output: unknown[]) {
         ? null
         : {
             input_tokens: usage.input,
-            input_tokens_details: { cached_tokens: usage.cached },
+            input_tokens_details: { cached_tokens: usage.cached, cache_write_tokens: usage.written },
             output_tokens: usage.output,
             output_tokens_details: { reasoning_tokens: usage.reasoning },
             total_tokens: usage.input + usage.output,
@@ -248,9 +248,9 @@ const ANTHROPIC_FINISH = { stop: 'end_turn', length: 'max_tokens', 'tool-calls':
 
 function anthropicUsage({ usage }: Answer) {
   return {
-    input_tokens: usage.input - usage.cached,
+    input_tokens: usage.input - usage.cached - usage.written,
+    cache_creation_input_tokens: usage.written,
     cache_read_input_tokens: usage.cached,
-    cache_creation_input_tokens: 0,
     output_tokens: usage.output,
   };
 }

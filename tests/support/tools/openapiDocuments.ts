@@ -17,7 +17,7 @@ export function documentOf(operation: object = {}, more: object = {}): Record<st
 /** Imports `op` without a network request. */
 export function importFrom(document: object, options: Partial<ImportRequest> & { address?: string } = {}) {
   const { address = ADDRESS, ...rest } = options;
-  const source = { text: '', address };
+  const source = { bytes: new Uint8Array(), address };
   return importEndpoints(document, { source, wanted: ['op'], baseUrl: undefined, authHeader: undefined, ...rest });
 }
 

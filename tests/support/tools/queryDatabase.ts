@@ -1,6 +1,7 @@
 import { runDatabaseQuery } from '../../../runtime/tools/databaseQuery/databaseQuery.ts';
 import { ToolFailure } from '../../../runtime/tools/failure.ts';
 import { adminQuery, createEmptyDatabase } from '../db/database.ts';
+import { poll } from '../poll.ts';
 
 type Query = Parameters<typeof runDatabaseQuery>[0];
 
@@ -41,15 +42,12 @@ export function useQueryDatabase() {
     return sessions.map(({ query }) => query);
   }
 
-  /** Waits until the database has no session left. Returns those that are left after the deadline. */
-  async function sessionsLeft(timeoutMs: number): Promise<string[]> {
-    for (const deadline = Date.now() + timeoutMs; ; ) {
-      const left = await runningSessions();
-      if (left.length === 0 || Date.now() > deadline) return left;
-    }
+  /** Waits until the database has no session left. What the tests run would go on for longer by itself. */
+  async function untilNoSession(): Promise<void> {
+    await poll(runningSessions, (left) => left.length === 0, 40_000);
   }
 
-  return { name: () => database.name, url: () => database.url, run, row, runningSessions, sessionsLeft };
+  return { name: () => database.name, url: () => database.url, run, row, runningSessions, untilNoSession };
 }
 
 /** The failure of work that must fail. */

@@ -95,6 +95,7 @@ export async function callTool(
   const output = await tool.run(input, {
     signal: new AbortController().signal,
     showUi: () => {},
+    noteFindings: () => {},
     handOver: () => {},
     ...call,
   });

@@ -67,6 +67,33 @@ export function systemOf(request: RecordedRequest | undefined): string {
   return first && ['system', 'developer'].includes(first.role) ? texts(first.content) : '';
 }
 
+/** The line on the present, which stands beside every newest message; the clock of the app is that of the machine, its zone UTC. */
+export const PRESENT = /Now: [A-Z][a-z]+day, \d{4}-\d\d-\d\d, \d\d:\d\d, UTC\./;
+
+/** Matches a message of the user as the model gets it, with nothing but the present beside it. */
+export const saidNow = (text: string): string => {
+  const escaped = text.replace(/[{}.$?]/g, '\\$&');
+  return expect.stringMatching(
+    `^${escaped}\n\n<turn_context>\n${PRESENT.source}\n</turn_context>$`,
+  ) as unknown as string;
+};
+
+/** What was found and remembered for the newest message of the user, as the service wrote it beside it; '' when it wrote nothing. */
+export function besideOf(request: RecordedRequest | undefined): string {
+  const { messages, input, contents } = request?.body ?? {};
+  const users = (
+    (messages ?? input ?? contents ?? []) as { role: string; content?: unknown; parts?: unknown }[]
+  ).filter(({ role, content }) => role === 'user' && !isResults(content));
+  const newest = users.at(-1)?.content ?? users.at(-1)?.parts ?? '';
+  const texts =
+    typeof newest === 'string' ? newest : (newest as { text?: string }[]).map(({ text }) => text ?? '').join('\n');
+  return /<turn_context>\n(.*)\n<\/turn_context>$/s.exec(texts)?.[1]?.replace(/^Now: .*\n*/, '') ?? '';
+}
+
+/** Anthropic's results of tools are messages of the user's role. */
+const isResults = (content: unknown): boolean =>
+  Array.isArray(content) && content.some(({ type }: { type?: string }) => type === 'tool_result');
+
 /** The result of a stream. */
 export interface Streamed {
   conversationId: string;

@@ -18,7 +18,8 @@ export const FOLLOWS_UP: AgentSetup = {
   followUpPrompt: 'Ask whether the order came.',
 };
 
-function contextOf({ database, service, clock }: TestApp): JobContext {
+/** What the queue gives to the job, in the service of `app`. */
+export function contextOf({ database, service, clock }: TestApp): JobContext {
   return {
     database: database.database,
     runtime: service.runtime,
@@ -30,7 +31,8 @@ function contextOf({ database, service, clock }: TestApp): JobContext {
 }
 
 /** The follow-ups that the queue would take up now. */
-export const sweep = (app: TestApp): Promise<JobData['send-follow-up'][]> => sendFollowUp.sweep(contextOf(app));
+export const sweep = async (app: TestApp): Promise<JobData['send-follow-up'][]> =>
+  (await sendFollowUp.sweep(contextOf(app))).due;
 
 /** Runs one of them as the queue does. */
 export async function run(app: TestApp, data: JobData['send-follow-up']): Promise<void> {

@@ -1,7 +1,8 @@
 import { newId } from '../../../core/ids.ts';
 import type { TurnEnd } from '../../../db/queries/turns/finishTurn.ts';
-import type { TurnStart, UserMessage } from '../../../db/queries/turns/turns.ts';
-import type { PausedRunFormat2 } from '../../../db/stored/pausedRun.ts';
+import type { TurnStart, UserMessage } from '../../../db/queries/turns/turnStart.ts';
+import type { PausedRunFormat3 } from '../../../db/stored/pausedRun.ts';
+import { storedPausedRun } from '../../../runtime/agent/storedRun.ts';
 
 /** A turn that begins with a message, for tests that store turns without running them. */
 export function turnStart(
@@ -10,6 +11,7 @@ export function turnStart(
 ): TurnStart & { message: UserMessage } {
   return {
     turnId: newId(),
+    attempt: 1,
     versionNumber: 1,
     kind: 'message',
     now: new Date(),
@@ -19,14 +21,15 @@ export function turnStart(
     known: null,
     recalls: false,
     payment: null,
+    request: null,
     ...of,
     message: { id: newId(), content, modelText: null, attachments: [], snippet: content, isStored: false },
   };
 }
 
 /** The run of an agent that waits, before its first step. */
-export function pausedState(agentId = newId()): PausedRunFormat2 {
-  return { format: 2, agentId, task: '', writer: 'openai/gpt-4.1', messages: [], calls: [] };
+export function pausedState(agentId = newId()): PausedRunFormat3 {
+  return storedPausedRun({ agentId, task: '', writer: 'openai/gpt-4.1', messages: [], calls: [] });
 }
 
 /** A turn that ended with one reply. */

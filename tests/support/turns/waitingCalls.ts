@@ -32,5 +32,5 @@ export function lastReply(app: TestApp, conversationId: string): Promise<string>
     const turns = await turnsOf(app, conversationId);
     if (turns.some(({ status }) => status === 'waiting' || status === 'running')) return undefined;
     return (await stored(app, conversationId, app.workspace.apiKey)).at(-1)?.content;
-  }, 15_000);
+  });
 }
