@@ -12,7 +12,10 @@ import type { ImportedEndpoint } from "../db/stored/importedEndpoint.ts";
 import type { StoredInboundFile } from "../db/stored/inboundFile.ts";
 import type { StoredMcpSchemas, StoredMcpTool } from "../db/stored/mcpTool.ts";
 import type { StoredPausedRun, StoredToolOrigin, ToolOriginFormat1 } from "../db/stored/pausedRun.ts";
+import type { StoredStepRequest } from "../db/stored/stepRequest.ts";
+import type { StoredStepState } from "../db/stored/stepState.ts";
 import type { StoredTranscript } from "../db/stored/transcript.ts";
+import type { StoredTurnRequest } from "../db/stored/turnRequest.ts";
 import type { StoredWidgetFeature } from "../db/stored/widgetFeature.ts";
 import type { ColumnType } from "kysely";
 
@@ -579,6 +582,10 @@ export interface Conversations {
   paused_until: Timestamp | null;
   started_at: Generated<Timestamp>;
   /**
+   * The attempt at the turn that holds the conversation: 1, and one more for each process that took it over from a dead one. Statements of an earlier attempt change nothing
+   */
+  turn_attempt: Generated<number>;
+  /**
    * When the lease may be taken over because its replica must be dead
    */
   turn_expires_at: Timestamp | null;
@@ -1023,26 +1030,72 @@ export interface InboundMessages {
 }
 
 export interface KnowledgeEmbeddings {
-  dimensions: number;
   /**
-   * As configured: provider/model
+   * Null while passages wait for their vectors
+   */
+  completed_at: Timestamp | null;
+  /**
+   * Null until the first vectors are stored
+   */
+  dimensions: number | null;
+  /**
+   * The last passage (seq) that was embedded; all before it were, too. It counts until completed_at is set
+   */
+  embedded_to: Generated<number>;
+  failed_at: Timestamp | null;
+  /**
+   * Why the last run failed; null after one that did not
+   */
+  failure: string | null;
+  /**
+   * As configured: provider/model, and what stands before each passage, if something does
    */
   model: string;
+  /**
+   * Passages without a vector, because the model refused them while it took others
+   */
+  refused: Generated<number>;
   source_id: string;
+  workspace_id: string;
+}
+
+export interface KnowledgeIndexes {
+  /**
+   * Of its passages, the most common first: names of PostgreSQL's Snowball dictionaries without _stem
+   */
+  languages: string[];
+  passages: number;
+  source_id: string;
+  /**
+   * Sum of the lengths of its passages
+   */
+  words: number;
   workspace_id: string;
 }
 
 export interface KnowledgePassages {
   content: string;
   heading: string | null;
+  /**
+   * Number of words; null: the row is of before and to be indexed again
+   */
+  length: number | null;
   page: number | null;
   seq: number;
   source_id: string;
   /**
-   * Words of heading (label C) and content (label D) as runtime/knowledge/terms.ts cuts them
+   * Whether words has stems: the language of the passage is known
+   */
+  stemmed: Generated<boolean>;
+  /**
+   * Words of heading (label C) and content (label D) as runtime/knowledge/terms.ts cuts them, and their stems, which begin with ~; those of a heading twice
    */
   words: string;
   workspace_id: string;
+  /**
+   * Its score is multiplied by this: less than 1 for tables of contents and the like
+   */
+  worth: Generated<number>;
 }
 
 export interface KnowledgeSources {
@@ -1076,6 +1129,13 @@ export interface KnowledgeSources {
   size_bytes: number;
   source_type: "FILE_UPLOAD" | "FILE" | "TEXT_INPUT";
   updated_at: Generated<Timestamp>;
+  workspace_id: string;
+}
+
+export interface KnowledgeSourceWords {
+  passages: number;
+  source_id: string;
+  word: string;
   workspace_id: string;
 }
 
@@ -1309,6 +1369,20 @@ export interface Plans {
   workspace_id: string;
 }
 
+export interface PromptParts {
+  agent_id: string;
+  content: ColumnType<unknown, string, never>;
+  /**
+   * The first 128 bits of SHA-256, in hexadecimal
+   */
+  digest: string;
+  /**
+   * The Monday of the week in which the turn began, in UTC: parts are removed with the steps of their week
+   */
+  week: string;
+  workspace_id: string;
+}
+
 export interface PublicAddresses {
   address_hash: Buffer;
   created_at: Generated<Timestamp>;
@@ -1389,6 +1463,10 @@ export interface Turns {
    * Where the run of the agent continues when its approvals are decided. Without a format number it is format 1
    */
   paused: ColumnType<StoredPausedRun | null, string | null, string | null>;
+  /**
+   * What was asked of the turn and is stored nowhere else, for a process that goes on with it: runtime/turn/storedRequest.ts reads it
+   */
+  request: ColumnType<StoredTurnRequest | null, string | null, string | null>;
   started_at: Generated<Timestamp>;
   /**
    * waiting = for approvals; interrupted = its process died
@@ -1407,12 +1485,24 @@ export interface TurnSteps {
    * Whose step it is: the agent of the conversation, or a sub-agent
    */
   agent_id: string;
+  /**
+   * The part of input_tokens that the provider stored in its cache
+   */
+  cache_write_tokens: number | null;
+  /**
+   * The part of input_tokens that the provider had in its cache
+   */
+  cached_input_tokens: number | null;
   cost_usd: Numeric | null;
   /**
    * 0 = the agent of the conversation, 1 = its sub-agents, and so on
    */
   depth: Generated<number>;
   duration_ms: number | null;
+  /**
+   * Why the answer of a model ended: stop, length, content-filter, tool-calls, error or other; null = there is none
+   */
+  finish_reason: string | null;
   input: ColumnType<unknown, string | null, string | null>;
   input_tokens: number | null;
   kind: "model" | "tool";
@@ -1422,9 +1512,21 @@ export interface TurnSteps {
   name: string;
   output: ColumnType<unknown, string | null, string | null>;
   output_tokens: number | null;
+  /**
+   * The delegation within which a sub-agent took the step; null = the agent of the conversation took it
+   */
+  parent_seq: number | null;
   provider: string | null;
+  /**
+   * What the model was sent: runtime/agent/storedRequest.ts reads it. json and not jsonb, which takes neither NUL nor half of a surrogate pair
+   */
+  request: ColumnType<StoredStepRequest | null, string | null, string | null>;
   seq: number;
   started_at: Generated<Timestamp>;
+  /**
+   * What a process that goes on with the turn needs of the step: runtime/agent/storedSteps.ts reads it. json and not jsonb, which changes the order of arguments
+   */
+  state: ColumnType<StoredStepState | null, string | null, string | null>;
   /**
    * A tool is stored as running before it is called; running under a turn that ended means that its outcome is not known
    */
@@ -1545,7 +1647,9 @@ export interface DB {
   idempotency_keys: IdempotencyKeys;
   inbound_messages: InboundMessages;
   knowledge_embeddings: KnowledgeEmbeddings;
+  knowledge_indexes: KnowledgeIndexes;
   knowledge_passages: KnowledgePassages;
+  knowledge_source_words: KnowledgeSourceWords;
   knowledge_sources: KnowledgeSources;
   knowledge_vectors: KnowledgeVectors;
   knowledge_words: KnowledgeWords;
@@ -1558,6 +1662,7 @@ export interface DB {
   payment_events: PaymentEvents;
   payment_intents: PaymentIntents;
   plans: Plans;
+  prompt_parts: PromptParts;
   public_addresses: PublicAddresses;
   skill_files: SkillFiles;
   skills: Skills;

@@ -767,6 +767,7 @@ create table conversations (
   last_inbound_at timestamp(3) with time zone,
   client_id uuid,
   client_user_id uuid,
+  turn_attempt integer not null default 1,
   constraint conversations_pkey PRIMARY KEY (workspace_id, id),
   constraint conversations_agent_fkey FOREIGN KEY (workspace_id, agent_id) REFERENCES agents(workspace_id, id) ON DELETE CASCADE,
   constraint conversations_client_fkey FOREIGN KEY (workspace_id, client_id) REFERENCES clients(workspace_id, id),
@@ -1424,17 +1425,43 @@ create table knowledge_embeddings (
   workspace_id uuid not null,
   source_id uuid not null,
   model text not null,
-  dimensions integer not null,
+  dimensions integer,
+  embedded_to integer not null default '-1'::integer,
+  refused integer not null default 0,
+  completed_at timestamp(3) with time zone,
+  failed_at timestamp(3) with time zone,
+  failure text,
   constraint knowledge_embeddings_pkey PRIMARY KEY (workspace_id, source_id),
   constraint knowledge_embeddings_source_fkey FOREIGN KEY (workspace_id, source_id) REFERENCES knowledge_sources(workspace_id, id) ON DELETE CASCADE,
   constraint knowledge_embeddings_dimensions_check CHECK (dimensions >= 1 AND dimensions <= 16000),
-  constraint knowledge_embeddings_model_check CHECK (char_length(model) >= 1 AND char_length(model) <= 300)
+  constraint knowledge_embeddings_failure_check CHECK (char_length(failure) <= 2000),
+  constraint knowledge_embeddings_model_check CHECK (char_length(model) >= 1 AND char_length(model) <= 300),
+  constraint knowledge_embeddings_refused_check CHECK (refused >= 0)
 );
 alter table knowledge_embeddings enable and force row level security;
 create policy every_workspace on knowledge_embeddings as permissive for all to guildhall_system
   using (sees_every_workspace())
   with check (sees_every_workspace());
 create policy own_workspace on knowledge_embeddings as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+
+create table knowledge_indexes (
+  workspace_id uuid not null,
+  source_id uuid not null,
+  languages text[] not null,
+  passages integer not null,
+  words bigint not null,
+  constraint knowledge_indexes_pkey PRIMARY KEY (workspace_id, source_id),
+  constraint knowledge_indexes_source_fkey FOREIGN KEY (workspace_id, source_id) REFERENCES knowledge_sources(workspace_id, id) ON DELETE CASCADE,
+  constraint knowledge_indexes_passages_check CHECK (passages >= 0),
+  constraint knowledge_indexes_words_check CHECK (words >= 0)
+);
+alter table knowledge_indexes enable and force row level security;
+create policy every_workspace on knowledge_indexes as permissive for all to guildhall_system
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
+create policy own_workspace on knowledge_indexes as permissive for all to guildhall_app
   using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
   with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
 
@@ -1446,17 +1473,41 @@ create table knowledge_passages (
   page integer,
   content text not null,
   words tsvector not null,
+  length integer,
+  stemmed boolean not null default false,
+  worth real not null default 1,
   constraint knowledge_passages_pkey PRIMARY KEY (workspace_id, source_id, seq),
   constraint knowledge_passages_source_fkey FOREIGN KEY (workspace_id, source_id) REFERENCES knowledge_sources(workspace_id, id) ON DELETE CASCADE,
+  constraint knowledge_passages_length_check CHECK (length >= 0),
   constraint knowledge_passages_page_check CHECK (page >= 1),
-  constraint knowledge_passages_seq_check CHECK (seq >= 0)
+  constraint knowledge_passages_seq_check CHECK (seq >= 0),
+  constraint knowledge_passages_worth_check CHECK (worth > 0::double precision AND worth <= 1::double precision)
 );
+CREATE INDEX knowledge_passages_unindexed ON public.knowledge_passages USING btree (workspace_id, source_id) WHERE (length IS NULL);
 CREATE INDEX knowledge_passages_words ON public.knowledge_passages USING gin (((workspace_id)::text), words) WITH (fastupdate=off);
 alter table knowledge_passages enable and force row level security;
 create policy every_workspace on knowledge_passages as permissive for all to guildhall_system
   using (sees_every_workspace())
   with check (sees_every_workspace());
 create policy own_workspace on knowledge_passages as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+
+create table knowledge_source_words (
+  workspace_id uuid not null,
+  source_id uuid not null,
+  word text not null,
+  passages integer not null,
+  constraint knowledge_source_words_pkey PRIMARY KEY (workspace_id, source_id, word),
+  constraint knowledge_source_words_index_fkey FOREIGN KEY (workspace_id, source_id) REFERENCES knowledge_indexes(workspace_id, source_id) ON DELETE CASCADE,
+  constraint knowledge_source_words_passages_check CHECK (passages > 0),
+  constraint knowledge_source_words_word_check CHECK (octet_length(word) <= 1000)
+);
+alter table knowledge_source_words enable and force row level security;
+create policy every_workspace on knowledge_source_words as permissive for all to guildhall_system
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
+create policy own_workspace on knowledge_source_words as permissive for all to guildhall_app
   using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
   with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
 
@@ -1820,6 +1871,24 @@ create policy own_workspace on plans as permissive for all to guildhall_app
   using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
   with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
 
+create table prompt_parts (
+  workspace_id uuid not null,
+  agent_id uuid not null,
+  week date not null,
+  digest text not null,
+  content json not null,
+  constraint prompt_parts_pkey PRIMARY KEY (workspace_id, agent_id, week, digest),
+  constraint prompt_parts_agent_fkey FOREIGN KEY (workspace_id, agent_id) REFERENCES agents(workspace_id, id) ON DELETE CASCADE
+);
+CREATE INDEX prompt_parts_of_week ON public.prompt_parts USING btree (week);
+alter table prompt_parts enable and force row level security;
+create policy every_workspace on prompt_parts as permissive for all to guildhall_system
+  using (sees_every_workspace())
+  with check (sees_every_workspace());
+create policy own_workspace on prompt_parts as permissive for all to guildhall_app
+  using ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid))
+  with check ((workspace_id = (NULLIF(current_setting('app.workspace_id'::text, true), ''::text))::uuid));
+
 create table public_addresses (
   address_hash bytea not null,
   workspace_id uuid not null,
@@ -1938,6 +2007,12 @@ create table turn_steps (
   output_tokens integer,
   cost_usd numeric(18,10),
   started_at timestamp(3) with time zone not null default now(),
+  cached_input_tokens integer,
+  cache_write_tokens integer,
+  finish_reason text,
+  request json,
+  parent_seq integer,
+  state json,
   constraint turn_steps_pkey PRIMARY KEY (workspace_id, turn_id, seq),
   constraint turn_steps_cost_usd_check CHECK (cost_usd >= 0::numeric),
   constraint turn_steps_depth_check CHECK (depth >= 0),
@@ -1973,6 +2048,7 @@ create table turns (
   cost_usd numeric(18,10) not null default 0,
   started_at timestamp(3) with time zone not null default now(),
   ended_at timestamp(3) with time zone,
+  request json,
   constraint turns_pkey PRIMARY KEY (workspace_id, id),
   constraint turns_conversation_fkey FOREIGN KEY (workspace_id, conversation_id) REFERENCES conversations(workspace_id, id) ON DELETE CASCADE,
   constraint turns_cost_usd_check CHECK (cost_usd >= 0::numeric),
@@ -2122,6 +2198,114 @@ begin
   where s.score > 0
   order by s.score desc, f.source_id, f.seq
   limit wanted;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.knowledge_ranking(sources uuid[], candidates tsquery, inverted boolean, parts text[], weights real[], plain_weights real[], graded boolean[], average real, most integer, wanted integer)
+ RETURNS TABLE(source_id uuid, seq integer, score double precision)
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+ SET enable_seqscan TO 'off'
+AS $function$
+#variable_conflict use_column
+declare
+  workspace constant uuid := nullif(current_setting('app.workspace_id', true), '')::uuid;
+  queries constant tsquery[] := array(select t.part::tsquery from unnest(parts) with ordinality t (part, ordinal) order by t.ordinal);
+begin
+  return query
+  with found as materialized (
+    (select p.source_id, p.seq, p.words, p.length, p.stemmed, p.worth
+     from knowledge_passages p
+     where not inverted and p.workspace_id = workspace and p.source_id = any (sources)
+       and (candidates is null or p.words @@ candidates)
+     union all
+     select p.source_id, p.seq, p.words, p.length, p.stemmed, p.worth
+     from knowledge_passages p
+     where inverted and p.workspace_id::text = workspace::text and p.words @@ candidates
+       and (p.source_id = any (sources)) is true)
+    limit most
+  )
+  select f.source_id, f.seq, f.worth * s.score
+  from found f
+  cross join lateral (
+    -- Okapi BM25, k1 = 1.2 and b = 0.75. With equal weights ts_rank of one word is the sum of 1/n² over its n places, divided by π²/6:
+    -- the remainder of that sum is 1/(n + 0.5), so the rank tells n.
+    select sum(w.weight * case
+        when not t.graded then (f.words @@ t.query)::int
+        else h.often * 2.2 / (h.often + 0.3 + 0.9 * coalesce(f.length, average) / greatest(average, 1)) end) as score
+    from unnest(queries, weights, plain_weights, graded) t (query, weight, plain_weight, graded)
+    cross join lateral (select case when f.stemmed then t.weight else t.plain_weight end as weight) w
+    cross join lateral (select case when t.graded
+      then round(1 / (1.6449340668 * greatest(1 - ts_rank('{1,1,1,1}', f.words, t.query)::float8, 0.001)) - 0.5) end as often) h
+    where w.weight > 0) s
+  where s.score > 0
+  order by 3 desc, f.source_id, f.seq
+  limit wanted;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.knowledge_terms(asked text[], written text[], shapes text[], sources uuid[])
+ RETURNS TABLE(ordinal integer, word text, passages integer, found integer, likeness real)
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+ SET enable_seqscan TO 'off'
+AS $function$
+#variable_conflict use_column
+declare
+  workspace constant uuid := nullif(current_setting('app.workspace_id', true), '')::uuid;
+  spoken text[];
+  scope uuid[];
+  covered bigint;
+  indexed bigint;
+  average bigint;
+begin
+  select coalesce(sum(i.passages), 0), coalesce(sum(i.words) / nullif(sum(i.passages), 0), 0) into indexed, average
+  from knowledge_indexes i where i.workspace_id = workspace and i.source_id = any (sources);
+  spoken := array(
+    select l.language from knowledge_indexes i cross join unnest(i.languages) l (language)
+    where i.workspace_id = workspace and i.source_id = any (sources)
+    group by l.language order by sum(i.passages) desc, l.language limit 6);
+  -- The largest sources stand for all when there are very many: each word is looked up in each of them.
+  select array_agg(largest.source_id), sum(largest.passages) into scope, covered from (
+    select i.source_id, i.passages from knowledge_indexes i
+    where i.workspace_id = workspace and i.source_id = any (sources) and i.passages > 0
+    order by i.passages desc, i.source_id limit greatest(10, 3000 / greatest(1, cardinality(asked)))) largest;
+  return query
+  select 0, '', v.passages, v.passages, 1::real from knowledge_words v where v.workspace_id = workspace and v.word = ''
+  union all
+  select -1, '', (indexed + old.passages)::int, old.passages::int, 1::real
+  from (select count(*) as passages from (
+    select from knowledge_passages p
+    where p.workspace_id = workspace and p.source_id = any (sources) and p.length is null limit 10000) unindexed) old
+  union all
+  select -2, '', average::int, 0, 1::real
+  union all
+  select lexemes.ordinal, lexemes.word, lexemes.passages,
+    coalesce((
+      select (sum(k.passages) * indexed / greatest(1, covered))::int
+      from unnest(scope) s (id)
+      join knowledge_source_words k on k.workspace_id = workspace and k.source_id = s.id and k.word = lexemes.word), 0),
+    1::real
+  from (
+    select a.ordinal::int as ordinal, a.word collate "C" as word, coalesce(v.passages, 0) as passages
+    from unnest(asked) with ordinality a (word, ordinal)
+    left join knowledge_words v on v.workspace_id = workspace and v.word = a.word
+    union all
+    select distinct a.ordinal::int, ('~' || stem.word) collate "C", 0
+    from unnest(asked, written) with ordinality a (word, written, ordinal)
+    cross join unnest(spoken) l (language)
+    join pg_ts_dict d on d.dictname = l.language || '_stem' and d.dictnamespace = 'pg_catalog'::regnamespace
+    cross join lateral (
+      select unaccent((ts_lexize(d.oid::regdictionary, a.written))[1]) as word where a.written <> ''
+      union all
+      select a.word) stem
+    where stem.word <> '') lexemes
+  union all
+  select near.ordinal, near.word, near.passages, 0, near.likeness
+  from knowledge_vocabulary(asked, shapes, '{}') near
+  where near.ordinal > 0 and near.likeness < 1;
 end
 $function$;
 
@@ -2295,8 +2479,12 @@ grant delete, insert, select, update on table inbound_messages to guildhall_app;
 grant delete, insert, select, update on table inbound_messages to guildhall_system;
 grant delete, insert, select, update on table knowledge_embeddings to guildhall_app;
 grant delete, insert, select, update on table knowledge_embeddings to guildhall_system;
+grant delete, insert, select, update on table knowledge_indexes to guildhall_app;
+grant delete, insert, select, update on table knowledge_indexes to guildhall_system;
 grant delete, insert, select, update on table knowledge_passages to guildhall_app;
 grant delete, insert, select, update on table knowledge_passages to guildhall_system;
+grant delete, insert, select, update on table knowledge_source_words to guildhall_app;
+grant delete, insert, select, update on table knowledge_source_words to guildhall_system;
 grant delete, insert, select, update on table knowledge_sources to guildhall_app;
 grant delete, insert, select, update on table knowledge_sources to guildhall_system;
 grant delete, insert, select, update on table knowledge_vectors to guildhall_app;
@@ -2321,6 +2509,8 @@ grant delete, insert, select, update on table payment_intents to guildhall_app;
 grant delete, insert, select, update on table payment_intents to guildhall_system;
 grant delete, insert, select, update on table plans to guildhall_app;
 grant delete, insert, select, update on table plans to guildhall_system;
+grant delete, insert, select, update on table prompt_parts to guildhall_app;
+grant delete, insert, select, update on table prompt_parts to guildhall_system;
 grant delete, insert, select, update on table public_addresses to guildhall_app;
 grant delete, insert, select, update on table public_addresses to guildhall_system;
 grant delete, insert, select, update on table skill_files to guildhall_app;
@@ -2345,5 +2535,7 @@ grant execute on function add_steps_partition(id uuid) to guildhall_app;
 grant execute on function add_steps_partition(id uuid) to guildhall_system;
 grant execute on function first_id_at(moment timestamp with time zone) to public;
 grant execute on function knowledge_matches(sources uuid[], candidates tsquery, inverted boolean, parts text[], weights real[], graded boolean[], most integer, wanted integer) to guildhall_app;
+grant execute on function knowledge_ranking(sources uuid[], candidates tsquery, inverted boolean, parts text[], weights real[], plain_weights real[], graded boolean[], average real, most integer, wanted integer) to guildhall_app;
+grant execute on function knowledge_terms(asked text[], written text[], shapes text[], sources uuid[]) to guildhall_app;
 grant execute on function knowledge_vocabulary(asked text[], shapes text[], sources uuid[]) to guildhall_app;
 grant execute on function sees_every_workspace() to public;

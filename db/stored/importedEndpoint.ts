@@ -1,14 +1,32 @@
-/** How a parameter is written into a request: the styles of OpenAPI 3.1, 4.8.12.2, or JSON text where it has a `content`. */
-export type ParameterStyle = 'simple' | 'form' | 'spaceDelimited' | 'pipeDelimited' | 'deepObject' | 'json';
+/**
+ * How a value is written into a request: the styles of OpenAPI 3.1, 4.8.12.2, `tabDelimited` for Swagger 2's `tsv`, or JSON text where it has a
+ * `content`.
+ */
+export type ParameterStyle =
+  | 'simple'
+  | 'label'
+  | 'matrix'
+  | 'form'
+  | 'spaceDelimited'
+  | 'pipeDelimited'
+  | 'tabDelimited'
+  | 'deepObject'
+  | 'json';
+
+/** How a value is written. */
+export interface WrittenAs {
+  style: ParameterStyle;
+  explode: boolean;
+}
 
 /** A parameter of an endpoint. */
-export interface ImportedParameter {
+export interface ImportedParameter extends WrittenAs {
   /** The field of the inputs that has its value. */
   input: string;
   name: string;
   in: 'path' | 'query' | 'header';
-  style: ParameterStyle;
-  explode: boolean;
+  /** What is always sent: the document allows nothing else. There is no input then. */
+  fixed?: unknown;
 }
 
 /**
@@ -17,6 +35,7 @@ export interface ImportedParameter {
  * operation of this service's own API.
  */
 export interface ImportedEndpoint {
+  /** The operationId, or a name made of method and path where the document has none, or has it twice. */
   operationId: string;
   /** For the model; '' when the document says nothing. */
   description: string;
@@ -26,8 +45,10 @@ export interface ImportedEndpoint {
   /** With its parameters in single braces. */
   path: string;
   parameters: ImportedParameter[];
-  /** Content-Type of the body, which is JSON and comes from the input `body`; null when it takes none. */
+  /** Content-Type of the body, which comes from the input `body`: JSON, a form, or text. null when it takes none. */
   bodyType: string | null;
+  /** How the fields of a form are written where the document says so. Absent in rows of tools that were written before forms were taken. */
+  bodyFields?: Record<string, WrittenAs>;
   /** JSON Schema of the inputs. */
   inputSchema: Record<string, unknown>;
 }

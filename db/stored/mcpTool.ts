@@ -4,6 +4,8 @@ export interface StoredMcpTool {
   name: string;
   description: string | null;
   enabled: boolean;
+  /** The run-time's own tool, which lists or reads the resources of the server. */
+  resources?: 'list' | 'read';
 }
 
 /** The JSON of external_mcps.input_schemas: the JSON Schema of each tool's arguments by the tool's id. */

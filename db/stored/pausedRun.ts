@@ -1,9 +1,18 @@
 import type { StoredMessage } from './modelMessage.ts';
 
-/** The JSON of turns.paused. It is read through `pausedRunOf`, which upgrades the older format. */
-export type StoredPausedRun = PausedRunFormat1 | PausedRunFormat2;
+/** The JSON of turns.paused. It is read through `pausedRunOf`, which upgrades the older formats. */
+export type StoredPausedRun = PausedRunFormat1 | PausedRunFormat2 | PausedRunFormat3;
 
-/** The format that is written today. A change of its shape is a new format: rows in the old one stay as they are. */
+/**
+ * The format that is written today. A change of its shape is a new format: rows in the old one stay as they are. `json` is the JSON of a
+ * StoredRun as a text, because jsonb changes the order of the arguments of calls.
+ */
+export interface PausedRunFormat3 {
+  format: 3;
+  json: string;
+}
+
+/** What was written before the order of arguments was kept. */
 export interface PausedRunFormat2 extends StoredRun<StoredToolOrigin> {
   format: 2;
 }

@@ -234,3 +234,13 @@ export async function reserveAgentPlace(trx: Transaction<DB>, workspaceId: strin
     .executeTakeFirstOrThrow();
   return agents < limit;
 }
+
+/** The workspace of an agent that is known by its id alone. For the system handle. */
+export async function findWorkspaceOfAgent(system: Kysely<DB>, id: string): Promise<string | undefined> {
+  // The primary key begins with the workspace, so one lookup for each workspace is faster than reading all rows.
+  const { rows } = await sql<{ id: string }>`
+    select w.id from workspaces w
+    cross join lateral (select from agents a where a.workspace_id = w.id and a.id = ${id} and a.deleted_at is null) as found
+    limit 1`.execute(system);
+  return rows[0]?.id;
+}

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { DB } from '../../../generated/db.ts';
+import { type Swept, sweeping, sweptOf } from '../shared/swept.ts';
 import type { ExecutionRow } from './executions.ts';
 
 /** Calls that nobody has decided for so long end their execution. */
@@ -13,7 +14,7 @@ export interface ExecutionState {
   execution: ExecutionRow;
   /** The automation or its agent is deleted. */
   isGone: boolean;
-  /** `none`: it has not begun yet, or never will. `held`: a living process works in it. */
+  /** `none`: it has not begun yet, or never will. `held`: a turn runs in it; if its process died, another goes on with it. */
   conversation: 'none' | 'deleted' | 'held' | 'free';
   /** Whether the process that took the execution may still be about to begin the conversation. */
   isTaken: boolean;
@@ -38,7 +39,7 @@ export async function findExecutionState(
   const { rows } = await sql<Omit<ExecutionState, 'execution'> & ExecutionRow>`
     select e.*, (a.deleted_at is not null or g.deleted_at is not null) as "isGone",
       case when c.id is null then 'none' when c.deleted_at is not null then 'deleted'
-        when c.turn_id is not null and c.turn_expires_at >= now() then 'held' else 'free' end as conversation,
+        when c.turn_id is not null then 'held' else 'free' end as conversation,
       coalesce(e.taken_until >= now(), false) as "isTaken",
       (select json_build_object('status', t.status, 'code', t.error_code, 'message', t.error_message) from turns t
         where t.workspace_id = ${workspaceId} and t.conversation_id = e.conversation_id and t.kind in ('message', 'continuation')
@@ -82,15 +83,15 @@ export function waitingLimits(now: Date): { undecidedBefore: Date; decidedBefore
 
 /**
  * Executions of all workspaces that need a process: dispatched ones that are due, and running ones whose process died, or whose wait for
- * a person is over. Of each workspace what waits longest, then of each the next.
+ * a person is over. Of each workspace what waits longest, then of each the next. The next time is when one is to be tried again; the beginning
+ * of time when one has been waiting for a process since `waitingSince`.
  */
 export async function findExecutionsToRun(
   system: Kysely<DB>,
-  now: Date,
-  limit: number,
-): Promise<{ workspaceId: string; executionId: string }[]> {
+  { now, waitingSince, limit }: { now: Date; waitingSince: Date; limit: number },
+): Promise<Swept<{ workspaceId: string; executionId: string }>> {
   const { undecidedBefore, decidedBefore } = waitingLimits(now);
-  const { rows } = await sql<{ workspaceId: string; executionId: string }>`
+  const due = sql<{ workspaceId: string; executionId: string }>`
     select workspace_id as "workspaceId", id as "executionId" from (
       (select workspace_id, id, started_at from automation_executions
         where status = 'DISPATCHED' and (retry_at is null or retry_at <= ${now}))
@@ -99,7 +100,7 @@ export async function findExecutionsToRun(
       left join conversations c on c.workspace_id = e.workspace_id and c.id = e.conversation_id
       where e.status = 'RUNNING' and case when c.id is null then e.taken_until < now()
           when c.deleted_at is not null then true
-          when c.turn_id is not null and c.turn_expires_at >= now() then false
+          when c.turn_id is not null then false
           else not exists (select from turns t
               where t.workspace_id = e.workspace_id and t.conversation_id = e.conversation_id and t.paused is not null)
             or exists (select from approvals p where p.workspace_id = e.workspace_id and p.conversation_id = e.conversation_id
@@ -107,27 +108,12 @@ export async function findExecutionsToRun(
             or (not exists (select from approvals p where p.workspace_id = e.workspace_id and p.conversation_id = e.conversation_id
                 and (p.status = 'pending' or p.decided_at >= ${decidedBefore}))) end
     ) as open
-    order by row_number() over (partition by workspace_id order by started_at, id), started_at, id limit ${limit}`.execute(
-    system,
-  );
-  return rows;
-}
-
-/**
- * When an execution of all workspaces is to be tried again, if that is before `horizon`; the beginning of time when one has been waiting for
- * a process since `waitingSince`.
- */
-export async function findNextExecutionTime(
-  system: Kysely<DB>,
-  horizon: Date,
-  waitingSince: Date,
-): Promise<Date | undefined> {
-  const { rows } = await sql<{ next: Date | null }>`
+    order by row_number() over (partition by workspace_id order by started_at, id), started_at, id limit ${limit}`;
+  const next = sql`
     select case when exists (select from automation_executions where status = 'DISPATCHED' and started_at < ${waitingSince} and retry_at is null)
-      then to_timestamp(0) else (select min(retry_at) from automation_executions where retry_at < ${horizon}) end as next`.execute(
-    system,
-  );
-  return rows[0]?.next ?? undefined;
+      then to_timestamp(0) else (select min(retry_at) from automation_executions) end`;
+  const { rows } = await sweeping(due, next).execute(system);
+  return sweptOf(rows);
 }
 
 /**
@@ -161,5 +147,5 @@ export async function updateWaitEnded(
     update turns set status = 'failed', paused = null, error_code = ${code}, error_message = ${message}
     where workspace_id = ${workspaceId} and conversation_id = ${conversationId} and paused is not null
       and not exists (select from conversations c where c.workspace_id = ${workspaceId} and c.id = ${conversationId}
-        and c.turn_id is not null and c.turn_expires_at >= now())`.execute(db);
+        and c.turn_id is not null)`.execute(db);
 }

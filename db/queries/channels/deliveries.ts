@@ -1,5 +1,6 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { DB, Deliveries } from '../../../generated/db.ts';
+import { type Swept, sweeping, sweptOf } from '../shared/swept.ts';
 import type { DueConversation } from './dueInbound.ts';
 import { applyingReceipts, OUTCOME_UNKNOWN } from './receipts.ts';
 
@@ -109,27 +110,15 @@ export async function hasSentOfReply(
 }
 
 /** Conversations of all workspaces in which something is due to go out, those of each workspace in turns. */
-export async function findDueDeliveries(system: Kysely<DB>, now: Date, limit: number): Promise<DueConversation[]> {
-  const { rows } = await sql<DueConversation>`
+export async function findDueDeliveries(system: Kysely<DB>, now: Date, limit: number): Promise<Swept<DueConversation>> {
+  const due = sql<DueConversation>`
     select workspace_id as "workspaceId", conversation_id as "conversationId" from (
       select workspace_id, conversation_id, min(due_at) as due_at from deliveries
       where status in ('queued', 'sending') and due_at <= ${now} group by 1, 2
-    ) due order by row_number() over (partition by workspace_id order by due_at), due_at limit ${limit}`.execute(
-    system,
-  );
-  return rows;
-}
-
-/** When the next delivery of all workspaces will be due, if that is before `horizon`. */
-export async function findNextDeliveryTime(
-  system: Kysely<DB>,
-  { now, horizon }: { now: Date; horizon: Date },
-): Promise<Date | undefined> {
-  const { rows } = await sql<{ next: Date | null }>`
-    select min(due_at) as next from deliveries where status in ('queued', 'sending') and due_at > ${now} and due_at < ${horizon}`.execute(
-    system,
-  );
-  return rows[0]?.next ?? undefined;
+    ) due order by row_number() over (partition by workspace_id order by due_at), due_at limit ${limit}`;
+  const next = sql`select min(due_at) from deliveries where status in ('queued', 'sending') and due_at > ${now}`;
+  const { rows } = await sweeping(due, next).execute(system);
+  return sweptOf(rows);
 }
 
 /** Since when the delivery of all workspaces that waits longest is due; undefined when none is. */

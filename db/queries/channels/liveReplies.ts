@@ -41,6 +41,15 @@ export async function removeLiveReply(
     .execute();
 }
 
+/** Removes the pieces of all replies in a conversation: the turn that wrote them goes on in another process, or ends there. */
+export async function removeLiveReplies(db: Kysely<DB>, workspaceId: string, conversationId: string): Promise<void> {
+  await db
+    .deleteFrom('live_replies')
+    .where('workspace_id', '=', workspaceId)
+    .where('conversation_id', '=', conversationId)
+    .execute();
+}
+
 /** Removes what was written before a time, of all workspaces: the processes that wrote it are dead. */
 export async function removeOldLiveReplies(system: Kysely<DB>, before: Date): Promise<void> {
   await sql`delete from live_replies where written_at < ${before}`.execute(system);

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { StoredDeliveryContent } from '../../stored/delivery.ts';
-import type { HeldTurn } from '../turns/turns.ts';
+import type { HeldTurn } from '../turns/leases.ts';
 
 /** Something that goes out over a channel for a message of a reply. */
 export interface NewDelivery {

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { DB } from '../../../generated/db.ts';
+import { type Swept, sweeping, sweptOf } from '../shared/swept.ts';
 import type { ClientKey, ClientRow, ClientStatus } from './clients.ts';
 
 /** Clients that are looked at to find those of every workspace. */
@@ -7,14 +8,14 @@ const MAX_LOOKED_AT = 5_000;
 
 /**
  * Clients of all workspaces at which something is due by itself: of each workspace the one that is due longest, then of each the next, so that a
- * workspace with thousands delays no other. Those in `except` are left out.
+ * workspace with thousands delays no other. Those in `except` are left out. The next time is when another client will be due.
  */
 export async function findDueClients(
   system: Kysely<DB>,
   now: Date,
   { limit, except }: { limit: number; except: readonly string[] },
-): Promise<ClientKey[]> {
-  const { rows } = await sql<ClientKey>`
+): Promise<Swept<ClientKey>> {
+  const due = sql<ClientKey>`
     select workspace_id, id from (
       select workspace_id, id, due_at, row_number() over (partition by workspace_id order by due_at, id) as place
       from (
@@ -22,15 +23,9 @@ export async function findDueClients(
         where due_at <= ${now} and not (id = any (${except}::uuid[])) order by due_at limit ${sql.lit(MAX_LOOKED_AT)}
       ) as due
     ) as placed
-    order by place, due_at, id limit ${limit}`.execute(system);
-  return rows;
-}
-
-/** When the next is due of all workspaces, if that is before `horizon`. */
-export async function findNextClientDue(system: Kysely<DB>, horizon: Date): Promise<Date | undefined> {
-  const { rows } = await sql<{ next: Date | null }>`
-    select min(due_at) as next from clients where due_at < ${horizon}`.execute(system);
-  return rows[0]?.next ?? undefined;
+    order by place, due_at, id limit ${limit}`;
+  const { rows } = await sweeping(due, sql`select min(due_at) from clients where due_at > ${now}`).execute(system);
+  return sweptOf(rows);
 }
 
 /** A client of any workspace; it is named by its id alone. */

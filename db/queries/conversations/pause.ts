@@ -89,18 +89,13 @@ export async function selectPausedConversations(
 
 /**
  * Notes of conversations of all workspaces that their pause has passed. They count as not paused already: this is for those who read the
- * row.
+ * row. Returns when the next pause will have passed; undefined when none has an end.
  */
-export async function endPassedPauses(system: Kysely<DB>, now: Date): Promise<void> {
-  await sql`
-    update conversations set is_paused = false, paused_by = null, paused_until = null where paused_until <= ${now}`.execute(
-    system,
-  );
-}
-
-/** When the next pause of all workspaces will have passed, if that is before `horizon`. */
-export async function findNextPauseEnd(system: Kysely<DB>, horizon: Date): Promise<Date | undefined> {
+export async function endPassedPauses(system: Kysely<DB>, now: Date): Promise<Date | undefined> {
   const { rows } = await sql<{ next: Date | null }>`
-    select min(paused_until) as next from conversations where paused_until < ${horizon}`.execute(system);
+    with ended as (
+      update conversations set is_paused = false, paused_by = null, paused_until = null where paused_until <= ${now}
+    )
+    select min(paused_until) as next from conversations where paused_until > ${now}`.execute(system);
   return rows[0]?.next ?? undefined;
 }

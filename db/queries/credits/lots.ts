@@ -1,6 +1,7 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import { newId } from '../../../core/ids.ts';
 import type { CreditLots, DB } from '../../../generated/db.ts';
+import { type Swept, sweeping, sweptOf } from '../shared/swept.ts';
 import { lockAccount } from './accounts.ts';
 
 /** Where credits come from. */
@@ -124,37 +125,18 @@ export async function reverseLots(
   return rows[0]?.reversed ?? 0;
 }
 
-/** Grants and bought credits of all workspaces whose time has passed: those of a plan are closed by its renewal. */
+/** Grants and bought credits of all workspaces whose time has passed, and when the next expires: those of a plan are closed by its renewal. */
 export async function findExpiredLots(
   system: Kysely<DB>,
   now: Date,
   limit: number,
-): Promise<Pick<CreditLots, 'workspace_id' | 'client_id' | 'id'>[]> {
-  return await system
-    .selectFrom('credit_lots')
-    .select(['workspace_id', 'client_id', 'id'])
-    .where('closed_at', 'is', null)
-    .where('source', 'in', ['grant', 'extra'])
-    .where('expires_at', '<=', now)
-    .where('remaining', '>=', 0)
-    .orderBy('expires_at')
-    .limit(limit)
-    .execute();
-}
-
-/** When the next of them expires, if that is before `horizon`. */
-export async function findNextLotExpiry(system: Kysely<DB>, horizon: Date): Promise<Date | undefined> {
-  const soonest = await system
-    .selectFrom('credit_lots')
-    .select('expires_at')
-    .where('closed_at', 'is', null)
-    .where('source', 'in', ['grant', 'extra'])
-    .where('expires_at', '<', horizon)
-    .where('remaining', '>=', 0)
-    .orderBy('expires_at')
-    .limit(1)
-    .executeTakeFirst();
-  return soonest?.expires_at ?? undefined;
+): Promise<Swept<Pick<CreditLots, 'workspace_id' | 'client_id' | 'id'>>> {
+  const open = sql`closed_at is null and source in ('grant', 'extra') and remaining >= 0`;
+  const due = sql<Pick<CreditLots, 'workspace_id' | 'client_id' | 'id'>>`
+    select workspace_id, client_id, id from credit_lots where ${open} and expires_at <= ${now} order by expires_at limit ${limit}`;
+  const next = sql`select min(expires_at) from credit_lots where ${open} and expires_at > ${now}`;
+  const { rows } = await sweeping(due, next).execute(system);
+  return sweptOf(rows);
 }
 
 /** Closes a lot whose time has passed. One that is closed, or is a debt, stays as it is. */

@@ -9,6 +9,12 @@ export interface PassageRow {
   content: string;
   /** The text form of its tsvector. */
   words: string;
+  /** Number of its words. */
+  length: number;
+  /** Whether `words` has stems. */
+  stemmed: boolean;
+  /** What its score is multiplied by, at most 1. */
+  worth: number;
 }
 
 /** The words as `unaccent` has them; words that it leaves alone are missing. */
@@ -40,15 +46,15 @@ export async function lockSource(
   return row !== undefined && (evenDeleted || row.deleted_at === null);
 }
 
-/** The passages of a source, in their order. */
-export function listPassages(
+/** The passages of a source as they were extracted, in their order. */
+export function selectPassages(
   db: Kysely<DB>,
   workspaceId: string,
   sourceId: string,
-): Promise<Pick<PassageRow, 'seq' | 'heading' | 'content'>[]> {
+): Promise<Pick<PassageRow, 'seq' | 'heading' | 'page' | 'content'>[]> {
   return db
     .selectFrom('knowledge_passages')
-    .select(['seq', 'heading', 'content'])
+    .select(['seq', 'heading', 'page', 'content'])
     .where('workspace_id', '=', workspaceId)
     .where('source_id', '=', sourceId)
     .orderBy('seq')
@@ -56,7 +62,7 @@ export function listPassages(
 }
 
 /**
- * Processed sources of all workspaces that have passages and no vectors of the model, at most `limit` of them: of each
+ * Processed sources of all workspaces that have passages and not all vectors of the model, at most `limit` of them: of each
  * workspace the oldest, then of each the next. For the system handle.
  */
 export async function findSourcesWithoutVectors(
@@ -84,7 +90,8 @@ export async function findSourcesWithoutVectors(
             .select('e.model')
             .whereRef('e.workspace_id', '=', 's.workspace_id')
             .whereRef('e.source_id', '=', 's.id')
-            .where('e.model', '=', model),
+            .where('e.model', '=', model)
+            .where('e.completed_at', 'is not', null),
         ),
       ),
     )
@@ -115,7 +122,7 @@ export async function removePassages(
     with gone as (
       delete from knowledge_passages where workspace_id = ${workspaceId} and source_id = ${sourceId} returning words
     )
-    select word, count(*)::int as passages from gone cross join unnest(tsvector_to_array(words) || array['']) word group by word`.execute(
+    select word, count(*)::int as passages from gone cross join unnest(tsvector_to_array(words) || array['']) word where word not like '~%' group by word`.execute(
     trx,
   );
   return new Map(rows.map(({ word, passages }) => [word, passages]));
@@ -129,11 +136,13 @@ export async function insertPassages(
   passages: readonly PassageRow[],
 ): Promise<void> {
   await sql`
-    insert into knowledge_passages (workspace_id, source_id, seq, heading, page, content, words)
-    select ${workspaceId}, ${sourceId}, p.seq, p.heading, p.page, p.content, p.words::tsvector
+    insert into knowledge_passages (workspace_id, source_id, seq, heading, page, content, words, length, stemmed, worth)
+    select ${workspaceId}, ${sourceId}, p.seq, p.heading, p.page, p.content, p.words::tsvector, p.length, p.stemmed, p.worth
     from unnest(${passages.map(({ seq }) => seq)}::int[], ${passages.map(({ heading }) => heading)}::text[],
       ${passages.map(({ page }) => page)}::int[], ${passages.map(({ content }) => content)}::text[],
-      ${passages.map(({ words }) => words)}::text[]) p (seq, heading, page, content, words)`.execute(trx);
+      ${passages.map(({ words }) => words)}::text[], ${passages.map(({ length }) => length)}::int[],
+      ${passages.map(({ stemmed }) => stemmed)}::boolean[], ${passages.map(({ worth }) => worth)}::real[])
+      p (seq, heading, page, content, words, length, stemmed, worth)`.execute(trx);
 }
 
 /**
@@ -163,15 +172,7 @@ export async function countWords(
     where workspace_id = ${workspaceId} and word = any (${fewer}::text[]) and passages <= 0`.execute(trx);
 }
 
-/** Says which model the vectors of a source are from. */
-export async function insertEmbeddings(
-  trx: Transaction<DB>,
-  row: { workspace_id: string; source_id: string; model: string; dimensions: number },
-): Promise<void> {
-  await trx.insertInto('knowledge_embeddings').values(row).execute();
-}
-
-/** Stores vectors of a source's passages. */
+/** Stores vectors of a source's passages, in place of those that they have. */
 export async function insertVectors(
   trx: Transaction<DB>,
   workspaceId: string,
@@ -182,7 +183,10 @@ export async function insertVectors(
     insert into knowledge_vectors (workspace_id, source_id, seq, signs, vector)
     select ${workspaceId}, ${sourceId}, v.seq, v.signs::varbit, v.vector::real[]
     from unnest(${rows.map(({ seq }) => seq)}::int[], ${rows.map(({ signs }) => signs)}::text[],
-      ${rows.map(({ vector }) => realArray(vector))}::text[]) v (seq, signs, vector)`.execute(trx);
+      ${rows.map(({ vector }) => realArray(vector))}::text[]) v (seq, signs, vector)
+    on conflict (workspace_id, source_id, seq) do update set signs = excluded.signs, vector = excluded.vector`.execute(
+    trx,
+  );
 }
 
 /** A vector as PostgreSQL reads it. A real has no more than 9 digits that count; all that a double has would double the statement. */

@@ -12,15 +12,36 @@ export interface FoundPassage {
   content: string;
 }
 
-/** The words of a query and those like them, as the workspace's passages have them: see `knowledge_vocabulary` in the migration. */
+/** A passage that a search found, and how well it fits: higher is better, comparable within that search only. */
+export interface ScoredPassage extends FoundPassage {
+  score: number;
+}
+
+/** A word of a query and what the index knows of it: see `knowledge_terms` in the migration. */
+export interface FoundWord {
+  ordinal: number;
+  word: string;
+  /** In how many passages of the workspace it stands. */
+  passages: number;
+  /** In how many passages of the searched sources that have stems. */
+  found: number;
+  likeness: number;
+}
+
+/**
+ * The words of a query with their stems and those like them, as the passages have them.
+ * @param words each without accents, as it is written (empty for those that are not stemmed), and its shape
+ */
 export async function findWords(
   db: Kysely<DB>,
-  words: readonly { word: string; shape: string }[],
+  words: readonly { word: string; written: string; shape: string }[],
   sourceIds: readonly string[],
-): Promise<{ ordinal: number; word: string; passages: number; likeness: number }[]> {
-  const { rows } = await sql<{ ordinal: number; word: string; passages: number; likeness: number }>`
-    select ordinal, word, passages, likeness from knowledge_vocabulary(${words.map(({ word }) => word)}::text[],
-      ${words.map(({ shape }) => shape)}::text[], ${sourceIds}::uuid[])`.execute(db);
+): Promise<FoundWord[]> {
+  const { rows } = await sql<FoundWord>`
+    select ordinal, word, passages, found, likeness from knowledge_terms(${words.map(({ word }) => word)}::text[],
+      ${words.map(({ written }) => written)}::text[], ${words.map(({ shape }) => shape)}::text[], ${sourceIds}::uuid[])`.execute(
+    db,
+  );
   return rows;
 }
 
@@ -36,14 +57,16 @@ function searchable(workspaceId: string, sourceIds: readonly string[]) {
     )`;
 }
 
-/** What is matched, and how: see `knowledge_matches` in the migration. */
+/** What is matched, and how: see `knowledge_ranking` in the migration. */
 export interface MatchOptions {
   sourceIds: readonly string[];
   /** Which passages are ranked; null: any. */
   query: string | null;
   /** Whether the inverted index finds them. */
   inverted: boolean;
-  parts: readonly { query: string; weight: number; graded: boolean }[];
+  parts: readonly { query: string; weight: number; plainWeight: number; graded: boolean }[];
+  /** The average length of the searched passages, in words. */
+  averageLength: number;
   /** Most passages that are ranked. */
   most: number;
   limit: number;
@@ -53,18 +76,33 @@ export interface MatchOptions {
 export async function matchPassages(
   db: Kysely<DB>,
   workspaceId: string,
-  { sourceIds, query, inverted, parts, most, limit }: MatchOptions,
-): Promise<FoundPassage[]> {
-  const { rows } = await sql<FoundPassage>`
+  { sourceIds, query, inverted, parts, averageLength, most, limit }: MatchOptions,
+): Promise<ScoredPassage[]> {
+  const { rows } = await sql<ScoredPassage>`
     with ${searchable(workspaceId, sourceIds)}
-    select ${found}
-    from knowledge_matches(array(select id from searchable), ${query}::tsquery, ${inverted},
+    select ${found}, m.score
+    from knowledge_ranking(array(select id from searchable), ${query}::tsquery, ${inverted},
       ${parts.map(({ query }) => query)}::text[], ${parts.map(({ weight }) => weight)}::real[],
-      ${parts.map(({ graded }) => graded)}::boolean[], ${most}, ${limit}) m
+      ${parts.map(({ plainWeight }) => plainWeight)}::real[], ${parts.map(({ graded }) => graded)}::boolean[],
+      ${averageLength}, ${most}, ${limit}) m
     join searchable s on s.id = m.source_id
     join knowledge_passages p on p.workspace_id = ${workspaceId} and p.source_id = m.source_id and p.seq = m.seq
     order by m.score desc, m.source_id, m.seq`.execute(db);
   return rows;
+}
+
+/** Which of the words or stems stand in a passage, as tsquery takes them. */
+export async function findMatches(
+  db: Kysely<DB>,
+  workspaceId: string,
+  { sourceId, seq }: { sourceId: string; seq: number },
+  queries: readonly string[],
+): Promise<string[]> {
+  const { rows } = await sql<{ query: string }>`
+    select q.query from knowledge_passages p cross join unnest(${queries}::text[]) with ordinality q (query, place)
+    where p.workspace_id = ${workspaceId} and p.source_id = ${sourceId} and p.seq = ${seq} and p.words @@ q.query::tsquery
+    order by q.place`.execute(db);
+  return rows.map(({ query }) => query);
 }
 
 /** What is near, and to what. */
@@ -82,19 +120,19 @@ export interface NearOptions {
 
 /**
  * The passages nearest to a vector by cosine, nearest first, of those sources that can be searched and whose vectors are from
- * the same model. Of more passages than `candidates` those are compared whose signs differ least.
+ * the same model; the cosine is their score. Of more passages than `candidates` those are compared whose signs differ least.
  */
 export async function nearestPassages(
   db: Kysely<DB>,
   workspaceId: string,
   { sourceIds, model, vector, signs, candidates, limit, pgvector }: NearOptions,
-): Promise<FoundPassage[]> {
+): Promise<ScoredPassage[]> {
   const asked = realArray(vector);
   const nearness = pgvector
     ? sql`-(n.vector::vector <=> ${asked}::real[]::vector)`
     : // As float8: the product of two small reals underflows, which PostgreSQL reports as an error.
       sql`(select sum(u.a::float8 * u.b::float8) from unnest(n.vector, ${asked}::real[]) u (a, b))`;
-  const { rows } = await sql<FoundPassage>`
+  const { rows } = await sql<ScoredPassage>`
     with ${searchable(workspaceId, sourceIds)}, near as materialized (
       select v.source_id, v.seq, v.vector
       from knowledge_vectors v
@@ -106,7 +144,7 @@ export async function nearestPassages(
     ), ranked as materialized (
       select n.source_id, n.seq, ${nearness} as nearness from near n order by nearness desc, n.source_id, n.seq limit ${limit}
     )
-    select ${found}
+    select ${found}, r.nearness as score
     from ranked r
     join searchable s on s.id = r.source_id
     join knowledge_passages p on p.workspace_id = ${workspaceId} and p.source_id = r.source_id and p.seq = r.seq

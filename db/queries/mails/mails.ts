@@ -1,6 +1,7 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { DB, Mails } from '../../../generated/db.ts';
 import type { QueuedMail } from '../../events.ts';
+import { type Swept, sweeping, sweptOf } from '../shared/swept.ts';
 
 /** A mail with what became of it. */
 export type MailRow = Selectable<Mails>;
@@ -93,23 +94,13 @@ export async function updateMailUnsent(
 }
 
 /** Mails of all workspaces that are due, those of each workspace in turns. */
-export async function findDueMails(system: Kysely<DB>, now: Date, limit: number): Promise<QueuedMail[]> {
-  const { rows } = await sql<QueuedMail>`
+export async function findDueMails(system: Kysely<DB>, now: Date, limit: number): Promise<Swept<QueuedMail>> {
+  const due = sql<QueuedMail>`
     select workspace_id as "workspaceId", id as "mailId" from mails where status in ('queued', 'sending') and due_at <= ${now}
-    order by row_number() over (partition by workspace_id order by due_at), due_at limit ${limit}`.execute(system);
-  return rows;
-}
-
-/** When the next mail of all workspaces will be due, if that is before `horizon`. */
-export async function findNextMailTime(
-  system: Kysely<DB>,
-  { now, horizon }: { now: Date; horizon: Date },
-): Promise<Date | undefined> {
-  const { rows } = await sql<{ next: Date | null }>`
-    select min(due_at) as next from mails where status in ('queued', 'sending') and due_at > ${now} and due_at < ${horizon}`.execute(
-    system,
-  );
-  return rows[0]?.next ?? undefined;
+    order by row_number() over (partition by workspace_id order by due_at), due_at limit ${limit}`;
+  const next = sql`select min(due_at) from mails where status in ('queued', 'sending') and due_at > ${now}`;
+  const { rows } = await sweeping(due, next).execute(system);
+  return sweptOf(rows);
 }
 
 /** Since when the mail of all workspaces that waits longest is due; undefined when none is. */

@@ -1,5 +1,6 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { DB, PaymentEvents } from '../../../generated/db.ts';
+import { type Swept, sweeping, sweptOf } from '../shared/swept.ts';
 
 /** An event of the payment provider. */
 export type PaymentEventRow = Selectable<PaymentEvents>;
@@ -103,33 +104,13 @@ export async function findWorkspacesWithDueEvents(
   system: Kysely<DB>,
   now: Date,
   limit: number,
-): Promise<{ workspaceId: string }[]> {
-  return await system
-    .selectFrom('payment_events')
-    .select('workspace_id as workspaceId')
-    .where('status', '=', 'received')
-    .where('due_at', '<=', now)
-    .groupBy('workspace_id')
-    .orderBy(sql`min(due_at)`)
-    .limit(limit)
-    .execute();
-}
-
-/** When the next event is due, after `now` and before `horizon`. */
-export async function findNextEventTime(
-  system: Kysely<DB>,
-  { now, horizon }: { now: Date; horizon: Date },
-): Promise<Date | undefined> {
-  const next = await system
-    .selectFrom('payment_events')
-    .select('due_at')
-    .where('status', '=', 'received')
-    .where('due_at', '>', now)
-    .where('due_at', '<', horizon)
-    .orderBy('due_at')
-    .limit(1)
-    .executeTakeFirst();
-  return next?.due_at;
+): Promise<Swept<{ workspaceId: string }>> {
+  const due = sql<{ workspaceId: string }>`
+    select workspace_id as "workspaceId" from payment_events where status = 'received' and due_at <= ${now}
+    group by workspace_id order by min(due_at) limit ${limit}`;
+  const next = sql`select min(due_at) from payment_events where status = 'received' and due_at > ${now}`;
+  const { rows } = await sweeping(due, next).execute(system);
+  return sweptOf(rows);
 }
 
 /** Since when the event waits that has waited longest of those that are due. */

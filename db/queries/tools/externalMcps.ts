@@ -120,6 +120,22 @@ export function beginDiscovery(db: Kysely<DB>, workspaceId: string, id: string):
     .executeTakeFirst();
 }
 
+/** Notes that a discovery found nothing new, and returns the server. No turn needs to read it anew. */
+export function noteRefresh(
+  db: Kysely<DB>,
+  workspaceId: string,
+  id: string,
+  noted: { discovery_settled: number; last_discovered_at: Date },
+): Promise<ExternalMcpRow> {
+  return db
+    .updateTable('external_mcps')
+    .set(noted)
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
 /** Removes the row of a server that was never connected, unless the server was changed since `configVersion`. */
 export async function removeUnconnectedExternalMcp(
   db: Kysely<DB>,

@@ -174,7 +174,7 @@ function conversationsToContinue(now: Date): RawBuilder<unknown> {
     from approvals a
     join conversations c on c.workspace_id = a.workspace_id and c.id = a.conversation_id
     where a.decided_at > ${since} and (a.status = 'approved' or a.decided_by in ('operator', 'user'))
-      and c.deleted_at is null and not ${pausedAt(now, 'c')} and not c.is_ended and (c.turn_id is null or c.turn_expires_at < now())
+      and c.deleted_at is null and not ${pausedAt(now, 'c')} and not c.is_ended and c.turn_id is null
       and exists (select from turns t where t.workspace_id = a.workspace_id and t.id = a.turn_id and t.paused is not null)
       and not exists (select from approvals p where p.workspace_id = a.workspace_id and p.turn_id = a.turn_id and p.status = 'pending')
       and (select count(*) from turns f where f.workspace_id = c.workspace_id and f.conversation_id = c.id and f.kind = 'continuation'

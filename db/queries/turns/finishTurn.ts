@@ -1,7 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { DB } from '../../../generated/db.ts';
-import type { PausedRunFormat2 } from '../../stored/pausedRun.ts';
-import type { TranscriptFormat2 } from '../../stored/transcript.ts';
+import type { PausedRunFormat3 } from '../../stored/pausedRun.ts';
+import type { TranscriptFormat3 } from '../../stored/transcript.ts';
 import { completingExecution } from '../automations/completeExecution.ts';
 import { endingOverChannel, type NewDelivery } from '../channels/turnEnd.ts';
 import type { ConversationRow } from '../conversations/conversations.ts';
@@ -11,9 +11,9 @@ import { burnedFirst, burning, covers, releasing, settling } from '../credits/se
 import { notDeletedByKey } from '../shared/byKey.ts';
 import { type KeyClaim, releasingClaim } from '../workspaces/idempotencyKeys.ts';
 import { type ApprovalRequest, insertingApprovals } from './approvals.ts';
+import { type HeldTurn, heldBy } from './leases.ts';
 import { withStepsPartition } from './stepPartitions.ts';
 import { insertingSteps, type StepRow } from './turnSteps.ts';
-import type { HeldTurn } from './turns.ts';
 
 /** Tokens, and cost in USD. */
 export interface TurnUsage {
@@ -45,9 +45,9 @@ export interface TurnEnd {
   costOps: number;
   /** Steps that are not stored yet. */
   steps: readonly StepRow[];
-  transcript: TranscriptFormat2 | null;
+  transcript: TranscriptFormat3 | null;
   /** Not null: the turn waits for these approvals, and continues from `state`. */
-  paused: { state: PausedRunFormat2; approvals: readonly ApprovalRequest[] } | null;
+  paused: { state: PausedRunFormat3; approvals: readonly ApprovalRequest[] } | null;
   /**
    * The earlier turns that wait no longer, since this one continued one of them. Of the approvals that they waited for, those in `waiting`
    * are this turn's from now on, and those in `dropped` can no longer be decided.
@@ -133,13 +133,13 @@ async function finishOnce(
         input_tokens = input_tokens + ${usage.inputTokens}, output_tokens = output_tokens + ${usage.outputTokens},
         cost_usd = cost_usd + ${usage.costUsd}, follow_up_at = ${end.followUpAt},
         follow_ups_sent = follow_ups_sent + ${end.isFollowUp ? 1 : 0}::int ${alsoPausing(end.pause)}
-      where workspace_id = ${workspaceId} and id = ${conversationId} and turn_id = ${turnId} and ${notDeletedByKey()}
+      where ${heldBy(turn)} and ${notDeletedByKey()}
         ${end.channel && end.channel.messageCount !== null ? sql`and message_count = ${end.channel.messageCount}` : sql``}
         and not (${pausedAt(now)} and paused_by is not distinct from 'person') ${end.isPaid ? sql`and ${burnedFirst}` : sql``} ${isCovered ? sql`and ${covers(end.costOps)}` : sql``}
       returning *
     ), turn as (
       update turns set status = ${paused ? 'waiting' : 'done'}, ended_at = greatest(started_at, ${now}),
-        transcript = ${end.transcript && JSON.stringify(end.transcript)}::jsonb, paused = ${paused && JSON.stringify(paused.state)}::jsonb,
+        request = null, transcript = ${end.transcript && JSON.stringify(end.transcript)}::jsonb, paused = ${paused && JSON.stringify(paused.state)}::jsonb,
         input_tokens = ${usage.inputTokens}, output_tokens = ${usage.outputTokens}, cost_usd = ${usage.costUsd}
       where workspace_id = ${workspaceId} and id = ${turnId} and exists (select from conversation)
     ), message as (
@@ -223,26 +223,27 @@ export interface TurnFailure {
 
 /**
  * Frees the conversation of a turn that failed, and stores the turn's steps and usage. The user's message stays. With `released`, the
- * request's Idempotency-Key is free again.
+ * request's Idempotency-Key is free again. Of a turn that another process has taken over, nothing is stored.
  */
 export async function failTurn(db: Kysely<DB>, turn: HeldTurn, failure: TurnFailure): Promise<void> {
   const { workspaceId, conversationId, turnId } = turn;
   const { code, message, usage, steps, now, pause, released, isPaid } = failure;
   const ended = { workspaceId, turnId: sql`${turnId}`, costUsd: sql`${usage.costUsd}::float8`, costOps: 0, now };
-  // Its condition is always true. It has the conversation locked before the account, as everywhere.
-  const afterConversation = sql`(select count(*) from conversation) >= 0`;
+  // It has the conversation locked before the account, as everywhere. A turn that holds nothing any more is nobody else's.
+  const isOurs = sql`(exists (select from conversation) or not exists (select from conversations
+        where workspace_id = ${workspaceId} and id = ${conversationId} and turn_id = ${turnId}))`;
   const statement = sql`
     with conversation as (
       update conversations set turn_id = null, turn_expires_at = null, input_tokens = input_tokens + ${usage.inputTokens},
         output_tokens = output_tokens + ${usage.outputTokens}, cost_usd = cost_usd + ${usage.costUsd} ${alsoPausing(pause)}
-      where workspace_id = ${workspaceId} and id = ${conversationId} and turn_id = ${turnId}
-      ${isPaid ? sql`returning 1` : sql``}
+      where ${heldBy(turn)}
+      returning ${notDeletedByKey()} as is_kept
     )
-    ${steps.length > 0 ? sql`, step as (${insertingSteps(workspaceId, turnId, steps)} on conflict do nothing)` : sql``}
+    ${steps.length > 0 ? sql`, step as (${insertingSteps(workspaceId, turnId, steps, sql`(select is_kept from conversation)`)} where ${isOurs} on conflict do nothing)` : sql``}
     ${released ? sql`, unclaimed as (${releasingClaim(released)})` : sql``}
-    ${isPaid ? sql`, ${releasing(ended, afterConversation)}` : sql``}
+    ${isPaid ? sql`, ${releasing(ended, isOurs)}` : sql``}
     update turns set status = 'failed', error_code = ${code}, error_message = ${message}, ended_at = greatest(started_at, ${now}),
-      input_tokens = ${usage.inputTokens}, output_tokens = ${usage.outputTokens}, cost_usd = ${usage.costUsd}
-    where workspace_id = ${workspaceId} and id = ${turnId} and status = 'running'`;
+      request = null, input_tokens = ${usage.inputTokens}, output_tokens = ${usage.outputTokens}, cost_usd = ${usage.costUsd}
+    where workspace_id = ${workspaceId} and id = ${turnId} and status = 'running' and ${isOurs}`;
   await withStepsPartition(db, turnId, () => statement.execute(db));
 }

@@ -17,17 +17,40 @@ const TURN_COLUMNS = [
   'started_at',
   'ended_at',
 ] as const;
+/** Without what models were sent, which may be large: runtime/agent/storedRequest.ts reads it. */
+const STEP_COLUMNS = [
+  'seq',
+  'agent_id',
+  'depth',
+  'kind',
+  'name',
+  'provider',
+  'status',
+  'input',
+  'output',
+  'duration_ms',
+  'input_tokens',
+  'output_tokens',
+  'cached_input_tokens',
+  'cache_write_tokens',
+  'finish_reason',
+  'cost_usd',
+  'started_at',
+] as const;
 const APPROVAL_COLUMNS = ['id', 'tool_name', 'status', 'requested_at', 'decided_at', 'decided_by'] as const;
 
 /** A turn as it is read afterwards. */
 export type LoggedTurn = Pick<Selectable<Turns>, (typeof TURN_COLUMNS)[number]>;
+
+/** A step of a turn as it is read afterwards. */
+export type LoggedStep = Pick<Selectable<TurnSteps>, (typeof STEP_COLUMNS)[number]>;
 
 /** Everything that a turn did. */
 export interface TurnRecord {
   turn: LoggedTurn;
   /** The message that it answered and its replies, in their order. */
   messages: { id: string; role: string; content: string }[];
-  steps: Selectable<TurnSteps>[];
+  steps: LoggedStep[];
   /** The approvals that it asked for. */
   approvals: Pick<Selectable<Approvals>, (typeof APPROVAL_COLUMNS)[number]>[];
 }
@@ -89,7 +112,7 @@ export async function findTurnRecord(db: Kysely<DB>, workspaceId: string, id: st
     .execute();
   const steps = await db
     .selectFrom('turn_steps')
-    .selectAll()
+    .select(STEP_COLUMNS)
     .where('workspace_id', '=', workspaceId)
     .where('turn_id', '=', id)
     .orderBy('seq')

@@ -1,9 +1,53 @@
 import { type RawBuilder, sql } from 'kysely';
-import { checkingPayment, reserving } from '../credits/reserve.ts';
-import { holdingClaim, notingBegun } from '../workspaces/idempotencyKeys.ts';
+import type { StoredAttachment } from '../../stored/attachment.ts';
+import type { StoredTurnRequest } from '../../stored/turnRequest.ts';
+import { type MemoryFact, memoryFactsSql } from '../conversations/memories.ts';
+import { checkingPayment, type Payment, reserving } from '../credits/reserve.ts';
+import { holdingClaim, type KeyClaim, notingBegun } from '../workspaces/idempotencyKeys.ts';
 import { quotaTaken, takingFromQuota } from '../workspaces/quota.ts';
-import { knownStill } from './knownWorkspace.ts';
-import type { TurnStart } from './turns.ts';
+import { type KnownWorkspace, knownStill } from './knownWorkspace.ts';
+import type { HeldTurn } from './leases.ts';
+
+/** What the user wrote, as it is stored. */
+export interface UserMessage {
+  id: string;
+  content: string;
+  /** What models get in place of the content; null = the content. */
+  modelText: string | null;
+  attachments: StoredAttachment[];
+  snippet: string;
+  /** Whether an earlier turn has stored it, which failed or whose process died: it is answered then, and not stored again. */
+  isStored: boolean;
+  /** Of a person on a channel: all messages that the turn answers, this one among them. They are stored. */
+  inbound?: readonly InboundAnswered[];
+}
+
+/** A message of a person on a channel, as it is stored with the turn that answers it. */
+export interface InboundAnswered extends Pick<UserMessage, 'id' | 'modelText' | 'attachments'> {}
+
+/** A turn that begins, and the message that it answers. */
+export interface TurnStart extends HeldTurn {
+  agentId: string;
+  versionNumber: number;
+  kind: 'message' | 'follow_up' | 'continuation';
+  now: Date;
+  /** Null for turns that no message of the user begins. */
+  message: UserMessage | null;
+  /** The slash command that the message invokes. */
+  commandId: string | null;
+  /** Also take one from the workspace's quota of the month. */
+  usesQuota: boolean;
+  /** Of the request's Idempotency-Key. Nothing is stored when another request has taken it. */
+  claim: KeyClaim | null;
+  /** What the turn was made from, when nothing was read for it. Nothing is stored when it does not hold any more. */
+  known: KnownWorkspace | null;
+  /** Whether the facts about the end user are read along with it. */
+  recalls: boolean;
+  /** Null: nobody pays for the conversation and no budget holds for it. One of a client is not taken then. */
+  payment: Payment | null;
+  /** What was asked of it and no other row has; null = nothing. */
+  request: StoredTurnRequest | null;
+}
 
 /**
  * SQL: what comes before the conversation is taken: what is known still holds, the claim is held, the conversation is looked for
@@ -37,10 +81,11 @@ export const claimHeld = sql`exists (select from keyed)`;
 
 /** SQL: stores, beside the conversation that a turn takes, the turn, the message, the use of the command, and what the turn reserves. */
 export function companions(start: TurnStart): RawBuilder<unknown> {
-  const { workspaceId, turnId, versionNumber, kind, now, message, commandId, claim, conversationId, payment } = start;
+  const { workspaceId, turnId, versionNumber, kind, now, message, commandId, claim, conversationId, payment, request } =
+    start;
   const turn = sql`, turn as (
-      insert into turns (workspace_id, id, conversation_id, agent_id, version_number, kind, started_at)
-      select workspace_id, ${turnId}, id, agent_id, ${versionNumber}, ${kind}, ${now} from conversation
+      insert into turns (workspace_id, id, conversation_id, agent_id, version_number, kind, request, started_at)
+      select workspace_id, ${turnId}, id, agent_id, ${versionNumber}, ${kind}, ${request && JSON.stringify(request)}::json, ${now} from conversation
     )`;
   const answered = () => sql`, message as (
       update messages set turn_id = ${turnId}, model_text = ${message?.modelText ?? null}, attachments = ${JSON.stringify(message?.attachments ?? [])}
@@ -78,4 +123,10 @@ export function companions(start: TurnStart): RawBuilder<unknown> {
   return sql`${turn}${inbound ? joined() : message?.isStored ? answered() : (said ?? sql``)}${command ?? sql``}${begun ?? sql``}${
     payment ? reserving(start, payment) : sql``
   }`;
+}
+
+/** SQL value: the facts that the agent knows of the end user of the row `conversation`, when the turn needs them. */
+export function memoriesOf({ workspaceId, agentId, recalls }: TurnStart): RawBuilder<MemoryFact[] | null> {
+  if (!recalls) return sql`null::json`;
+  return memoryFactsSql(sql`${workspaceId}`, sql`${agentId}`, sql.ref('conversation.external_user_id'));
 }

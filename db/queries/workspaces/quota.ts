@@ -43,13 +43,13 @@ export async function takeFromQuota(db: Kysely<DB>, workspaceId: string, now: Da
 
 /**
  * Gives back what a turn took from the quota at `now`, unless the turn is stored as one that answered: the response to the statement
- * that stored it can be lost.
+ * that stored it can be lost. One that runs uses it: another process has taken it over.
  */
 export async function returnToQuota(db: Kysely<DB>, workspaceId: string, turnId: string, now: Date): Promise<void> {
   await sql`
     update operation_usage set operations = operations - 1
     where workspace_id = ${workspaceId} and month = ${monthOf(now)}::date and operations > 0
-      and not exists (select from turns where workspace_id = ${workspaceId} and id = ${turnId} and status in ('done', 'waiting'))`.execute(
+      and not exists (select from turns where workspace_id = ${workspaceId} and id = ${turnId} and status in ('running', 'done', 'waiting'))`.execute(
     db,
   );
 }
