@@ -21,9 +21,6 @@ export interface WebSearchSettings {
   timeoutMs?: number;
 }
 
-/** The variables that turn a service on, for messages. */
-export const SEARCH_VARIABLES = 'GUILDHALL_SEARXNG_URL, TAVILY_API_KEY or BRAVE_SEARCH_API_KEY';
-
 const TAVILY = 'https://api.tavily.com';
 const BRAVE = 'https://api.search.brave.com';
 

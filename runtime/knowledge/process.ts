@@ -41,14 +41,14 @@ export type ReadingLane = 'first' | 'slow';
 
 /**
  * Reads a source and makes its passages searchable. The source is then COMPLETED, or FAILED for a fault of its file. Removes
- * everything of a source that was deleted meanwhile. Idempotent. Returns `slow` when the source goes on in the slow lane: its first
- * attempt was too short. Throws when the run must be repeated.
+ * everything of a source that was deleted meanwhile. Idempotent. Returns `indexed` when its passages are found by their words, and `slow`
+ * when it goes on in the slow lane: its first attempt was too short. Throws when the run must be repeated.
  */
 export async function processSource(
   context: ProcessingContext,
   sourceId: string,
   lane: ReadingLane,
-): Promise<'slow' | 'done'> {
+): Promise<'indexed' | 'slow' | 'done'> {
   const { db, workspaceId, runtime, signal } = context;
   signal.throwIfAborted();
   const source = await claimKnowledgeSource(db, workspaceId, sourceId, lane === 'slow', runtime.clock.now());
@@ -61,7 +61,7 @@ export async function processSource(
     const passages = await read(context, source);
     // Indexing can take long, and is not needed for a deleted source.
     if (await findKnowledgeSource(db, workspaceId, sourceId)) await replacePassages(context, sourceId, passages);
-    await settle(context, source, { processing_status: 'COMPLETED' });
+    return (await settle(context, source, { processing_status: 'COMPLETED' })) ? 'indexed' : 'done';
   } catch (error) {
     if (error instanceof SlowFile && !source.is_slow) {
       await giveBack(context, source, { is_slow: true, attempts: source.attempts - 1 });
@@ -112,15 +112,21 @@ async function settle(
   return counted;
 }
 
-/** Puts the source back, for another run. */
+/** Puts the source back, for another run. Removes what there is of one that was deleted; where the service stops, its next start does. */
 async function giveBack(
-  { db, runtime, logger }: ProcessingContext,
+  context: ProcessingContext,
   source: KnowledgeSourceRow,
   change: { attempts: number; is_slow?: boolean },
 ): Promise<void> {
+  const { db, runtime, logger, signal } = context;
   const now = runtime.clock.now();
   try {
-    await settleKnowledgeSource(db, source, { processing_status: 'PENDING', updated_at: now, ...change });
+    const counted = await settleKnowledgeSource(db, source, {
+      processing_status: 'PENDING',
+      updated_at: now,
+      ...change,
+    });
+    if (!counted && !signal.aborted) await purgeDeleted(context, source.id);
   } catch (error) {
     // It stays in PROCESSING, where the next start finds it.
     logger.warn({ err: error, sourceId: source.id }, 'knowledge source not given back');

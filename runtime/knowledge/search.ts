@@ -7,11 +7,13 @@ import {
   hasPgvector,
   matchPassages,
   nearestPassages,
+  type ScoredPassage,
 } from '../../db/queries/knowledge/knowledgeSearch.ts';
-import { embeddingModelKey, embedQuery, signsOf } from './embeddings.ts';
-import { fuseRanks } from './fusion.ts';
+import { embeddingModelKey } from './embeddingForms.ts';
+import { embedQuery, signsOf } from './embeddings.ts';
+import { fuseScores } from './fusion.ts';
 import type { KnowledgeContext } from './passages.ts';
-import { planSearch } from './plan.ts';
+import { type AskedWord, planSearch } from './plan.ts';
 import { mayHaveAccents, shapeOf, type Term, termsOf } from './terms.ts';
 
 /** A query, and the sources to search. */
@@ -24,14 +26,26 @@ export interface KnowledgeQuery {
   limit: number;
 }
 
+/** Where one of the two searches has a passage: 1 is its best. Its score is comparable within that search and result only. */
+export interface KnowledgeRank {
+  rank: number;
+  score: number;
+}
+
 /** A found passage. */
 export interface KnowledgeHit extends FoundPassage {
   /** From 0 to 1, higher is better; comparable within one result only. */
   score: number;
+  /** Null where the search by words did not find it. */
+  byWords: KnowledgeRank | null;
+  /** By the cosine of the vectors. Null where the search by meaning did not find it, or there was none. */
+  byMeaning: KnowledgeRank | null;
 }
 
 /** What a search found. */
 export interface KnowledgeFindings {
+  /** What was searched for, without the end of a long text. */
+  query: string;
   /** Best first. */
   hits: KnowledgeHit[];
   /** Whether a part of the search failed, so that passages that fit may be missing. */
@@ -44,6 +58,8 @@ const MAX_QUERY_CHARS = 4_000;
 const MAX_QUERY_WORDS = 64;
 /** Maximum number of passages of each search that are fused. */
 const MAX_FUSED = 50;
+/** How much each search counts: meaning more than words. With these, both together are at least as good as the better of them (bench `retrieval`). */
+const [WORDS_COUNT, MEANING_COUNTS] = [0.45, 0.55];
 /** Maximum number of ranked passages, for when the statistics are wrong. */
 const MAX_RANKED = 1_500;
 /** Maximum number of multiplications in one exact comparison in SQL: 0.2 µs each. */
@@ -57,31 +73,69 @@ const MAX_COMPARED_BY_PGVECTOR = 1_000;
  * is configured, and fuses both ranks. Searches only processed sources of the workspace. Each of the two searches stands alone: when one
  * fails, logs that and goes by the other. Throws when the database is out of reach.
  */
-export async function searchKnowledge(
+export async function searchKnowledge(context: KnowledgeContext, query: KnowledgeQuery): Promise<KnowledgeFindings> {
+  const { words: _, ...findings } = await searchAndTell(context, query);
+  return findings;
+}
+
+/** As `searchKnowledge`, with the words that it went by, the rarest first. */
+export async function searchAndTell(
   context: KnowledgeContext,
   { query, sourceIds, limit }: KnowledgeQuery,
-): Promise<KnowledgeFindings> {
+): Promise<KnowledgeFindings & { words: AskedWord[] }> {
   const text = toStorable(query, ' ');
-  if (limit < 1 || sourceIds.length === 0 || text.trim() === '') return { hits: [], isIncomplete: false };
+  const words = cutText(text, MAX_QUERY_CHARS);
+  if (limit < 1 || sourceIds.length === 0 || text.trim() === '')
+    return { query: words, hits: [], words: [], isIncomplete: false };
   const byMeaning = context.runtime.models.embeddings !== undefined;
   const wanted = byMeaning ? Math.max(MAX_FUSED, limit) : limit;
-  const lists = await Promise.all([
-    byItself(context, 'words', searchWords(context, cutText(text, MAX_QUERY_CHARS), sourceIds, wanted)),
+  const [foundByWords, foundByMeaning] = await Promise.all([
+    byItself(context, 'words', searchWords(context, words, sourceIds, wanted)),
     byMeaning ? byItself(context, 'meaning', searchMeaning(context, text, sourceIds, wanted)) : [],
   ]);
-  const fused = fuseRanks(
-    lists.filter((list) => list !== undefined).filter((list) => list.length > 0),
-    ({ sourceId, seq }) => `${sourceId}/${seq}`,
+  const [ranksByWords, ranksByMeaning] = [ranksOf(foundByWords?.passages), ranksOf(foundByMeaning)];
+  const fused = fuseFindings(foundByWords?.passages ?? [], foundByMeaning ?? [], keyOf);
+  const hits = fused.slice(0, limit).map((one) => ({
+    ...one,
+    byWords: ranksByWords.get(keyOf(one)) ?? null,
+    byMeaning: ranksByMeaning.get(keyOf(one)) ?? null,
+  }));
+  return {
+    query: words,
+    hits,
+    words: foundByWords?.words ?? [],
+    isIncomplete: foundByWords === undefined || foundByMeaning === undefined,
+  };
+}
+
+/** One list of what was found by words and by meaning, best first. An empty list is left out. Each list has up to 50 entries, best first. */
+export function fuseFindings<T extends { score: number }>(
+  byWords: readonly T[],
+  byMeaning: readonly T[],
+  keyOf: (entry: T) => string,
+): T[] {
+  const lists = [
+    { entries: byWords, weight: WORDS_COUNT, worthless: 'zero' as const },
+    { entries: byMeaning, weight: MEANING_COUNTS, worthless: 'last' as const },
+  ];
+  return fuseScores(
+    lists.filter(({ entries }) => entries.length > 0),
+    keyOf,
   );
-  return { hits: fused.slice(0, limit), isIncomplete: lists.includes(undefined) };
+}
+
+const keyOf = ({ sourceId, seq }: FoundPassage): string => `${sourceId}/${seq}`;
+
+function ranksOf(list: readonly ScoredPassage[] = []): Map<string, KnowledgeRank> {
+  return new Map(list.map((one, index) => [keyOf(one), { rank: index + 1, score: one.score }]));
 }
 
 /** Logs why a search failed, and returns nothing then. Rethrows an outage of the database, which the turn cannot survive. */
-async function byItself(
+async function byItself<Found>(
   { logger }: KnowledgeContext,
   what: 'words' | 'meaning',
-  search: Promise<FoundPassage[]>,
-): Promise<FoundPassage[] | undefined> {
+  search: Promise<Found>,
+): Promise<Found | undefined> {
   try {
     return await search;
   } catch (error) {
@@ -98,34 +152,36 @@ async function searchWords(
   text: string,
   sourceIds: readonly string[],
   limit: number,
-): Promise<FoundPassage[]> {
+): Promise<{ passages: ScoredPassage[]; words: AskedWord[] }> {
   const asked = await withoutAccentsOf(db, distinct(termsOf(text)).slice(0, MAX_QUERY_WORDS));
-  if (asked.length === 0) return [];
+  if (asked.length === 0) return { passages: [], words: [] };
   const known = await findWords(
     db,
-    asked.map(({ word }) => ({ word, shape: shapeOf(word) })),
+    asked.map(({ word, written, stems }) => ({ word, written: stems ? written : '', shape: shapeOf(word) })),
     sourceIds,
   );
   const plan = planSearch(known, asked);
-  if (!plan) return [];
-  const { parts, candidates, wider } = plan;
-  const options = { sourceIds, parts, most: MAX_RANKED, limit };
+  if (!plan) return { passages: [], words: [] };
+  const { parts, averageLength, candidates, wider, words } = plan;
+  const options = { sourceIds, parts, averageLength, most: MAX_RANKED, limit };
   const matches = await matchPassages(db, workspaceId, { ...options, ...candidates });
-  if (wider === undefined || matches.length >= limit) return matches;
-  return await matchPassages(db, workspaceId, { ...options, ...wider });
+  if (wider === undefined || matches.length >= limit) return { passages: matches, words };
+  return { passages: await matchPassages(db, workspaceId, { ...options, ...wider }), words };
 }
+
+/** A word of the query as it is written and without accents. */
+type AskedTerm = Term & { written: string };
 
 /** One more round trip, for queries that may have accents. */
-async function withoutAccentsOf(db: KnowledgeContext['db'], terms: Term[]): Promise<Term[]> {
+async function withoutAccentsOf(db: KnowledgeContext['db'], terms: Term[]): Promise<AskedTerm[]> {
   const unknown = terms.map(({ word }) => word).filter(mayHaveAccents);
-  if (unknown.length === 0) return terms;
-  const plain = await withoutAccents(db, unknown);
-  return distinct(terms.map((term) => ({ ...term, word: plain.get(term.word) ?? term.word }))).filter(
-    ({ word }) => word !== '',
-  );
+  const plain = unknown.length === 0 ? new Map<string, string>() : await withoutAccents(db, unknown);
+  return distinct(
+    terms.map((term) => ({ ...term, written: term.word, word: plain.get(term.word) ?? term.word })),
+  ).filter(({ word }) => word !== '');
 }
 
-function distinct(terms: readonly Term[]): Term[] {
+function distinct<T extends Term>(terms: readonly T[]): T[] {
   const seen = new Set<string>();
   return terms.filter(({ word }) => !seen.has(word) && seen.add(word));
 }
@@ -135,7 +191,7 @@ async function searchMeaning(
   text: string,
   sourceIds: readonly string[],
   limit: number,
-): Promise<FoundPassage[]> {
+): Promise<ScoredPassage[]> {
   if (!models.embeddings) return [];
   const vector = await embedQuery(models, text);
   const pgvector = await pgvectorOf(models, () => hasPgvector(db));

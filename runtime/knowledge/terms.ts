@@ -1,8 +1,11 @@
 import { cutText } from '../../core/text.ts';
+
 /** A word as the index has it, and where in the text it stands: the first word is 1. Words cut from one run may share a place. */
 export interface Term {
   word: string;
   position: number;
+  /** Whether it has a stem. Codes, names such as iPhone and NASA, and words of scripts without spaces have none. */
+  stems?: boolean;
 }
 
 /** PostgreSQL keeps no position beyond this one (documentation, "Text Search Type Limitations"). */
@@ -22,6 +25,28 @@ const SYLLABIC = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script
 const OPTIONAL_MARKS =
   /[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed]/g;
 const INVISIBLE = /\u00ad|\u200d|\u2060|\ufeff/g;
+/** What has a capital after a small letter, or a few capitals and nothing else, is a name. */
+const MAY_BE_NAME = /\p{Ll}\p{Lu}|\p{Lu}{2}/u;
+const NAME = /^(?:\p{Lu}{2,6}$|.*\p{Ll}\p{Lu})/u;
+const LETTERS = /[\p{L}\p{N}]+/gu;
+const SMALL_LETTER = /\p{Ll}/u;
+/** What is not stemmed, whatever it is in. */
+const NO_STEM =
+  /[^\p{L}\p{M}]|[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\p{Script=Hangul}]/u;
+const APOSTROPHE = /['’ʼ]/u;
+const DIGIT = /\d/;
+/** Articles, prepositions and pronouns that lose their vowel before another one, in French, Italian and Catalan: they belong to no expression and are no words to look for. */
+const ELIDED = new Set(
+  'l d j m t s n c qu jusqu lorsqu puisqu quoiqu quelqu presqu un all dall dell nell sull coll quest quell sant com dov cos bell nessun tutt anch'.split(
+    ' ',
+  ),
+);
+/** What follows an apostrophe or a hyphen and is a word of its own, or an ending. */
+const CLITICS = new Set(
+  's t d m re ve ll je tu il elle nous vous ils elles ce ci la là le les lui leur moi toi y en me te se lo los las lhe nos vos ne ho hi li то ка нибудь либо'.split(
+    ' ',
+  ),
+);
 const ARABIC_ARTICLE = /^ال(?=\p{L}{3})/u;
 
 /** Letters of one sound that people write for each other. The Arabic ones are those of Lucene's ArabicNormalizer. */
@@ -34,33 +59,70 @@ const segmenter = new Intl.Segmenter('und', { granularity: 'word' });
  * The words of a text in any language, in one form each: NFKC, lower case, without what is optional in writing. Accents on Latin,
  * Greek and Cyrillic letters are left to PostgreSQL's `unaccent`. Scripts without spaces are cut by ICU's dictionaries; Chinese,
  * Japanese and Korean give pairs of characters as well, because one word may be cut in two ways. An expression such as A-1234
- * gives its parts and the whole without its joints, so that it is found in whichever way it is written.
+ * gives its parts and the whole without its joints, so that it is found in whichever way it is written. Elided articles are left out, and words that an
+ * apostrophe or a hyphen joins to a pronoun are not taken for one expression.
  */
 export function termsOf(text: string): Term[] {
   const terms: Term[] = [];
+  const names = namesIn(text);
   let position = 0;
-  const put = (word: string) => {
-    terms.push({ word: cutText(word, MAX_WORD_CHARS), position: Math.min(position, LAST_POSITION) });
+  const put = (word: string, stems: boolean) => {
+    const term = { word: cutText(word, MAX_WORD_CHARS), position: Math.min(position, LAST_POSITION) };
+    terms.push(stems ? { ...term, stems } : term);
   };
   const next = (word: string) => {
     position += 1;
-    put(word);
-    if (ARABIC_ARTICLE.test(word)) put(word.replace(ARABIC_ARTICLE, ''));
+    put(word, !names.has(word) && !NO_STEM.test(word));
+    if (ARABIC_ARTICLE.test(word)) put(word.replace(ARABIC_ARTICLE, ''), false);
   };
   for (const [run] of normalise(text).matchAll(RUN)) {
     const first = position + 1;
     const parts = run.split(JOINT);
-    const words = parts.flatMap((part) => (UNSPACED.test(part) ? [...segments(part)] : part));
+    const words = withoutArticles(run, parts).flatMap((part) => (UNSPACED.test(part) ? [...segments(part)] : part));
     for (const word of words) next(word);
     const last = position;
     position = first;
-    if (parts.length > 1 && run.length <= MAX_WORD_CHARS) put(parts.join(''));
+    if (parts.length > 1 && run.length <= MAX_WORD_CHARS && isExpression(parts, run)) put(parts.join(''), false);
     for (const [characters] of run.matchAll(SYLLABIC)) {
-      for (const pair of pairs(characters)) if (!words.includes(pair)) put(pair);
+      for (const pair of pairs(characters)) if (!words.includes(pair)) put(pair, false);
     }
     position = last;
   }
   return terms;
+}
+
+/** Names in lower case. A text without small letters tells nothing. */
+function namesIn(text: string): ReadonlySet<string> {
+  if (!MAY_BE_NAME.test(text) || !SMALL_LETTER.test(text)) return NO_NAMES;
+  const names = new Set<string>();
+  for (const [word] of text.matchAll(LETTERS)) {
+    if (word.length <= MAX_WORD_CHARS && NAME.test(word)) names.add(word.toLowerCase());
+  }
+  return names;
+}
+
+const NO_NAMES: ReadonlySet<string> = new Set();
+
+function withoutArticles(run: string, parts: readonly string[]): readonly string[] {
+  const [first = '', ...others] = parts;
+  return others.length > 0 && ELIDED.has(first) && APOSTROPHE.test(run.charAt(first.length)) ? others : parts;
+}
+
+/** Whether the parts together are one code, name or compound that people also write in one. */
+function isExpression(parts: readonly string[], run: string): boolean {
+  if (DIGIT.test(run)) return true;
+  if (APOSTROPHE.test(run) && ELIDED.has(parts[0] ?? '')) return false;
+  // French has "peut-on", English "add-on".
+  return !parts.some((part, at) => at > 0 && (CLITICS.has(part) || (part === 'on' && parts[at - 1]?.endsWith('t'))));
+}
+
+const UNSPACED_RUN = new RegExp(`${UNSPACED.source}{2,}`, 'gu');
+
+/** Whether a good part of the text is in a script that writes no spaces between words. */
+export function isUnspaced(text: string): boolean {
+  let letters = 0;
+  for (const [run] of text.matchAll(UNSPACED_RUN)) letters += run.length;
+  return letters > text.length / 5;
 }
 
 function normalise(text: string): string {
@@ -109,29 +171,85 @@ export function mayHaveAccents(word: string): boolean {
 /** Most places that PostgreSQL keeps of one word in one text (documentation, "Text Search Type Limitations"). */
 const MAX_PLACES = 255;
 
+/** What stands between the headings of a path, as `split.ts` writes it. */
+const BETWEEN_HEADINGS = ' > ';
+/** How often a stem of the innermost heading is counted. */
+const INNERMOST_COUNTS = 3;
+
+/** What stems begin with in a tsvector, so that they are not taken for words. */
+export const STEM = '~';
+
+/** What a passage is found by. */
+export interface PassageWords {
+  /** The text form of its tsvector. */
+  text: string;
+  /** Its words, each once. */
+  words: string[];
+  /** Its stems, each once, with `STEM` before each. */
+  stems: string[];
+  /** The number of its words, whether they are the same or not. */
+  length: number;
+}
+
+/** The words of the headings above a passage. */
+export interface HeadingTerms {
+  /** Of the whole path, the outermost heading first. */
+  terms: readonly Term[];
+  /** From this position on they are those of the innermost heading. */
+  innermost: number;
+}
+
+/** The words of a path of headings such as `Part > Chapter > Section`. */
+export function headingTermsOf(path: string): HeadingTerms {
+  const end = path.lastIndexOf(BETWEEN_HEADINGS);
+  const outer = end < 0 ? [] : termsOf(path.slice(0, end));
+  const shift = outer.at(-1)?.position ?? 0;
+  const inner = termsOf(end < 0 ? path : path.slice(end + BETWEEN_HEADINGS.length));
+  return {
+    terms: [...outer, ...inner.map((term) => ({ ...term, position: term.position + shift }))],
+    innermost: shift + 1,
+  };
+}
+
 /**
- * The words of a heading (label C, which counts twice) and then those of the content, each as `plain` has it without accents:
- * as the text form of a tsvector, and each once.
+ * The words of the headings (label C) and then those of the content, each as `plain` has it without accents, and their stems if `stemOf` gives any. The stems of the
+ * innermost heading stand three times, because they say what the passage is about. Those of the outer headings stand once: they are in every passage of the chapter.
+ * @param stemOf the stem of a word, without accents; undefined for words that are too common to have one
  */
 export function tsvectorOf(
-  heading: readonly Term[],
+  { terms: heading, innermost }: HeadingTerms,
   content: readonly Term[],
   plain: ReadonlyMap<string, string>,
-): { text: string; words: string[] } {
+  stemOf?: (word: string) => string | undefined,
+): PassageWords {
   const places = new Map<string, string[]>();
   const shift = heading.at(-1)?.position ?? 0;
+  const end = shift + (content.at(-1)?.position ?? 0);
+  const put = (lexeme: string, position: number, label: string) => {
+    const known = places.get(lexeme);
+    const place = `${Math.min(position, LAST_POSITION)}${label}`;
+    if (!known) places.set(lexeme, [place]);
+    else if (known.length < MAX_PLACES) known.push(place);
+  };
   const add = (terms: readonly Term[], by: number, label: string) => {
-    for (const { word, position } of terms) {
+    for (const { word, position, stems } of terms) {
       const written = plain.get(word) ?? word;
       if (written === '') continue;
-      const known = places.get(written);
-      const place = `${Math.min(position + by, LAST_POSITION)}${label}`;
-      if (!known) places.set(written, [place]);
-      else if (known.length < MAX_PLACES) known.push(place);
+      put(written, position + by, label);
+      const stem = stems ? stemOf?.(word) : stemOf && written;
+      if (!stem) continue;
+      put(STEM + stem, position + by, '');
+      if (label === '' || position < innermost) continue;
+      for (let copy = 1; copy < INNERMOST_COUNTS; copy += 1) put(STEM + stem, end + (copy - 1) * shift + position, '');
     }
   };
   add(heading, 0, 'C');
   add(content, shift, '');
-  const text = [...places].map(([word, at]) => `${lexeme(word)}:${at.join(',')}`).join(' ');
-  return { text, words: [...places.keys()] };
+  const lexemes = [...places.keys()];
+  return {
+    text: [...places].map(([word, at]) => `${lexeme(word)}:${at.join(',')}`).join(' '),
+    words: lexemes.filter((each) => !each.startsWith(STEM)),
+    stems: lexemes.filter((each) => each.startsWith(STEM)),
+    length: end,
+  };
 }

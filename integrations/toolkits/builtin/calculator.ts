@@ -15,7 +15,6 @@ export type Calculate = (expression: string, caller: Caller) => Promise<string>;
 
 const MAX_CHARACTERS = 1000;
 const LIMITS = { maxOldGenerationSizeMb: 96, maxYoungGenerationSizeMb: 16, stackSizeMb: 2 };
-/** Milliseconds of the first attempt: most calculations take less than one. */
 const FIRST_MS = 250;
 /** The thread is kept this long after the last calculation, because the library takes a while to load. */
 const IDLE_MS = 60_000;
@@ -23,6 +22,8 @@ const IDLE_MS = 60_000;
 interface Options {
   /** Milliseconds that a calculation may take. */
   timeLimitMs: number;
+  /** Milliseconds of the first attempt: most calculations take less than one. */
+  firstMs?: number;
   /** The script of the thread. */
   script: URL;
 }
@@ -32,13 +33,13 @@ interface Options {
  * thread, which has turns of its own. A thread that takes longer than its time, or more memory than is allowed, is terminated; the next
  * calculation starts another one.
  */
-export function createCalculator({ timeLimitMs, script }: Options): Calculate {
+export function createCalculator({ timeLimitMs, firstMs = FIRST_MS, script }: Options): Calculate {
   const pool = new ThreadLanes<string, { result: string } | { error: string }>({
     script,
     limits: LIMITS,
     keptMs: IDLE_MS,
     limitMs: timeLimitMs,
-    firstMs: FIRST_MS,
+    firstMs,
     threads: 1,
     slowThreads: 1,
     waitingOfOne: 16,

@@ -1,6 +1,5 @@
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
-import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { Client, InMemoryTransport, ProtocolError } from '@modelcontextprotocol/client';
+import { McpServer } from '@modelcontextprotocol/server';
 import { type ToolCall, type ToolContext, type ToolkitTool, type ToolResult, toolResult } from '../toolkit.ts';
 import { registerCalculator } from './calculator.ts';
 import { registerHttpFetch } from './httpFetch.ts';
@@ -76,12 +75,14 @@ export async function callBuiltinTool(
   if (!server) return toolResult(`There is no toolkit "${slug}".`, true);
   const signal = context.signal ? { signal: context.signal } : {};
   // Each tool has its own time limit. The protocol's limit would only be shorter.
-  const answer = await withClient(server, (client) =>
-    client.callTool(call, undefined, { ...signal, timeout: 120_000 }),
-  ).catch((error: unknown) => {
-    context.signal?.throwIfAborted();
-    throw error;
-  });
+  const answer = await withClient(server, (client) => client.callTool(call, { ...signal, timeout: 120_000 })).catch(
+    (error: unknown) => {
+      context.signal?.throwIfAborted();
+      if (!ProtocolError.isInstance(error)) throw error;
+      // An unknown tool: the model can try another one.
+      return { content: [{ type: 'text' as const, text: error.message }], isError: true };
+    },
+  );
   if (failure) throw failure.error;
   const content = answer.content as { type: string; text?: string }[];
   return toolResult(content.map(({ text = '' }) => text).join('\n'), answer.isError === true);

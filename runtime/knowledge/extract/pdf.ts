@@ -1,5 +1,6 @@
 import { type Block, MAX_TEXT_CHARS, tooMuchText, UnreadableFile } from './blocks.ts';
 import { type Line, layOut } from './pdfLayout.ts';
+import { composedLine } from './texText.ts';
 
 const MAX_PAGES = 10_000;
 
@@ -46,7 +47,7 @@ function linesOf(items: readonly TextItem[]): Line[] {
   const lines: Line[] = [];
   let line: Line = { text: '', size: 0, y: 0 };
   const end = () => {
-    if (line.text.trim() !== '') lines.push({ ...line, text: line.text.trim() });
+    if (line.text.trim() !== '') lines.push({ ...line, text: composedLine(line.text.trim()) });
     line = { text: '', size: 0, y: 0 };
   };
   for (const { str, height, transform, hasEOL } of items) {

@@ -1,4 +1,7 @@
 import type { Block } from './blocks.ts';
+import { contentsLines } from './contents.ts';
+import { runningLines } from './runningLines.ts';
+import { isFragment } from './texText.ts';
 
 /** A line of a page. */
 export interface Line {
@@ -15,22 +18,19 @@ const MAX_HEADING_CHARS = 200;
 const MAX_HEADING_LEVELS = 6;
 /** Maximum distance between lines of a paragraph, in heights of letters. */
 const PARAGRAPH_GAP = 1.7;
-/** A first or last line that is the same on this share of the pages is a running title. */
-const RUNNING_SHARE = 0.6;
-const RUNNING_PAGES = 4;
+/** So many lines of one or two letters one after the other are labels of a drawing or cells of a table. */
+const MIN_FRAGMENTS = 3;
 
 const CJK = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\u3000-\u303f\uff00-\uffef]/u;
 
-/** Joins the lines of all pages to headings and paragraphs. Leaves out running titles and page numbers. */
-export function* layOut(pages: readonly (readonly Line[])[]): Generator<Block> {
+/** Joins the lines of all pages to headings and paragraphs. Leaves out running titles, page numbers, tables of contents and fragments. */
+export function* layOut(read: readonly (readonly Line[])[]): Generator<Block> {
+  const pages = withoutFurniture(read);
   const size = bodySize(pages);
   const levels = headingLevels(pages, size);
-  const running = runningLines(pages, size);
   for (const [index, lines] of pages.entries()) {
-    const edges = edgeLines(lines);
     let open: { block: Block; last: Line } | undefined;
     for (const line of lines) {
-      if (running.has(edges.get(line) ?? '')) continue;
       const level = isHeading(line, size) ? levels.get(rounded(line.size)) : undefined;
       if (open && continues(open, line, level)) {
         open = { block: { ...open.block, text: joined(open.block.text, line.text) }, last: line };
@@ -46,6 +46,18 @@ export function* layOut(pages: readonly (readonly Line[])[]): Generator<Block> {
     }
     if (open) yield open.block;
   }
+}
+
+/** The pages without what is not their text. When nothing else is there, they are left as they are. */
+function withoutFurniture(read: readonly (readonly Line[])[]): readonly (readonly Line[])[] {
+  const size = bodySize(read);
+  const running = runningLines(read, (line) => isHeading(line, size));
+  const kept = read.map((lines) => withoutFragments(lines.filter((line) => !running.has(line))));
+  // Over all pages, since a table of contents goes on from page to page.
+  const all = kept.flat();
+  const contents = new Set([...contentsLines(all.map(({ text }) => text))].map((at) => all[at]));
+  const pages = kept.map((lines) => lines.filter((line) => !contents.has(line)));
+  return pages.some((lines) => lines.length > 0) ? pages : read;
 }
 
 function rounded(size: number): number {
@@ -72,27 +84,20 @@ function headingLevels(pages: readonly (readonly Line[])[], body: number): Reado
   return new Map(ordered.map((size, index) => [size, Math.min(index + 1, MAX_HEADING_LEVELS)]));
 }
 
-/** Returns the first and last lines of a page, with numbers replaced, so that page numbers do not matter. */
-function edgeLines(page: readonly Line[]): Map<Line, string> {
-  const ys = page.map(({ y }) => y).sort((a, b) => a - b);
-  const keys = new Map<Line, string>();
-  for (const line of page) {
-    const place = line.y === ys.at(-1) ? 'top' : line.y === ys[0] ? 'bottom' : undefined;
-    if (place) keys.set(line, `${place} ${line.text.replace(/\d+/g, '#')}`);
+/** The lines of a page without those that say nothing by themselves. */
+function withoutFragments(lines: readonly Line[]): readonly Line[] {
+  const dropped = new Set<Line>();
+  let run: Line[] = [];
+  const end = () => {
+    if (run.length >= MIN_FRAGMENTS) for (const line of run) dropped.add(line);
+    run = [];
+  };
+  for (const line of lines) {
+    if (isFragment(line.text)) run.push(line);
+    else end();
   }
-  return keys;
-}
-
-/** Running titles and page numbers. */
-function runningLines(pages: readonly (readonly Line[])[], body: number): ReadonlySet<string> {
-  const counts = new Map<string, number>();
-  for (const page of pages) {
-    const keys = new Set<string>();
-    for (const [line, key] of edgeLines(page)) if (!isHeading(line, body)) keys.add(key);
-    for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1);
-  }
-  const enough = Math.max(RUNNING_PAGES, pages.length * RUNNING_SHARE);
-  return new Set([...counts].filter(([, count]) => count >= enough).map(([key]) => key));
+  end();
+  return dropped.size === 0 ? lines : lines.filter((line) => !dropped.has(line));
 }
 
 function continues({ block, last }: { block: Block; last: Line }, line: Line, level: number | undefined): boolean {

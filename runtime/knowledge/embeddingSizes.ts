@@ -1,0 +1,86 @@
+import { APICallError, InvalidResponseDataError } from '@ai-sdk/provider';
+import { Places } from '../../core/places.ts';
+import type { ModelSettings } from '../models/settings.ts';
+
+/** Texts of a first call. Compatible servers are often small: Text Embeddings Inference takes 32 by default. */
+const [FIRST_TEXTS, FIRST_TEXTS_OF_COMPATIBLE] = [96, 32];
+/** A call that takes longer makes the next ones smaller: others wait for it, and a query gets no turn at a server that works on it. */
+const SLOW_CALL_MS = 5_000;
+/** After so many calls in a row that took less than this each, calls grow again. */
+const [GROW_AFTER_CALLS, QUICK_CALL_MS] = [8, 1_000];
+
+/** How large the calls of a model are, as learned by this process. A server on a CPU needs minutes for as many texts as others take in a second. */
+export class CallSizes {
+  /** Texts of a call. */
+  texts: number;
+  /** Characters of a text: a model with a short window refuses longer ones. */
+  chars = Number.POSITIVE_INFINITY;
+  readonly #most: number;
+  #quick = 0;
+
+  constructor(first: number) {
+    this.texts = first;
+    this.#most = first;
+  }
+
+  /** What is known of the model of these settings, which a process has one of. */
+  static of(settings: ModelSettings): CallSizes {
+    const known = learned.get(settings);
+    if (known) return known;
+    const isCompatible = settings.embeddings?.provider === 'openai-compatible';
+    const sizes = new CallSizes(isCompatible ? FIRST_TEXTS_OF_COMPATIBLE : FIRST_TEXTS);
+    learned.set(settings, sizes);
+    return sizes;
+  }
+
+  /** A call of so many texts took too long, or was refused: the next ones have half as many. */
+  shrink(texts: number): void {
+    this.#quick = 0;
+    this.texts = Math.max(1, Math.min(this.texts, Math.floor(texts / 2)));
+  }
+
+  /** A call of so many texts took so long. */
+  took(texts: number, ms: number): void {
+    if (ms > SLOW_CALL_MS) this.shrink(texts);
+    this.#quick = ms < QUICK_CALL_MS && texts === this.texts ? this.#quick + 1 : 0;
+    if (this.#quick < GROW_AFTER_CALLS) return;
+    this.#quick = 0;
+    this.texts = Math.min(this.#most, this.texts * 2);
+  }
+
+  /** A text was taken when it was cut to this length. */
+  cutTo(chars: number): void {
+    this.chars = Math.min(this.chars, chars);
+  }
+}
+
+const learned = new WeakMap<ModelSettings, CallSizes>();
+
+/** A process waits with few calls for one server, so this is never reached. */
+const MAX_WAITING_CALLS = 1_000;
+const ofCompatible = new WeakMap<ModelSettings, Places>();
+
+/** The place for calls of a compatible server: one at a time, in turns by workspace. Undefined for providers that serve many at a time. */
+export function placesOf(settings: ModelSettings): Places | undefined {
+  if (settings.embeddings?.provider !== 'openai-compatible') return undefined;
+  const places = ofCompatible.get(settings) ?? new Places({ atOnce: 1, ofOne: 1, waitingOfOne: MAX_WAITING_CALLS });
+  ofCompatible.set(settings, places);
+  return places;
+}
+
+/** Whether the server had too much to do within the time: a smaller call may succeed. */
+export function isSlowAnswer(error: unknown): boolean {
+  if (APICallError.isInstance(error) && [408, 504, 524].includes(error.statusCode ?? 0)) return true;
+  for (let inner = error, depth = 0; depth < 5 && inner !== null && typeof inner === 'object'; depth += 1) {
+    if ('name' in inner && inner.name === 'TimeoutError') return true;
+    inner = 'cause' in inner ? inner.cause : undefined;
+  }
+  return false;
+}
+
+/** Whether the model refused the texts themselves, or answered with vectors that cannot be used: others may pass. */
+export function isRefusal(error: unknown): boolean {
+  // With 200 the answer cannot be read: some servers write NaN, which is no JSON.
+  if (APICallError.isInstance(error)) return [200, 400, 413, 422, 500].includes(error.statusCode ?? 0);
+  return InvalidResponseDataError.isInstance(error);
+}
