@@ -1,30 +1,16 @@
-import { availableParallelism } from 'node:os';
-import { fault } from '../../../core/errors.ts';
 import { guardedFetch, type OutgoingCaller, OutgoingFailed, OutgoingRefused } from '../../../core/outgoing.ts';
+import { Places, PlacesTaken } from '../../../core/places.ts';
 import { ThreadStopped } from '../../../core/thread.ts';
-import { ThreadLanes } from '../../../core/threadLanes.ts';
-import { PoolBusy } from '../../../core/threadPool.ts';
+import { MAX_DOCUMENT_BYTES } from './documentText.ts';
 import type { ImportRequest, ImportResult } from './importRequest.ts';
+import { busy, readers, whenBusy } from './readers.ts';
 
-const FETCH_LIMITS = { timeoutMs: 20_000, maxBytes: 5 * 1024 * 1024 };
-/** The heap of a thread is about twenty times the largest text. */
-const HEAP = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32 };
-/** Seconds after which a caller may try again when too many documents wait. */
-const BUSY_SECONDS = 5;
-
-/** The threads of this process that read documents: no document can block or exhaust the service, or stop those of other workspaces. */
-const readers = new ThreadLanes<ImportRequest, ImportResult>({
-  script: new URL('./worker.ts', import.meta.url),
-  limits: HEAP,
-  keptMs: 10_000,
-  threads: Math.min(2, Math.max(1, availableParallelism() - 1)),
-  // A usual document takes less than a tenth of this.
-  firstMs: 1_000,
-  slowThreads: 1,
-  waitingOfOne: 8,
-  waitingOfAll: 64,
-  limitMs: 15_000,
-});
+const FETCH_LIMITS = { timeoutMs: 20_000, maxBytes: MAX_DOCUMENT_BYTES };
+/**
+ * Documents of one workspace that are in memory at a time, until they are read: a slow server could have many of them held there. Workspaces do not
+ * wait for each other.
+ */
+const fetched = new Places({ atOnce: Number.MAX_SAFE_INTEGER, ofOne: 2, waitingOfOne: 16 });
 
 function refused(message: string): ImportResult {
   return { endpoints: [], faults: [{ field: 'openapi', steps: [], message }] };
@@ -33,12 +19,9 @@ function refused(message: string): ImportResult {
 /** Imports in a thread. Throws RATE_LIMITED when too many documents wait. */
 async function read(workspaceId: string | null, request: ImportRequest): Promise<ImportResult> {
   try {
-    return await readers.run(workspaceId ?? '', request);
+    return (await readers.run(workspaceId ?? '', request)) as ImportResult;
   } catch (error) {
-    if (error instanceof PoolBusy) {
-      const headers = { 'Retry-After': String(BUSY_SECONDS) };
-      throw fault('RATE_LIMITED', `The import of OpenAPI documents is busy: ${error.message}`, { headers });
-    }
+    whenBusy(error);
     // The copy for the thread is made by recursion.
     if (Error.isError(error) && error.name === 'RangeError') return refused('must not nest that deeply');
     if (!(error instanceof ThreadStopped) || error.reason === 'ended') throw error;
@@ -54,25 +37,28 @@ export type DocumentRequest = Omit<ImportRequest, 'source'> &
  * Imports endpoints of an OpenAPI document, fetched through the guarded client when it is an address. Faults are in the result. Throws
  * RATE_LIMITED when too many documents wait.
  */
-export async function importDocument({
-  openapi,
-  allowPrivateNetwork,
-  workspaceId,
-  ...request
-}: DocumentRequest): Promise<ImportResult> {
-  if (typeof openapi !== 'string') return read(workspaceId, { ...request, source: { document: openapi } });
+export async function importDocument({ openapi, ...request }: DocumentRequest): Promise<ImportResult> {
+  const { allowPrivateNetwork, workspaceId, ...asked } = request;
+  if (typeof openapi !== 'string') return read(workspaceId, { ...asked, source: { document: openapi } });
   try {
-    const { status, body, url } = await guardedFetch(openapi, {
-      ...FETCH_LIMITS,
-      allowPrivateNetwork,
-      workspaceId,
-      accept: 'application/json, application/yaml;q=0.9, */*;q=0.5',
-    });
-    if (status !== 200) return refused(`must lead to a document: the server answered ${status}`);
-    const text = body.toString('utf8').replace(/^\uFEFF/, '');
-    return await read(workspaceId, { ...request, source: { text, address: url } });
+    return await fetched.run(workspaceId ?? '', () => fetchAndRead(openapi, request));
   } catch (error) {
+    if (error instanceof PlacesTaken) throw busy(error.message);
     if (error instanceof OutgoingRefused || error instanceof OutgoingFailed) return refused(error.message);
     throw error;
   }
+}
+
+async function fetchAndRead(
+  address: string,
+  { allowPrivateNetwork, workspaceId, ...request }: Omit<DocumentRequest, 'openapi'>,
+): Promise<ImportResult> {
+  const { status, body, url } = await guardedFetch(address, {
+    ...FETCH_LIMITS,
+    allowPrivateNetwork,
+    workspaceId,
+    accept: 'application/json, application/yaml;q=0.9, */*;q=0.5',
+  });
+  if (status !== 200) return refused(`must lead to a document: the server answered ${status}`);
+  return read(workspaceId, { ...request, source: { bytes: body, address: url } });
 }

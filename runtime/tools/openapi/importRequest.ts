@@ -2,9 +2,9 @@ import type { ImportedEndpoint } from '../../../db/stored/importedEndpoint.ts';
 
 /** The request to import endpoints from a document. */
 export interface ImportRequest {
-  /** The parsed document, or its text (JSON or YAML) and where it came from. */
-  source: { document: Record<string, unknown> } | { text: string; address: string };
-  /** The operationIds to import. */
+  /** The parsed document, or its text in UTF-8 (JSON or YAML) and where it came from. */
+  source: { document: Record<string, unknown> } | { bytes: Uint8Array; address: string };
+  /** The operations to import: operationIds, `METHOD /path`, or the names that operations without an operationId get. */
   wanted: string[];
   baseUrl: string | undefined;
   /** The header that carries the secret, which no parameter may set. */

@@ -1,34 +1,37 @@
 import { isOwnedByHttp } from '../../../core/outgoing.ts';
-import { cutText } from '../../../core/text.ts';
 import type { ImportedParameter, ParameterStyle } from '../../../db/stored/importedEndpoint.ts';
 import { isHeaderName } from '../request/headers.ts';
 import { BadDocument, type Fields, isFields, type Located, objectAt } from './document.ts';
 
-/** Characters of a description that a model reads. */
-export const MAX_DESCRIPTION = 1000;
-
 /** A parameter as the document describes it. */
 export interface DocumentParameter extends Omit<ImportedParameter, 'input'> {
   required: boolean;
-  description: string;
+  /** As the document has it. */
+  description: unknown;
   schema: Located;
 }
 
 /** Of an operation, or of a path. */
 const MAX_PARAMETERS = 1000;
+/** Characters of a parameter's name: it is stored, and sent with each call. */
+const MAX_NAME = 500;
 
 const STYLES: Readonly<Record<ImportedParameter['in'], readonly ParameterStyle[]>> = {
-  path: ['simple'],
-  query: ['form', 'spaceDelimited', 'pipeDelimited', 'deepObject'],
+  path: ['simple', 'label', 'matrix'],
+  query: ['form', 'spaceDelimited', 'pipeDelimited', 'deepObject', 'tabDelimited'],
   header: ['simple'],
 };
-/** OpenAPI 3.1, 4.8.12.1: parameters of these names are ignored. */
-const NOT_PARAMETERS = new Set(['accept', 'content-type', 'authorization']);
+/** OpenAPI 3.1, 4.8.12.1: parameters of these names are ignored. `accept` with a value of its own is sent all the same. */
+const NOT_PARAMETERS = new Set(['content-type', 'authorization']);
 
 function readParameter(document: Fields, located: Located<Fields>): DocumentParameter | undefined {
   const { value, steps } = located;
   const { name, in: where } = value;
+  // Nobody should use it any more.
+  if (value.deprecated === true && value.required !== true && where !== 'path') return undefined;
   if (typeof name !== 'string' || name === '') throw new BadDocument('must have a name', steps);
+  if (name.length > MAX_NAME)
+    throw new BadDocument(`must not have more than ${MAX_NAME} characters`, [...steps, 'name']);
   if (where === 'cookie') {
     if (value.required !== true) return undefined;
     throw new BadDocument('must not be a cookie: cookies are not supported', [...steps, 'in']);
@@ -41,7 +44,7 @@ function readParameter(document: Fields, located: Located<Fields>): DocumentPara
     name,
     in: place,
     required: where === 'path' || value.required === true,
-    description: typeof value.description === 'string' ? cutText(value.description, MAX_DESCRIPTION) : '',
+    description: value.description,
   };
   if (isFields(value.content)) {
     const [type = ''] = Object.keys(value.content);
@@ -54,7 +57,27 @@ function readParameter(document: Fields, located: Located<Fields>): DocumentPara
   const style = STYLES[where].find((each) => each === (value.style ?? usual));
   if (style === undefined) throw new BadDocument(`must be one of ${STYLES[where].join(', ')}`, [...steps, 'style']);
   const explode = typeof value.explode === 'boolean' ? value.explode : style === 'form';
-  return { ...common, style, explode, schema: { value: value.schema, steps: [...steps, 'schema'] } };
+  const schema = { value: value.schema, steps: [...steps, 'schema'] };
+  const fixed = fixedValue(document, schema, common);
+  return { ...common, style, explode, schema, ...(fixed === undefined ? {} : { fixed }) };
+}
+
+/**
+ * The one value that a parameter can have: a version of the API, say, which a model need not be told about. Of `accept`, which no model
+ * chooses, the default or else the first value.
+ */
+function fixedValue(
+  document: Fields,
+  located: Located,
+  { name, in: where, required }: Pick<DocumentParameter, 'name' | 'in' | 'required'>,
+): unknown {
+  if (!isFields(located.value)) return undefined;
+  const { const: only, enum: allowed, default: usual } = objectAt(document, located).value;
+  const isAccept = where === 'header' && name.toLowerCase() === 'accept';
+  if (!required && !isAccept) return undefined;
+  const listed: unknown[] = Array.isArray(allowed) ? allowed : [];
+  const value = only ?? (isAccept ? (usual ?? listed[0]) : listed.length === 1 ? listed[0] : undefined);
+  return (typeof value === 'string' && value.length <= MAX_NAME) || typeof value === 'number' ? value : undefined;
 }
 
 /**
@@ -82,6 +105,7 @@ export function readParameters(
       const name = parameter.name.toLowerCase();
       if (parameter.in === 'header') {
         if (NOT_PARAMETERS.has(name) || name === authHeader?.toLowerCase() || isOwnedByHttp(name)) continue;
+        if (name === 'accept' && parameter.fixed === undefined) continue;
         if (!isHeaderName(name))
           throw new BadDocument('must be the name of a header', [...steps, 'parameters', index, 'name']);
       }
