@@ -1,9 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
 import { newId } from '../../core/ids.ts';
 import { SecretUnreadable } from '../../core/secrets.ts';
 import {
   beginDiscovery,
   type ExternalMcpRow,
   lockExternalMcp,
+  noteRefresh,
   updateExternalMcpRow,
 } from '../../db/queries/tools/externalMcps.ts';
 import type { StoredMcpSchemas, StoredMcpTool } from '../../db/stored/mcpTool.ts';
@@ -19,15 +21,24 @@ import type { WorkspaceContext } from '../context.ts';
 export type DiscoveryOutcome = Discovery | McpFailed;
 
 /** Discovers the tools of a server within ten seconds. Writes nothing. Whatever the server does is an outcome, not an exception. */
-export async function attemptDiscovery(runtime: Runtime, row: ExternalMcpRow): Promise<DiscoveryOutcome> {
-  const { secrets, allowPrivateNetwork } = runtime;
+export async function attemptDiscovery(
+  runtime: Runtime,
+  row: ExternalMcpRow,
+  signal?: AbortSignal,
+): Promise<DiscoveryOutcome> {
+  const { secrets, allowPrivateNetwork, logger } = runtime;
   try {
     const headers = credentialHeaders(secrets, row);
-    const found = await discoverTools({ url: row.url, headers, allowPrivateNetwork, workspaceId: row.workspace_id });
+    const at = { url: row.url, headers, allowPrivateNetwork, workspaceId: row.workspace_id };
+    const found = await discoverTools({ ...at, ...(signal ? { signal } : {}) });
     // The API lists these texts and models read them, so a server must not repeat its credential there.
     const owner = { workspaceId: row.workspace_id };
     const shown = await hideSecrets(found, credentialValues(openCredential(secrets, row)), owner);
-    return shown ?? new McpFailed('It takes too long to hide the credential in what the server says.');
+    if (!shown) return new McpFailed('It takes too long to hide the credential in what the server says.');
+    for (const { name: tool, reason } of shown.rejected) {
+      logger?.warn({ ...owner, externalMcpId: row.id, tool, reason }, 'a tool of an MCP server is left out');
+    }
+    return shown;
   } catch (error) {
     if (error instanceof McpFailed) return error;
     if (error instanceof SecretUnreadable) {
@@ -39,12 +50,14 @@ export async function attemptDiscovery(runtime: Runtime, row: ExternalMcpRow): P
 
 /**
  * Stores the outcome of a discovery that began with `row`. The outcome is dropped when the address or the credential changed
- * meanwhile, or when a later discovery has ended. Returns the server as it is now; undefined when it was deleted.
+ * meanwhile, or when a later discovery has ended. One that nobody asked for (`isRefresh`) leaves the tools as they are when it failed, and
+ * makes no turn read them anew when it found the same. Returns the server as it is now; undefined when it was deleted.
  */
 export function settleDiscovery(
   { db, workspaceId, clock }: WorkspaceContext,
   row: ExternalMcpRow,
   outcome: DiscoveryOutcome,
+  { isRefresh = false } = {},
 ): Promise<ExternalMcpRow | undefined> {
   return inTransaction(db, async (trx) => {
     const present = await lockExternalMcp(trx, workspaceId, row.id);
@@ -55,15 +68,23 @@ export function settleDiscovery(
     const now = clock.now();
     const settled = { discovery_settled: row.discoveries_begun, updated_at: now };
     if (outcome instanceof McpFailed) {
+      if (isRefresh) return present;
       const failure = { status: 'ERROR' as const, error_message: outcome.message };
       return updateExternalMcpRow(trx, workspaceId, row.id, { ...settled, ...failure });
+    }
+    const { description } = outcome;
+    const found = { description, ...toolColumns(present.tools, outcome.tools) };
+    if (isRefresh && isSame(present, found)) {
+      return noteRefresh(trx, workspaceId, row.id, {
+        discovery_settled: row.discoveries_begun,
+        last_discovered_at: now,
+      });
     }
     return updateExternalMcpRow(trx, workspaceId, row.id, {
       ...settled,
       status: 'CONNECTED',
       error_message: null,
-      description: outcome.description,
-      ...toolColumns(present.tools, outcome.tools),
+      ...found,
       last_discovered_at: now,
     });
   });
@@ -80,12 +101,24 @@ export async function discover(context: WorkspaceContext, row: ExternalMcpRow): 
   return settleDiscovery(context, row, await attemptDiscovery(context.runtime, row));
 }
 
+function isSame(
+  present: ExternalMcpRow,
+  found: { description: string | null; tools: string; input_schemas: string },
+): boolean {
+  return (
+    present.status === 'CONNECTED' &&
+    present.description === found.description &&
+    isDeepStrictEqual(present.tools, JSON.parse(found.tools)) &&
+    isDeepStrictEqual(present.input_schemas, JSON.parse(found.input_schemas))
+  );
+}
+
 /** The columns of the tools. A tool that was listed before under the same name keeps its id and whether it is enabled. */
 function toolColumns(present: StoredMcpTool[], found: DiscoveredTool[]): { tools: string; input_schemas: string } {
   const before = new Map(present.map((tool) => [tool.name, tool]));
-  const tools = found.map(({ name, description }): StoredMcpTool => {
+  const tools = found.map(({ name, description, resources }): StoredMcpTool => {
     const { id, enabled } = before.get(name) ?? { id: newId(), enabled: true };
-    return { id, name, description, enabled };
+    return { id, name, description, enabled, ...(resources ? { resources } : {}) };
   });
   const schemas: StoredMcpSchemas = Object.fromEntries(tools.map(({ id }, index) => [id, found[index]?.inputSchema]));
   return { tools: JSON.stringify(tools), input_schemas: JSON.stringify(schemas) };

@@ -15,6 +15,20 @@ export class McpFailed extends Error {
   }
 }
 
+/** An MCP server that wants a login by OAuth, which the service does not make. */
+export class McpWantsOAuth extends McpFailed {
+  constructor(statusCode: number, wasSentCredential: boolean) {
+    const refusal = wasSentCredential
+      ? 'The server does not accept the credential that it was sent, and'
+      : 'The server';
+    super(
+      `${refusal} asks for a login by OAuth (HTTP ${statusCode}), which this service does not make. Get an access token or an API key ` +
+        'from whoever runs the server, and enter it as the credential of the server: authType BEARER_TOKEN, API_KEY or CUSTOM_HEADER.',
+      { statusCode },
+    );
+  }
+}
+
 const BY_STATUS: Readonly<Record<number, string>> = {
   401: 'The server asks for a credential, or does not accept the one that it was sent (HTTP 401).',
   403: 'The server does not allow this with the credential that it was sent (HTTP 403).',
@@ -40,22 +54,53 @@ export function notMcp(detail = '', cause?: unknown): McpFailed {
   return new McpFailed(`The answer of the server is not valid MCP${detail}.`, { cause });
 }
 
+/** The failure for a server that broke off. */
+export function brokeOff(cause?: unknown): McpFailed {
+  return new McpFailed('The server closed the connection.', { cause });
+}
+
+/** A JSON-RPC error of a server: the SDK's ProtocolError, whose code is a number. */
+export interface ProtocolFault extends Error {
+  code: number;
+  data?: unknown;
+}
+
+/** Whether an error is one that the server returned in answer to a request. */
+export function isProtocolFault(error: unknown): error is ProtocolFault {
+  const { code, data } = Object(error) as Record<string, unknown>;
+  // SseError has a number too: the HTTP status.
+  const isSse = Object(error).constructor?.name === 'SseError';
+  return Error.isError(error) && typeof code === 'number' && !isSse && !(Object(data).failure instanceof McpFailed);
+}
+
 /** Turns whatever the SDK, the transport or the guard throws into a failure with a message for users. */
 export function asMcpFailed(error: unknown): McpFailed {
   if (error instanceof McpFailed) return error;
   if (error instanceof OutgoingRefused || error instanceof OutgoingFailed) {
     return new McpFailed(error.message, { cause: error });
   }
-  const { name, code, message, data } = Object(error) as Record<string, unknown>;
-  if (name === 'TimeoutError') return tooSlow(error);
+  const { name, code, message, data, cause } = Object(error) as Record<string, unknown>;
+  if (name === 'TimeoutError' || code === 'REQUEST_TIMEOUT') return tooSlow(error);
   const carried = Object(data).failure as unknown;
   if (carried instanceof McpFailed) return carried;
-  // Redirects that the SDK did not follow: its streamable transport has a code, the other one only a text.
-  if (typeof code === 'number' && code >= 300 && code < 400) return statusFailure(code, error);
+  if (cause instanceof McpFailed || cause instanceof OutgoingRefused || cause instanceof OutgoingFailed) {
+    return asMcpFailed(cause);
+  }
+  // SdkHttpError: a status that the transport was shown. Redirects that it did not follow are among them.
+  const status = Object(data).status as unknown;
+  if (typeof status === 'number' && status >= 300) return statusFailure(status, error);
+  // The transport of the older protocol has only a text for them.
   const redirect = /^Error POSTing to endpoint \(HTTP (3\d\d)\)/.exec(String(message))?.[1];
   if (redirect !== undefined) return statusFailure(Number(redirect), error);
-  if (name === 'McpError')
-    return new McpFailed(`The server refuses the request (MCP error ${code}).`, { cause: error });
+  if (code === 'CONNECTION_CLOSED') return brokeOff(error);
+  if (isProtocolFault(error)) {
+    return UNSUPPORTED_VERSION.has(error.code)
+      ? notMcp(', or of a version not known here', error)
+      : new McpFailed(`The server refuses the request (MCP error ${code}).`, { cause: error });
+  }
   if (String(message).startsWith("Server's protocol version")) return notMcp(', or of a version not known here', error);
   return notMcp('', error);
 }
+
+/** UnsupportedProtocolVersion (https://modelcontextprotocol.io/specification/2026-07-28/basic/lifecycle). */
+const UNSUPPORTED_VERSION: ReadonlySet<number> = new Set([-32022]);

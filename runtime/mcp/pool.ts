@@ -1,8 +1,11 @@
+import { LRUCache } from 'lru-cache';
 import { untilAborted } from '../../core/deadline.ts';
 import type { OutgoingClient } from '../../core/outgoing.ts';
 import { callMcpTool, type McpToolResult } from './call.ts';
-import { connectMcp, MAX_STREAM_MS, type McpConnection } from './connect.ts';
+import { connectMcp, type McpConnection } from './connect.ts';
 import { asMcpFailed, McpFailed } from './failures.ts';
+import { type ResourceTool, useResources } from './resources.ts';
+import { MAX_STREAM_MS } from './session.ts';
 
 /** What a connection needs to know of a workspace's server. */
 export interface McpServer {
@@ -19,7 +22,11 @@ export interface McpCall {
   /** STATIC shares one connection among all calls, DYNAMIC opens one for this call. */
   instanceMode: 'STATIC' | 'DYNAMIC';
   tool: string;
+  /** The tool is not the server's: it lists or reads resources. */
+  resources?: ResourceTool | undefined;
   arguments: Record<string, unknown>;
+  /** The tool's schema as the server listed it. */
+  inputSchema?: Record<string, unknown> | undefined;
   /** Ends the call; its own reason is thrown. */
   signal?: AbortSignal;
 }
@@ -27,13 +34,23 @@ export interface McpCall {
 /** Limits of a pool; the defaults are what the service runs with. */
 export interface McpPoolOptions {
   allowPrivateNetwork: boolean;
-  /** Milliseconds for one call; one minute. */
+  /** Milliseconds for one call; one minute. Each report of progress begins them anew. */
   timeoutMs?: number;
+  /** Milliseconds for one call whose server goes on reporting progress; five minutes, as long as a turn. */
+  maxTimeoutMs?: number;
   /** Milliseconds after which a shared connection that nobody uses is closed; five minutes. */
   idleMs?: number;
   /** Maximum of shared connections; above it the least recently used one is closed. */
   size?: number;
   outgoing?: Pick<OutgoingClient, 'guardedFetchLike'>;
+}
+
+/** Is told what concerns the stored list of a server's tools. */
+export interface ToolListWatcher {
+  /** The server says that its list changed, or a call failed as if it had. */
+  changed(workspaceId: string, serverId: string): void;
+  /** The list is sent to a model. */
+  shown(workspaceId: string, serverId: string): void;
 }
 
 /** A connection that calls share, or the attempt to open it. */
@@ -49,12 +66,16 @@ interface SharedConnection {
 
 const HANDSHAKE_TIMEOUT_MS = 10_000;
 const MAX_BYTES = 8 * 1024 * 1024;
+const MAX_KNOWN_SERVERS = 10_000;
+const LEGACY_KNOWN_MS = 60 * 60 * 1000;
 
 /**
  * Calls tools of MCP servers over shared connections: one for each server, address and credential, opened when it is first
  * needed. After an error a connection is not used again. There is one instance in a process; close it at the end.
  */
 export class McpPool {
+  /** Set once, before the first call. */
+  lists: ToolListWatcher | undefined;
   readonly #options: Required<Omit<McpPoolOptions, 'outgoing'>> & Pick<McpPoolOptions, 'outgoing'>;
   /** The least recently used first. */
   readonly #shared = new Map<string, SharedConnection>();
@@ -62,9 +83,11 @@ export class McpPool {
   readonly #opening = new Set<Promise<McpConnection>>();
   readonly #closing = new Set<Promise<void>>();
   readonly #stopped = new AbortController();
+  /** The servers that are known to speak a revision with sessions: they need not be asked at each connection. */
+  readonly #legacy = new LRUCache<string, true>({ max: MAX_KNOWN_SERVERS, ttl: LEGACY_KNOWN_MS });
 
   constructor(options: McpPoolOptions) {
-    this.#options = { timeoutMs: 60_000, idleMs: 5 * 60_000, size: 200, ...options };
+    this.#options = { timeoutMs: 60_000, maxTimeoutMs: 5 * 60_000, idleMs: 5 * 60_000, size: 200, ...options };
   }
 
   /**
@@ -78,7 +101,7 @@ export class McpPool {
       const { shared, fresh } = this.#lease(server);
       try {
         const connection = await this.#opened(shared, call.signal);
-        return await callMcpTool(connection, call.tool, call.arguments, { signal: call.signal });
+        return await this.#made(connection, server, call);
       } catch (error) {
         this.#retire(shared);
         // 404 means that the session is unknown (basic/transports, session management); many servers send 400 instead.
@@ -110,40 +133,64 @@ export class McpPool {
     return this.#shared.size;
   }
 
-  async #callAlone(server: McpServer, { tool, arguments: args, signal }: McpCall): Promise<McpToolResult> {
-    const connection = await this.#connect(server, signal);
+  async #callAlone(server: McpServer, call: McpCall): Promise<McpToolResult> {
+    const connection = await this.#connect(server, 'DYNAMIC', call.signal);
     try {
-      return await callMcpTool(connection, tool, args, { signal });
+      return await this.#made(connection, server, call);
     } finally {
       this.#shut(connection);
     }
   }
 
-  #connect(server: McpServer, signal?: AbortSignal): Promise<McpConnection> {
-    const opening = this.#openConnection(server, signal);
+  async #made(connection: McpConnection, { workspaceId, id }: McpServer, call: McpCall): Promise<McpToolResult> {
+    const { tool, resources, arguments: args, inputSchema, signal } = call;
+    if (resources) return useResources(connection, resources, args, { signal });
+    const doubtsList = () => this.lists?.changed(workspaceId, id);
+    return callMcpTool(connection, { name: tool, arguments: args, inputSchema }, { signal, doubtsList });
+  }
+
+  #connect(server: McpServer, instanceMode: McpCall['instanceMode'], signal?: AbortSignal): Promise<McpConnection> {
+    const opening = this.#openConnection(server, instanceMode, signal);
     this.#opening.add(opening);
     const settled = () => void this.#opening.delete(opening);
     opening.then(settled, settled);
     return opening;
   }
 
-  async #openConnection({ workspaceId, url, headers }: McpServer, signal?: AbortSignal): Promise<McpConnection> {
-    const { allowPrivateNetwork, timeoutMs, outgoing } = this.#options;
+  async #openConnection(
+    server: McpServer,
+    instanceMode: McpCall['instanceMode'],
+    signal?: AbortSignal,
+  ): Promise<McpConnection> {
+    const { workspaceId, url, headers } = server;
+    const { allowPrivateNetwork, timeoutMs, maxTimeoutMs, outgoing } = this.#options;
     const until = [this.#stopped.signal, AbortSignal.timeout(HANDSHAKE_TIMEOUT_MS), ...(signal ? [signal] : [])];
-    const limits = { timeoutMs, maxBytes: MAX_BYTES, maxBytesPer: 'request' as const, signal: AbortSignal.any(until) };
+    const limits = {
+      timeoutMs,
+      maxTimeoutMs,
+      maxBytes: MAX_BYTES,
+      maxBytesPer: 'request' as const,
+      signal: AbortSignal.any(until),
+    };
+    const key = `${workspaceId}/${server.id}/${server.configVersion}`;
+    const isLegacy = this.#legacy.get(key) === true;
+    const options = { url, headers, allowPrivateNetwork, workspaceId, ...limits, ...(outgoing ? { outgoing } : {}) };
     let connection: McpConnection;
     try {
+      const onToolsChanged = () => this.lists?.changed(workspaceId, server.id);
       connection = await connectMcp({
-        url,
-        headers,
-        allowPrivateNetwork,
-        workspaceId,
-        ...limits,
-        ...(outgoing ? { outgoing } : {}),
+        ...options,
+        isLegacy,
+        listens: true,
+        onToolsChanged,
+        lasts: instanceMode === 'STATIC',
       });
     } catch (error) {
+      this.#legacy.delete(key);
       throw signal?.aborted ? signal.reason : asMcpFailed(error);
     }
+    // Not anew for each connection: a server that was updated meanwhile still knows the older revision, and would never be asked again.
+    if (connection.era === 'legacy' && !isLegacy) this.#legacy.set(key, true);
     this.#open.add(connection);
     if (!this.#stopped.signal.aborted) return connection;
     this.#shut(connection);
@@ -164,7 +211,7 @@ export class McpPool {
       return { shared: present, fresh: false };
     }
     if (present) this.#retire(present);
-    const opening = this.#connect(server);
+    const opening = this.#connect(server, 'STATIC');
     const { configVersion } = server;
     const openedAt = performance.now();
     const shared: SharedConnection = {

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { JsonMeter } from '../../core/jsonBounds.ts';
 import { OutgoingFailed } from '../../core/outgoing.ts';
-import { McpFailed, statusFailure } from './failures.ts';
+import { brokeOff, McpWantsOAuth, statusFailure } from './failures.ts';
+import { asksForOAuth } from './oauth.ts';
 
 /** The two transports of MCP over HTTP: streamable HTTP, and the HTTP with SSE of protocol version 2024-11-05. */
 export type TransportKind = 'streamable' | 'sse';
@@ -21,9 +22,20 @@ export interface SessionWire {
   lose(error: unknown): void;
   /** Called when one request will get no response. */
   failRequest(id: unknown, error: unknown): void;
+  /** Whether the requests carry a credential. */
+  hasCredential: boolean;
+  /** Called when the stream for the server's own messages is open, or will not be. Absent: it is not opened. */
+  listening?: (() => void) | undefined;
 }
 
+/** The request whose answer is a stream of changes, in a revision without sessions. */
+export const LISTEN = 'subscriptions/listen';
 const RESUME_PAUSE_MS = 500;
+const MAX_ERROR_BYTES = 65_536;
+/** How often a session opens the stream for the server's own messages, which a server may close at once. */
+const MAX_LISTENING = 5;
+/** Of what a server says on that stream. */
+const MAX_LISTENED_BYTES = 1024 * 1024;
 /** Of one message. Parsing more would take long. */
 const MESSAGE_BOUNDS = { values: 50_000, depth: 50_000 };
 const LINE_END = 0x0a;
@@ -87,49 +99,108 @@ function counted(
   });
 }
 
-function requestId(body: unknown): unknown {
-  if (typeof body !== 'string') return undefined;
-  const message = JSON.parse(body) as { id?: unknown; method?: unknown };
-  return message.method === undefined ? undefined : message.id;
+/** A request of ours, as it is sent. */
+interface SentRequest {
+  id: unknown;
+  /** It is of a revision without sessions. */
+  isModern: boolean;
+  /** It is the first request to a server of which nothing is known. */
+  isProbe: boolean;
+  /** Its answer goes on as long as the connection. */
+  listens: boolean;
+}
+
+function requestIn(body: unknown): SentRequest {
+  if (typeof body !== 'string') return { id: undefined, isModern: false, isProbe: false, listens: false };
+  const { id, method, params } = JSON.parse(body) as Record<string, unknown>;
+  const meta = Object(Object(params)._meta) as Record<string, unknown>;
+  const isModern = meta['io.modelcontextprotocol/protocolVersion'] !== undefined;
+  return {
+    id: method === undefined ? undefined : id,
+    isModern,
+    isProbe: method === 'server/discover',
+    listens: method === LISTEN,
+  };
+}
+
+/**
+ * A refusal that the SDK must see: it says which revision the server speaks, or is a JSON-RPC error. Undefined where the status says
+ * enough. At most 64 KiB of text are read.
+ */
+async function shownRefusal(response: Response, { isModern, isProbe }: SentRequest): Promise<Response | undefined> {
+  const { status, headers, body } = response;
+  if (!isModern || [401, 403, 408, 429].includes(status)) return undefined;
+  // Some servers fail on a method that they do not know. They may know `initialize`.
+  if (status >= 500 && isProbe) {
+    await body?.cancel();
+    return new Response('', { status: 400 });
+  }
+  if (status >= 500) return undefined;
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  for await (const piece of (body ?? []) as AsyncIterable<Uint8Array>) {
+    size += piece.length;
+    if (size > MAX_ERROR_BYTES) return new Response('', { status });
+    pieces.push(piece);
+  }
+  return new Response(Buffer.concat(pieces), { status, headers });
+}
+
+async function refusal(response: Response, hasCredential: boolean): Promise<Error> {
+  const { status, headers } = response;
+  await response.body?.cancel();
+  return asksForOAuth(status, headers) ? new McpWantsOAuth(status, hasCredential) : statusFailure(status);
 }
 
 /**
  * The fetch of one MCP session, for the SDK's transports. It throws what the guard throws, and a McpFailed without the server's
- * text for an error status. It adds what the transports lack: a response that breaks off fails its request, and the end of an
+ * text for an error status, unless the SDK must see the text. It adds what the transports lack: a response that breaks off fails its request, and the end of an
  * SSE session's stream ends the session.
  */
 export function sessionFetch(wire: SessionWire): typeof fetch {
-  const { kind, ended, budget, lose, failRequest } = wire;
+  const { kind, ended, budget, lose, failRequest, hasCredential, listening } = wire;
+  let streamEndedAt = 0;
+  let listened = 0;
+  const listenedBudget = { left: MAX_LISTENED_BYTES };
 
   return async (input, init) => {
     const method = init?.method ?? 'GET';
     const headers = new Headers(init?.headers);
+    const resumes = headers.has('last-event-id');
     if (kind === 'streamable' && method === 'GET') {
-      // The stream for the server's own messages is not used, so it is not opened. 405 tells the SDK that there is none.
-      if (!headers.has('last-event-id')) return new Response(null, { status: 405 });
+      if (!resumes) listened += 1;
+      // 405 tells the SDK that there is no such stream.
+      if (!resumes && (!listening || listened > MAX_LISTENING)) return new Response(null, { status: 405 });
       // The server decides when the SDK resumes a stream, which could be at once and without end.
-      await sleep(RESUME_PAUSE_MS, undefined, { signal: ended });
+      const pause = resumes || listened > 1 ? streamEndedAt + RESUME_PAUSE_MS - performance.now() : 0;
+      if (pause > 0) await sleep(pause, undefined, { signal: ended });
     }
     const isStream = kind === 'sse' && method === 'GET';
+    const request = requestIn(init?.body);
+    const listens = request.listens || (kind === 'streamable' && method === 'GET' && !resumes);
     const signal = init?.signal ? AbortSignal.any([ended, init.signal]) : ended;
     try {
-      const response = await (isStream ? wire.fetchStream : wire.fetch)(input, { ...init, signal });
+      const response = await (isStream || listens ? wire.fetchStream : wire.fetch)(input, { ...init, signal });
       if (response.status >= 400) {
-        await response.body?.cancel();
-        throw statusFailure(response.status);
+        const shown = await shownRefusal(response, request);
+        if (shown === undefined) throw await refusal(response, hasCredential);
+        return shown;
       }
       if (response.body === null || response.status >= 300) return response;
       const unlimited = { left: Number.POSITIVE_INFINITY };
-      const limit = isStream || budget.of === 'session' ? budget : unlimited;
+      const limit = listens ? listenedBudget : isStream || budget.of === 'session' ? budget : unlimited;
       const isEvents = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
       const body = counted(response.body, limit, messageMeter(isEvents), (error) => {
-        if (isStream) lose(error ?? new McpFailed('The server closed the connection.'));
-        else if (error !== undefined) failRequest(requestId(init?.body), error);
+        streamEndedAt = performance.now();
+        if (isStream) lose(error ?? brokeOff());
+        else if (error !== undefined) failRequest(request.id, error);
       });
       return new Response(body, { status: response.status, headers: response.headers });
     } catch (error) {
       if (isStream) lose(error);
       throw error;
+    } finally {
+      if (listens) listening?.();
     }
   };
 }

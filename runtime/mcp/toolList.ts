@@ -1,0 +1,114 @@
+import { storableText } from '../../core/json.ts';
+import { ownTurn } from '../../core/ownTurn.ts';
+import { shorten, toStorable } from '../../core/text.ts';
+import { InvalidHeaderNote, mirroredArguments } from './argumentHeaders.ts';
+import type { McpConnection } from './connect.ts';
+import { McpFailed, notMcp } from './failures.ts';
+
+/** A tool as its server describes it. */
+export interface ServerTool {
+  name: string;
+  description: string | null;
+  /** JSON Schema of the arguments, an object. */
+  inputSchema: Record<string, unknown>;
+}
+
+/** A tool that a server lists and that cannot be offered. */
+export interface RejectedTool {
+  name: string;
+  reason: string;
+}
+
+/** All pages of the list of a server's tools. */
+export interface ToolList {
+  /** In the server's order; names are unique. */
+  tools: ServerTool[];
+  rejected: RejectedTool[];
+  /** How long the list is fresh after it was read, as the server says: the shortest of its pages. Null when it does not say. */
+  freshMs: number | null;
+}
+
+const MAX_PAGES = 50;
+const MAX_TOOLS = 500;
+/** Characters of all names, descriptions and schemas; a row holds them. */
+const MAX_CHARACTERS = 512 * 1024;
+const MAX_NAME = 128;
+/** Characters of a description, of a tool or of a server. */
+export const MAX_DESCRIPTION = 4000;
+const MAX_REASON = 300;
+const MAX_DEPTH = 32;
+/** Characters of a schema whose checks are spread over several turns of the event loop. */
+const LARGE_SCHEMA = 16_384;
+
+/**
+ * Reads the list of a server's tools, all pages of it; `discoverTools` says what is a failure. Without sessions, a tool whose `x-mcp-header`
+ * breaks the rules is left out, as the protocol demands.
+ * @throws {McpFailed} with a message for the user, and what `request` of the connection throws
+ */
+export async function readToolList(
+  connection: Pick<McpConnection, 'request' | 'era'>,
+  signal?: AbortSignal,
+): Promise<ToolList> {
+  const found = new Map<string, ServerTool>();
+  let characters = 0;
+  let freshMs: number | null = null;
+  let cursor: string | undefined;
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const result = await connection.request('tools/list', cursor === undefined ? {} : { cursor }, { signal });
+    if (!Array.isArray(result.tools)) throw notMcp();
+    const { ttlMs } = result;
+    if (typeof ttlMs === 'number' && Number.isFinite(ttlMs)) freshMs = Math.min(freshMs ?? ttlMs, Math.max(0, ttlMs));
+    // A page may have half a megabyte, which was parsed in this turn.
+    await ownTurn();
+    for (const listed of result.tools) {
+      const { tool, schemaCharacters } = await readTool(listed);
+      if (found.has(tool.name)) throw new McpFailed('The server lists two tools of the same name.');
+      if (found.size >= MAX_TOOLS) throw new McpFailed(`The server lists more than ${MAX_TOOLS} tools.`);
+      characters += tool.name.length + (tool.description ?? '').length + schemaCharacters;
+      if (characters > MAX_CHARACTERS) throw new McpFailed("The list of the server's tools is larger than 512 KiB.");
+      found.set(tool.name, tool);
+    }
+    await ownTurn();
+    if (typeof result.nextCursor !== 'string') {
+      const tools = [...found.values()];
+      const rejected = connection.era === 'modern' ? tools.flatMap(rejection) : [];
+      const names = new Set(rejected.map(({ name }) => name));
+      return { tools: tools.filter(({ name }) => !names.has(name)), rejected, freshMs };
+    }
+    cursor = result.nextCursor;
+  }
+  throw new McpFailed(`The list of the server's tools has more than ${MAX_PAGES} pages.`);
+}
+
+/** One entry of the list; https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool */
+async function readTool(listed: unknown): Promise<{ tool: ServerTool; schemaCharacters: number }> {
+  const { name, title, description, inputSchema } = Object(listed) as Record<string, unknown>;
+  if (typeof name !== 'string' || name === '' || name.length > MAX_NAME || !/^[^\p{Cc}\p{Cs}]+$/u.test(name)) {
+    throw new McpFailed('The server lists a tool whose name cannot be used.');
+  }
+  const text = [description, title].find((each) => typeof each === 'string' && each.trim() !== '');
+  const json = typeof inputSchema === 'object' ? storableText(inputSchema, MAX_DEPTH) : undefined;
+  const schemaCharacters = json?.length ?? 0;
+  if (schemaCharacters > LARGE_SCHEMA) await ownTurn();
+  const schema: unknown = json === undefined ? undefined : JSON.parse(json);
+  const { type = 'object' } = Object(schema) as Record<string, unknown>;
+  if (Object(schema) !== schema || Array.isArray(schema) || type !== 'object') {
+    throw new McpFailed('The server lists a tool whose input schema cannot be used.');
+  }
+  const tool = {
+    name,
+    description: text === undefined ? null : shorten(toStorable(String(text)), MAX_DESCRIPTION),
+    inputSchema: { ...(schema as Record<string, unknown>), type },
+  };
+  return { tool, schemaCharacters };
+}
+
+function rejection({ name, inputSchema }: ServerTool): RejectedTool[] {
+  try {
+    mirroredArguments(inputSchema);
+    return [];
+  } catch (error) {
+    if (error instanceof InvalidHeaderNote) return [{ name, reason: shorten(error.message, MAX_REASON) }];
+    throw error;
+  }
+}
