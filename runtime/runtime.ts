@@ -13,6 +13,7 @@ import type { PaymentSettings } from '../integrations/payments/settings.ts';
 import type { FileStore } from '../integrations/storage/storage.ts';
 import type { Toolkits } from '../integrations/toolkits/toolkits.ts';
 import type { WebSearchSettings } from '../integrations/webSearch/settings.ts';
+import { RequestMemory } from './agent/requestMemory.ts';
 import type { HubNames } from './hubs/hubNames.ts';
 import { McpPool } from './mcp/pool.ts';
 import { type CatalogueModel, findGlobalModel, listGlobalModels, type ModelDescriptor } from './models/catalogue.ts';
@@ -96,6 +97,8 @@ export class Runtime {
   readonly resources = new ResourceCache();
   /** What is known of agents that have answered, by workspace and agent. The statement that begins a turn says whether it still holds. */
   readonly agents = new LRUCache<string, KnownAgent>({ max: MAX_SNAPSHOTS });
+  /** What is known of the requests to models that are stored. */
+  readonly requests = new RequestMemory();
   readonly #snapshots = new LRUCache<string, Snapshot>({ max: MAX_SNAPSHOTS });
 
   constructor(options: RuntimeOptions) {

@@ -1,8 +1,12 @@
 import { fault } from '../../core/errors.ts';
+import type { KnowledgeFindings } from '../knowledge/search.ts';
+import type { FinishReason } from '../models/call.ts';
 import type { ModelDescriptor } from '../models/catalogue.ts';
 import type { ModelMessage } from '../models/prompt.ts';
+import type { ShownFrom } from '../prompt/shown.ts';
 import type { Turn } from '../turn/types.ts';
 import type { PausedRun } from './paused.ts';
+import type { RunRecord } from './storedSteps.ts';
 import type { AgentScope } from './tool.ts';
 import type { Toolset } from './toolset.ts';
 
@@ -14,22 +18,41 @@ export interface AgentRun {
   /** The task of a sub-agent; '' for the agent of the conversation. */
   task: string;
   model: ModelDescriptor;
+  /** The system prompt, the same in every turn. */
   system: string;
+  /** What stands beside the message that is answered; '' = nothing. `before` has it. */
+  beside: string;
+  /** What was found for the message, if the agent has knowledge. The first step is stored with it. */
+  knowledge?: KnowledgeFindings | undefined;
   toolset: Toolset;
   /** The earlier messages of the conversation, and the message that is answered. */
   before: readonly ModelMessage[];
+  /** The number of messages of the turn whose results are short by now, because there was no room for them. */
+  shortened?: number;
+  /** From where on the conversation is shown; null: it is not that of the conversation. */
+  shown: ShownFrom | null;
   /** When it is given, the text is streamed piece by piece. */
   onText?: ((delta: string) => void) | undefined;
+  /** The step of the delegation within which a sub-agent works. */
+  parentStep?: number | undefined;
+  /** What earlier attempts at the turn stored of this run: it goes on from there. */
+  record?: RunRecord | undefined;
+  /** The turn that waited, and whose paused run this one continues. */
+  continues?: string | undefined;
 }
 
 /** How an agent's work ended: with an answer, or paused until approvals are decided. */
 export interface RunOutcome {
   /** All text of all steps. */
   text: string;
+  /** The text after the last calls. */
+  reply: string;
   /** The calls and their results, as the model was shown them, without the last text. */
   messages: ModelMessage[];
   /** Not null: the run waits for approvals. */
   paused: PausedRun | null;
+  /** Why the last answer of the model ended; null when the model was not called. */
+  finishReason: FinishReason | null;
 }
 
 /** Calls of models in one turn, over all its agents. */

@@ -7,6 +7,8 @@ export const REJECTED = 'A person rejected this call. Do not make it again unles
 export const WITHDRAWN = 'This call was not approved: the person wrote the last message instead. Act on that message.';
 export const UNKNOWN =
   'The call was approved and begun, and then the service stopped. Whether it was made is not known.';
+export const BEGUN_AND_UNKNOWN =
+  'The call was begun, and then the service stopped. Whether it was made is not known. Do not make it again unless you can find out that it was not made.';
 export const GONE = 'The call was approved, but the tool is no longer available.';
 export const TOO_MANY = `The call was not made: at most ${MAX_CALLS} calls are made at once. Ask for it in the next step.`;
 

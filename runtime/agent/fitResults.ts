@@ -1,7 +1,7 @@
 import { cutText } from '../../core/text.ts';
 import type { ModelMessage, ToolResultPart } from '../models/prompt.ts';
 import { replyReserve } from '../prompt/messages.ts';
-import type { Toolset } from './toolset.ts';
+import type { AgentRun } from './agentRun.ts';
 
 /** The share of the window that results may fill. The rest is for the instructions, the tools and the history. */
 const MAX_SHARE = 0.5;
@@ -11,8 +11,11 @@ const MIN_CHARACTERS_PER_TOKEN = 3;
 const MIN_KEPT = 400;
 const NOTE = '\n[The rest of this result was left out to make room. Call the tool again if it is needed.]';
 
-const lengthOf = (results: readonly ToolResultPart[]): number =>
-  results.reduce((sum, { text }) => sum + text.length, 0);
+/** The share of its room that is filled by what is left, when something must be left out. */
+const KEPT_OF_FULL = 0.75;
+
+const resultsIn = (message: ModelMessage): number =>
+  message.role === 'tool' ? message.content.reduce((sum, { text }) => sum + text.length, 0) : 0;
 
 const shortened = (results: readonly ToolResultPart[], kept: number): ToolResultPart[] =>
   results.map((result) =>
@@ -20,30 +23,32 @@ const shortened = (results: readonly ToolResultPart[], kept: number): ToolResult
   );
 
 /**
- * Shortens the tool results of a turn, the oldest first, until all of them together leave room in the model's window. The newest results
- * stay as they are, unless they are too long by themselves: then each is shortened to the same length.
+ * Shortens the tool results of a turn, the oldest first, when all of them together leave no room in the model's window: so many that the
+ * next steps have room too, and begin as this one does. Those of the first `before` messages were shortened in an earlier step and stay so.
+ * The newest results stay as they are, unless they are too long by themselves: then each is shortened to the same length.
  */
-export function fitResults(messages: readonly ModelMessage[], contextWindow: number): ModelMessage[] {
+export function fitResults(messages: readonly ModelMessage[], contextWindow: number, before = 0): ModelMessage[] {
   const maxLength = contextWindow * MAX_SHARE * MIN_CHARACTERS_PER_TOKEN;
-  let length = messages.reduce((sum, message) => sum + (message.role === 'tool' ? lengthOf(message.content) : 0), 0);
-  if (length <= maxLength) return [...messages];
-  const newest = messages.findLastIndex(({ role }) => role === 'tool');
-  return messages.map((message, place) => {
+  const fitted = messages.map((message, place) => (place < before ? withShort(message, MIN_KEPT) : message));
+  let length = fitted.reduce((sum, message) => sum + resultsIn(message), 0);
+  if (length <= maxLength) return fitted;
+  const newest = fitted.findLastIndex(({ role }) => role === 'tool');
+  return fitted.map((message, place) => {
     if (message.role !== 'tool') return message;
-    const { content } = message;
-    const tooLong = place === newest ? lengthOf(content) > maxLength : length > maxLength;
+    const tooLong = place === newest ? resultsIn(message) > maxLength : length > maxLength * KEPT_OF_FULL;
     if (!tooLong) return message;
-    const fitting = shortened(
-      content,
-      place === newest ? Math.max(MIN_KEPT, Math.floor(maxLength / content.length)) : MIN_KEPT,
-    );
-    length -= lengthOf(content) - lengthOf(fitting);
-    return { ...message, content: fitting };
+    const share = Math.max(MIN_KEPT, Math.floor(maxLength / message.content.length));
+    const short = withShort(message, place === newest ? share : MIN_KEPT);
+    length -= resultsIn(message) - resultsIn(short);
+    return short;
   });
 }
 
+const withShort = (message: ModelMessage, kept: number): ModelMessage =>
+  message.role === 'tool' ? { ...message, content: shortened(message.content, kept) } : message;
+
 /** The number of characters in a message. Files are not counted. */
-function charactersOf({ content }: ModelMessage): number {
+export function charactersOf({ content }: ModelMessage): number {
   if (typeof content === 'string') return content.length;
   return content.reduce((sum, part) => {
     if ('text' in part) return sum + part.text.length;
@@ -53,7 +58,7 @@ function charactersOf({ content }: ModelMessage): number {
 
 /**
  * The earlier messages that leave room for the messages of the turn itself. Whole turns are left out, the oldest first, and never the
- * message that is answered. The history was fitted to the window when the turn began, but then it had no results. `beside` is
+ * message that is answered; so many that the next steps have room too. The history was fitted to the window when the turn began, but then it had no results. `beside` is
  * everything else that the model reads.
  */
 export function fitBefore(
@@ -62,7 +67,10 @@ export function fitBefore(
   { contextWindow, beside }: { contextWindow: number; beside: string },
 ): readonly ModelMessage[] {
   const total = (messages: readonly ModelMessage[]) => messages.reduce((sum, one) => sum + charactersOf(one), 0);
-  let left = (contextWindow - replyReserve(contextWindow)) * MIN_CHARACTERS_PER_TOKEN - beside.length - total(own);
+  const room = (contextWindow - replyReserve(contextWindow)) * MIN_CHARACTERS_PER_TOKEN - beside.length - total(own);
+  if (total(before) <= room) return before;
+  // Without results the turn has only begun, and may need no more room than this.
+  let left = own.length > 0 ? room * KEPT_OF_FULL : room;
   const answered = before.findLastIndex(({ role }) => role === 'user');
   let first = before.length;
   for (const [place, message] of [...before.entries()].reverse()) {
@@ -73,14 +81,22 @@ export function fitBefore(
   return before;
 }
 
-/** The messages that a model is shown in a step: the earlier ones, and those of the turn itself. */
+/**
+ * The messages that a model is shown in a step: the earlier ones, and those of the turn itself. `contextWindow` is that of the model, or
+ * less when the provider finds the request too long for it.
+ */
 export function fitStep(
-  run: { before: readonly ModelMessage[]; model: { contextWindow: number }; system: string; toolset: Toolset },
+  run: Pick<AgentRun, 'before' | 'system' | 'toolset' | 'shortened'> & { model: { contextWindow: number } },
   messages: readonly ModelMessage[],
+  contextWindow = run.model.contextWindow,
 ): readonly ModelMessage[] {
-  if (messages.length === 0) return run.before;
-  const { contextWindow } = run.model;
-  const own = fitResults(messages, contextWindow);
+  // The earlier messages were fitted to the model's window when the turn began, with a better count.
+  if (messages.length === 0 && contextWindow >= run.model.contextWindow) return run.before;
+  const own = fitResults(messages, contextWindow, run.shortened);
+  // The next steps leave out what this one does, so that they begin in the same way.
+  const short = own.findLastIndex((message, place) => place < messages.length - 1 && message !== messages[place]);
+  run.shortened = Math.max(run.shortened ?? 0, short + 1);
   const beside = run.system + JSON.stringify(run.toolset.definitions);
-  return [...fitBefore(run.before, own, { contextWindow, beside }), ...own];
+  run.before = fitBefore(run.before, own, { contextWindow, beside });
+  return [...run.before, ...own];
 }

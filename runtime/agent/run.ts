@@ -1,65 +1,73 @@
-import { newId } from '../../core/ids.ts';
-import { storeApprovedOutput, takeApproved } from '../../db/queries/turns/approvals.ts';
+import type { ModelStateFormat1 } from '../../db/stored/stepState.ts';
 import { DEFAULT_MAX_ANSWER_BYTES } from '../models/answerLimit.ts';
-import { callModel, type ModelAnswer } from '../models/call.ts';
+import { callModel, type FinishReason, type ModelAnswer } from '../models/call.ts';
 import type { ModelDescriptor } from '../models/catalogue.ts';
-import type { ModelMessage, ToolResultPart } from '../models/prompt.ts';
+import type { ModelMessage } from '../models/prompt.ts';
 import { withoutProviderParts } from '../models/prompt.ts';
+import { REFUSED, withinFileLimits, withoutToolFiles } from '../models/toolFiles.ts';
 import { type AgentRun, callsLeft, type RunOutcome } from './agentRun.ts';
-import {
-  A_PERSON_DECIDES,
-  GONE,
-  MAX_CALLS,
-  REJECTED,
-  TOO_MANY,
-  UNKNOWN,
-  WAITS_FOR_OPERATOR,
-  WITHDRAWN,
-} from './callTexts.ts';
+import { A_PERSON_DECIDES } from './callTexts.ts';
 import { fitStep } from './fitResults.ts';
+import { loggedFindings } from './loggedFindings.ts';
 import { MAX_STEPS, noticeOf } from './notices.ts';
 import type { PausedCall, PausedRun, Resumption } from './paused.ts';
-import type { StepEnd } from './stepLog.ts';
-import type { Suspension, ToolOutput } from './tool.ts';
-import { runTool, type Toolset, type ToolsetEntry } from './toolset.ts';
+import { resultsOf, StepCalls, settleAll, stepAgentOf } from './stepCalls.ts';
+import { withinWindow } from './withinWindow.ts';
 
-/** Characters of the instructions that are stored with the first step of an agent. */
-const MAX_SYSTEM_STORED = 20_000;
 const BETWEEN_STEPS = '\n\n';
 
 /** Identifies who wrote the calls of a run. A model that thinks must be shown its own thoughts beside its calls. */
 const writerOf = ({ provider, modelId }: ModelDescriptor, thinks: boolean): string =>
   `${provider}/${modelId}${thinks ? ', thinking' : ''}`;
-const failed = (text: string): ToolOutput => ({ text, isError: true });
 
 /** The loop of one agent: calls the model, makes the tool calls that it asks for, and calls it again until it asks for none. */
 class AgentLoop {
   readonly #run: AgentRun;
-  readonly #messages: ModelMessage[];
+  #messages: ModelMessage[];
+  readonly #calls: StepCalls;
   #text = '';
+  /** Where in it begins what was said after the last calls. */
+  #afterCalls = 0;
   /** Text of earlier steps was streamed, so the next piece begins a new paragraph. */
   #startsParagraph = false;
+  /** Whether this model wrote what the run goes on from. It must not be shown another's thoughts, and has none of its own beside those calls. */
+  readonly #isSameWriter: boolean;
   readonly #thinks: boolean;
-  /** The instructions are stored with an earlier step. */
-  #systemStored = false;
+  /** Of the last answer. */
+  #finishReason: FinishReason | null = null;
+  /** Tokens that the messages are fitted to. */
+  #window: number;
+  /** Nothing of this run is stored yet. */
+  #isFirst: boolean;
 
-  constructor(run: AgentRun, messages: readonly ModelMessage[], thinks: boolean) {
+  constructor(run: AgentRun, messages: readonly ModelMessage[], isSameWriter: boolean) {
     this.#run = run;
     this.#messages = [...messages];
-    this.#thinks = thinks;
+    this.#window = run.model.contextWindow;
+    this.#isFirst = (run.record?.answers.length ?? 0) === 0;
+    this.#calls = new StepCalls(run);
+    this.#isSameWriter = isSameWriter;
+    this.#thinks = isSameWriter && run.scope.snapshot.thinkingEnabled;
   }
 
   async run(): Promise<RunOutcome> {
-    const { toolset, turn } = this.#run;
-    for (let step = 1; ; step += 1) {
-      const last = step >= MAX_STEPS || callsLeft(turn, this.#agent.depth) <= 1;
-      const answer = await this.#callModel(last);
+    const { turn, record } = this.#run;
+    const waiting = await this.#goOn();
+    if (waiting) return this.#pause(waiting);
+    for (let step = (record?.answers.length ?? 0) + 1; ; step += 1) {
+      const last = step >= MAX_STEPS || callsLeft(turn, stepAgentOf(this.#run).depth) <= 1;
+      let answer = await this.#callModel(last);
+      // Models do this now and then. Asked once more, they mostly answer.
+      const isAskedAgain = answer.finishReason === 'empty' && this.#isSilent && !last && turn.modelCallsLeft > 1;
+      if (isAskedAgain) answer = await this.#callModel(last);
+      this.#finishReason = answer.finishReason;
       this.#add(answer.text);
       const { maxAnswerBytes = DEFAULT_MAX_ANSWER_BYTES } = this.#run.scope.runtime.models;
       const isOversized = answer.isOversized === true || Buffer.byteLength(this.#text) > maxAnswerBytes;
       if (answer.toolCalls.length === 0 || last || isOversized) {
         const notice = noticeOf({
-          finishReason: answer.finishReason,
+          answer,
+          isSilent: this.#isSilent,
           exceededBytes: isOversized ? maxAnswerBytes : undefined,
           reachedLimit: last ? (step >= MAX_STEPS ? 'steps' : 'calls') : undefined,
         });
@@ -67,7 +75,8 @@ class AgentLoop {
         return this.#outcome(null);
       }
       this.#messages.push({ role: 'assistant', content: answer.content });
-      const calls = await this.#callTools(answer, toolset);
+      this.#afterCalls = this.#text.length;
+      const calls = await this.#calls.make(answer.toolCalls);
       const paused = this.#addResults(calls);
       if (paused) return this.#pause(paused);
     }
@@ -75,9 +84,31 @@ class AgentLoop {
 
   /** Continues where the run was paused. */
   async resume(calls: readonly PausedCall[], resumption: Resumption): Promise<RunOutcome> {
-    const resumed = await settleAll(calls.map((call) => this.#resumeCall(call, resumption)));
+    const { first } = this.#run.record ?? {};
+    const resumed = await settleAll(
+      calls.map((call) => this.#calls.resume(call, resumption, first?.get(call.toolCallId))),
+    );
     const paused = this.#addResults(resumed);
     return paused ? this.#pause(paused) : this.run();
+  }
+
+  /** Goes through the steps that an earlier attempt at the turn stored. Returns the paused run when calls of the last one wait. */
+  async #goOn(): Promise<PausedRun | null> {
+    for (const answer of this.#run.record?.answers ?? []) {
+      this.#add(answer.text);
+      const said: ModelMessage[] = [{ role: 'assistant', content: answer.content }];
+      this.#messages.push(...(this.#isSameWriter ? said : withoutProviderParts(said)));
+      this.#afterCalls = this.#text.length;
+      const paused = this.#addResults(await this.#calls.again(answer));
+      if (paused) return paused;
+    }
+    return null;
+  }
+
+  /** Whether the run has come to nothing that a reader would see. */
+  get #isSilent(): boolean {
+    const { ui, isHandedOver } = this.#run.turn;
+    return this.#text.trim() === '' && ui === null && !isHandedOver;
   }
 
   /** Adds a step's text to that of the run. */
@@ -95,7 +126,7 @@ class AgentLoop {
   /** Where the user cannot decide, the reply says that a person will: in words of the model, or else in the service's own. */
   async #pause(paused: PausedRun): Promise<RunOutcome> {
     const { turn, model, scope } = this.#run;
-    if (this.#agent.depth > 0 || turn.approvalsBy === 'user') return this.#outcome(paused);
+    if (stepAgentOf(this.#run).depth > 0 || turn.approvalsBy === 'user') return this.#outcome(paused);
     let words = '';
     try {
       // The built-in model would quote what it is told.
@@ -112,7 +143,8 @@ class AgentLoop {
   }
 
   #outcome(paused: PausedRun | null): RunOutcome {
-    return { text: this.#text, messages: this.#messages, paused };
+    const reply = this.#text.slice(this.#afterCalls).trimStart();
+    return { text: this.#text, reply, messages: this.#messages, paused, finishReason: this.#finishReason };
   }
 
   /** Adds the results to the messages when all calls are done. Returns the paused run when some are not. */
@@ -122,51 +154,76 @@ class AgentLoop {
       const writer = writerOf(model, this.#thinks);
       return { agentId: scope.agentId, task, writer, messages: this.#messages, calls };
     }
-    this.#messages.push({ role: 'tool', content: resultsOf(calls) });
+    const messages: ModelMessage[] = [...this.#messages, { role: 'tool', content: resultsOf(calls) }];
+    this.#messages = withinFileLimits(messages, this.#run.model.contextWindow);
     return null;
   }
 
-  /** Calls the model with the messages so far, and these after them. */
+  /** Calls the model with the messages so far, and these after them: with fewer when they do not fit its window. */
   async #callModel(last: boolean, after: readonly ModelMessage[] = []): Promise<ModelAnswer> {
+    this.#run.turn.modelCallsLeft -= 1;
+    const { answer, tokens } = await withinWindow(this.#run, this.#window, {
+      fitTo: (window) => fitStep(this.#run, [...this.#messages, ...after], window),
+      ask: (messages) => this.#ask(last, messages),
+    });
+    this.#window = tokens;
+    return answer;
+  }
+
+  async #ask(last: boolean, messages: readonly ModelMessage[]): Promise<ModelAnswer> {
     const { scope, turn, model, system, toolset, onText } = this.#run;
     const { snapshot, runtime } = scope;
-    const messages = fitStep(this.#run, [...this.#messages, ...after]);
     const startedAt = runtime.clock.now();
     const started = performance.now();
-    const counts = { messages: messages.length, tools: toolset.definitions.length };
-    // The instructions hold the knowledge of this moment, which is stored nowhere else. Later steps have the same ones.
-    const input = this.#systemStored ? counts : { ...counts, system: system.slice(0, MAX_SYSTEM_STORED) };
-    this.#systemStored = true;
-    const step = { name: model.modelId, provider: model.provider, input, startedAt };
-    turn.modelCallsLeft -= 1;
+    const { knowledge: found } = this.#run;
+    const isSearched = this.#isFirst && found !== undefined && scope.resources.knowledgeSourceIds.length > 0;
+    const knowledge = isSearched ? loggedFindings(found) : undefined;
+    this.#isFirst = false;
+    const input = { messages: messages.length, tools: toolset.definitions.length, ...(knowledge && { knowledge }) };
+    const thinking = { enabled: this.#thinks, effort: snapshot.thinkingEffort ?? undefined };
+    const settings = {
+      toolChoice: last ? ('none' as const) : ('auto' as const),
+      temperature: snapshot.temperature ?? undefined,
+      thinking,
+    };
+    // Instructions into which values were filled may say something of the user.
+    const isSystemFixed = scope.instructions === (snapshot.systemPrompt ?? '');
+    const sent = { system, isSystemFixed, tools: toolset.definitions, messages, settings };
+    const request = turn.steps.request(stepAgentOf(this.#run), sent);
+    const step = { name: model.modelId, provider: model.provider, input, request, startedAt };
     try {
       const answer = await callModel(runtime.models, {
+        workspaceId: scope.workspaceId,
         model,
         system,
         messages,
         tools: toolset.definitions,
-        toolChoice: last ? 'none' : 'auto',
-        temperature: snapshot.temperature ?? undefined,
-        thinking: { enabled: this.#thinks, effort: snapshot.thinkingEffort ?? undefined },
+        ...settings,
+        cacheId: `${scope.conversationId}/${scope.agentId}`,
         abortSignal: turn.controller.signal,
         onText: onText && ((delta) => this.#stream(delta, onText)),
       });
-      turn.steps.model(this.#agent, {
+      turn.steps.model(stepAgentOf(this.#run), {
         ...step,
         status: 'done',
         output: { text: answer.text, toolCalls: answer.toolCalls, finishReason: answer.finishReason },
         durationMs: performance.now() - started,
         usage: { ...answer.usage, costUsd: answer.costUsd },
+        finishReason: answer.finishReason,
+        state: this.#stateOf(answer),
       });
+      if (answer.refusedFiles) this.#messages = withoutToolFiles(this.#messages, REFUSED);
       return answer;
     } catch (error) {
       const output = { error: Error.isError(error) ? error.message : String(error) };
-      turn.steps.model(this.#agent, {
+      turn.steps.model(stepAgentOf(this.#run), {
         ...step,
         status: 'failed',
         output,
         durationMs: performance.now() - started,
         usage: null,
+        finishReason: null,
+        state: null,
       });
       throw error;
     }
@@ -180,133 +237,24 @@ class AgentLoop {
     onText(delta);
   }
 
-  get #agent() {
-    const { agentId, path } = this.#run.scope;
-    return { agentId, depth: path.length - 1 };
-  }
-
-  /** Makes the calls of a step in parallel. Calls that need an approval wait. */
-  async #callTools(answer: ModelAnswer, toolset: Toolset): Promise<PausedCall[]> {
-    const { turn } = this.#run;
-    const requested = answer.toolCalls.map((call, place) => {
-      const entry = toolset.byName(call.name);
-      const refusal =
-        place >= MAX_CALLS
-          ? TOO_MANY
-          : !entry
-            ? `There is no tool ${call.name}. There are: ${toolset.definitions.map(({ name }) => name).join(', ') || 'none'}.`
-            : call.problem;
-      const waits = refusal === null && entry?.tool.requiresApproval === true && turn.request.autoApprove !== true;
-      return { ...call, entry, refusal, waits };
-    });
-    // Given up for a newer message just now: then no tool may begin.
-    turn.controller.signal.throwIfAborted();
-    const ends = await turn.steps.tools(
-      this.#agent,
-      requested.map(({ name, input, waits }) => ({ name, input, waits })),
-    );
-    return settleAll(
-      requested.map(async ({ id, name, input, entry, refusal, waits }, place): Promise<PausedCall> => {
-        const call = { toolCallId: id, toolName: name, origin: entry?.tool.origin ?? null };
-        if (waits && entry) return { ...call, state: this.#requestApproval(entry, input) };
-        const end = ends[place];
-        const output = refusal !== null || !entry ? failed(refusal ?? '') : await this.#runTool(entry, input);
-        return { ...call, state: this.#noteOutcome(output, end) };
-      }),
-    );
-  }
-
-  #noteOutcome(output: ToolOutput | Suspension, end: StepEnd | undefined): PausedCall['state'] {
-    if ('paused' in output) {
-      end?.({ ok: true, output: null, waits: true });
-      return { kind: 'delegated', paused: output.paused };
-    }
-    end?.({ ok: !output.isError, output });
-    return { kind: 'done', output };
-  }
-
-  /** Asks for the approval of a call. */
-  #requestApproval({ name, tool }: ToolsetEntry, input: Record<string, unknown>): PausedCall['state'] {
-    const { scope, turn } = this.#run;
-    const id = newId();
-    turn.approvals.push({ id, agent_id: scope.agentId, tool_name: name, origin: tool.origin, input });
-    return { kind: 'waiting', approvalId: id, input, requestedAt: scope.runtime.clock.now().toISOString() };
-  }
-
-  #call() {
-    const { turn } = this.#run;
+  /** What another process needs to go on from the answer. */
+  #stateOf({ content, toolCalls }: ModelAnswer): ModelStateFormat1 | null {
+    if (toolCalls.length === 0) return null;
+    const problems = toolCalls.flatMap(({ id, problem }) => (problem === null ? [] : [[id, problem] as const]));
     return {
-      signal: turn.controller.signal,
-      showUi: (ui: Record<string, unknown>) => {
-        turn.ui = ui;
-      },
-      handOver: () => {
-        turn.isHandedOver = true;
-      },
+      format: 1,
+      writer: writerOf(this.#run.model, this.#thinks),
+      content,
+      ...(problems.length > 0 ? { problems: Object.fromEntries(problems) } : {}),
+      ...(this.#run.continues ? { continues: this.#run.continues } : {}),
     };
   }
-
-  #runTool(entry: ToolsetEntry, input: Record<string, unknown>): Promise<ToolOutput | Suspension> {
-    return runTool(entry, input, this.#call());
-  }
-
-  /** Continues a call of a paused run as far as the decisions allow. */
-  async #resumeCall(call: PausedCall, resumption: Resumption): Promise<PausedCall> {
-    const { state } = call;
-    if (state.kind === 'done') return call;
-    const entry = call.origin ? this.#run.toolset.byOrigin(call.origin) : undefined;
-    if (state.kind === 'delegated') {
-      if (!entry?.tool.resume) return { ...call, state: { kind: 'done', output: failed(GONE) } };
-      const input = { task: state.paused.task };
-      const [end] = await this.#run.turn.steps.tools(this.#agent, [{ name: call.toolName, input, waits: false }]);
-      const output = await entry.tool.resume(state.paused, this.#call(), resumption);
-      return { ...call, state: this.#noteOutcome(output, end) };
-    }
-    const output = await this.#decidedOutput(call.toolName, state, entry, resumption);
-    return output ? { ...call, state: { kind: 'done', output } } : call;
-  }
-
-  /** The output of a call that waited for a decision; undefined while it still waits. */
-  async #decidedOutput(
-    name: string,
-    { approvalId, input }: Extract<PausedCall['state'], { kind: 'waiting' }>,
-    entry: ToolsetEntry | undefined,
-    { approvals, withdrawn }: Resumption,
-  ): Promise<ToolOutput | undefined> {
-    const approval = approvals.get(approvalId);
-    if (approval?.status === 'pending') return undefined;
-    if (approval?.status === 'done') return { text: approval.output ?? '', isError: approval.is_error === true };
-    if (approval?.status === 'rejected') return failed(withdrawn.has(approvalId) ? WITHDRAWN : REJECTED);
-    if (approval?.status !== 'approved') return failed(UNKNOWN);
-    const { db, workspaceId } = this.#run.scope;
-    if (!entry) return failed(GONE);
-    const [end] = await this.#run.turn.steps.tools(this.#agent, [{ name, input, waits: false }]);
-    // A process that dies from here on leaves the call as begun, and no process makes it a second time.
-    if (!(await takeApproved(db, workspaceId, approvalId))) return failed(UNKNOWN);
-    const output = await this.#runTool(entry, input);
-    if ('paused' in output) return failed(GONE);
-    await storeApprovedOutput(db, workspaceId, approvalId, output);
-    end?.({ ok: !output.isError, output });
-    return output;
-  }
 }
 
-/** The results of a step's calls, as the model reads them; of one that waits, that it does. */
-function resultsOf(calls: readonly PausedCall[]): ToolResultPart[] {
-  return calls.map(({ toolCallId, toolName, state }) => ({
-    toolCallId,
-    toolName,
-    ...(state.kind === 'done' ? state.output : { text: WAITS_FOR_OPERATOR, isError: false }),
-  }));
-}
-
-/** Waits for all results, and throws the first failure only then, so that no work continues after the caller has failed. */
-async function settleAll<T>(promises: readonly Promise<T>[]): Promise<T[]> {
-  const results = await Promise.allSettled(promises);
-  return results.map((result) => {
-    if (result.status === 'rejected') throw result.reason;
-    return result.value;
-  });
+/** Whether the model that the run has now wrote everything that it goes on from. */
+function isSameWriter({ model, scope: { snapshot }, record }: AgentRun, ...others: readonly string[]): boolean {
+  const writer = writerOf(model, snapshot.thinkingEnabled);
+  return [...others, ...(record?.answers ?? []).map((answer) => answer.writer)].every((each) => each === writer);
 }
 
 /**
@@ -314,14 +262,12 @@ async function settleAll<T>(promises: readonly Promise<T>[]): Promise<T[]> {
  * this service. Failures of its tools are results that the model reads.
  */
 export function runAgent(run: AgentRun): Promise<RunOutcome> {
-  return new AgentLoop(run, [], run.scope.snapshot.thinkingEnabled).run();
+  return new AgentLoop(run, [], isSameWriter(run)).run();
 }
 
 /** Continues a paused run with the decisions that were made since. Each approved call is made once. Throws as `runAgent` does. */
 export function resumeAgent(run: AgentRun, paused: PausedRun, resumption: Resumption): Promise<RunOutcome> {
-  const { thinkingEnabled } = run.scope.snapshot;
-  const same = paused.writer === writerOf(run.model, thinkingEnabled);
-  // This model has no thoughts of its own beside these calls, and it must not be shown another's: it continues without thinking.
+  const same = isSameWriter(run, paused.writer);
   const messages = same ? paused.messages : withoutProviderParts(paused.messages);
-  return new AgentLoop(run, messages, same && thinkingEnabled).resume(paused.calls, resumption);
+  return new AgentLoop(run, messages, same).resume(paused.calls, resumption);
 }

@@ -1,16 +1,17 @@
 import type {
-  PausedRunFormat2,
+  PausedRunFormat3,
   StoredCall,
   StoredPausedRun,
   StoredRun,
   StoredToolOrigin,
   ToolOriginFormat1,
 } from '../../db/stored/pausedRun.ts';
-import type { PausedCall, PausedRun } from './paused.ts';
+import { NOT_KEPT, withoutFiles, withoutToolFiles } from '../models/toolFiles.ts';
+import type { CallState, PausedCall, PausedRun } from './paused.ts';
 
 /** A paused run as it is stored in turns.paused. */
-export function storedPausedRun(run: PausedRun): PausedRunFormat2 {
-  return { format: 2, ...storedRun(run) };
+export function storedPausedRun(run: PausedRun): PausedRunFormat3 {
+  return { format: 3, json: JSON.stringify(storedRun(run)) };
 }
 
 function storedRun({ agentId, task, writer, messages, calls }: PausedRun): StoredRun<StoredToolOrigin> {
@@ -19,14 +20,19 @@ function storedRun({ agentId, task, writer, messages, calls }: PausedRun): Store
     task,
     writer,
     // A run begins after the message that is answered, so it has no message of a user.
-    messages: messages.filter((message) => message.role !== 'user'),
+    messages: withoutToolFiles(messages, NOT_KEPT).filter((message) => message.role !== 'user'),
     calls: calls.map(({ toolCallId, toolName, origin, state }) => ({
       toolCallId,
       toolName,
       origin,
-      state: state.kind === 'delegated' ? { kind: 'delegated', paused: storedRun(state.paused) } : state,
+      state: storedState(state),
     })),
   };
+}
+
+function storedState(state: CallState): StoredCall<StoredToolOrigin>['state'] {
+  if (state.kind === 'delegated') return { kind: 'delegated', paused: storedRun(state.paused) };
+  return state.kind === 'done' ? { kind: 'done', output: withoutFiles(state.output, NOT_KEPT) } : state;
 }
 
 /** The paused run in turns.paused, whatever format it is stored in. Throws an error for a format that this version does not know. */
@@ -36,6 +42,8 @@ export function pausedRunOf(stored: StoredPausedRun): PausedRun {
       return runOf(stored, originOfFormat1);
     case 2:
       return runOf(stored, (origin) => origin);
+    case 3:
+      return runOf(JSON.parse(stored.json) as StoredRun<StoredToolOrigin>, (origin) => origin);
     default:
       throw new Error(`A turn is paused in format ${(stored as { format: unknown }).format}, which is not known here.`);
   }

@@ -1,10 +1,13 @@
 import type { Logger } from 'pino';
 import type { ConversationRow } from '../../db/queries/conversations/conversations.ts';
+import type { KnowledgeFindings } from '../knowledge/search.ts';
+import type { ToolFile } from '../models/toolFiles.ts';
 import type { Resources } from '../resources/resources.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
 import type { WorkspaceRuntime } from '../runtime.ts';
 import type { JsonSchema } from '../tools/tool.ts';
 import type { PausedRun, Resumption } from './paused.ts';
+import type { RunRecord } from './storedSteps.ts';
 
 /** An agent and the end user that it works for: everything that its tools and its prompt are made from. */
 export interface AgentScope extends WorkspaceRuntime {
@@ -38,6 +41,8 @@ export type ToolOrigin =
 export interface ToolOutput {
   text: string;
   isError: boolean;
+  /** Images, for models that see. They are kept for the turn of the call only, and never stored. `text` has a line for each. */
+  files?: readonly ToolFile[] | undefined;
 }
 
 /** Returned for sub-agents only: the call waits until calls of the sub-agent are approved. */
@@ -51,8 +56,14 @@ export interface ToolCallContext {
   signal: AbortSignal;
   /** Shows components with the reply. The last call counts. */
   showUi(ui: Record<string, unknown>): void;
+  /** Notes what a search of the knowledge found, for whoever reads the turn afterwards. The last call counts. */
+  noteFindings(findings: KnowledgeFindings): void;
   /** Pauses the conversation when the turn ends: a person takes over. */
   handOver(): void;
+  /** The number of the call's step. The steps of a sub-agent that works on it name it. */
+  step?: number | undefined;
+  /** What an earlier attempt at the turn stored of the sub-agent's work on this call. */
+  record?: RunRecord | undefined;
 }
 
 /** A tool that the model can call. */

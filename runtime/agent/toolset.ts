@@ -99,9 +99,10 @@ function checkedInput(
   return checked.inputs;
 }
 
-function bounded({ text, isError }: ToolOutput): ToolOutput {
+function bounded({ text, isError, files = [] }: ToolOutput): ToolOutput {
   const clean = toStorable(text);
-  if (clean.length <= MAX_OUTPUT) return { text: clean, isError };
+  const rest = files.length > 0 ? { isError, files } : { isError };
+  if (clean.length <= MAX_OUTPUT) return { text: clean, ...rest };
   const note = `\n[cut off here: the result has ${clean.length} characters]`;
-  return { text: cutText(clean, MAX_OUTPUT - note.length) + note, isError };
+  return { text: cutText(clean, MAX_OUTPUT - note.length) + note, ...rest };
 }

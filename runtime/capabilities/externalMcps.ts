@@ -2,6 +2,7 @@ import { SecretUnreadable } from '../../core/secrets.ts';
 import type { AgentScope, AgentTool, ToolOutput } from '../agent/tool.ts';
 import { credentialHeaders, credentialValues, type McpCredential, openCredential } from '../mcp/credential.ts';
 import { McpFailed } from '../mcp/failures.ts';
+import type { McpCall } from '../mcp/pool.ts';
 import type { LinkedExternalMcp } from '../resources/resources.ts';
 import { hideSecrets } from '../tools/secrets/hideSecrets.ts';
 import type { Capability } from './capability.ts';
@@ -9,11 +10,16 @@ import { errorOutput, nonEmpty } from './output.ts';
 
 type Row = LinkedExternalMcp['row'];
 /** The parts of a tool that are the same in every turn. */
-type ToolDescription = Pick<AgentTool, 'name' | 'owner' | 'description' | 'inputSchema'>;
+type ToolDescription = Pick<AgentTool, 'name' | 'owner' | 'description' | 'inputSchema'> & {
+  resources: 'list' | 'read' | undefined;
+};
 
 const descriptions = new WeakMap<Row, ToolDescription[]>();
 
-/** The tools of the linked MCP servers, as the last discovery found them. A server gets no request before a tool is called. */
+/**
+ * The tools of the linked MCP servers, as the last discovery found them. A turn waits for no server before it calls a tool; a list that is
+ * not fresh any more is read again beside it, for the next turn.
+ */
 export const externalMcpsCapability = {
   name: 'externalMcps',
   isActive: ({ resources }) => resources.externalMcps.length > 0,
@@ -21,16 +27,24 @@ export const externalMcpsCapability = {
 } satisfies Capability;
 
 function serverTools(scope: AgentScope): AgentTool[] {
-  return scope.resources.externalMcps.flatMap((linked) =>
-    descriptionsOf(linked.row).map(
-      (tool): AgentTool => ({
+  return scope.resources.externalMcps.flatMap((linked) => {
+    scope.runtime.mcp.lists?.shown(scope.workspaceId, linked.row.id);
+    return descriptionsOf(linked.row).map(
+      ({ resources, ...tool }): AgentTool => ({
         ...tool,
         origin: { kind: 'external_mcp', id: linked.row.id, toolName: tool.name },
         requiresApproval: linked.requiresApproval,
-        run: (input, { signal }) => call(scope, linked, tool.name, input, signal),
+        run: (input, { signal }) =>
+          call(scope, linked, {
+            tool: tool.name,
+            resources,
+            arguments: input,
+            inputSchema: tool.inputSchema as Record<string, unknown>,
+            signal,
+          }),
       }),
-    ),
-  );
+    );
+  });
 }
 
 function descriptionsOf(row: Row): ToolDescription[] {
@@ -38,7 +52,8 @@ function descriptionsOf(row: Row): ToolDescription[] {
   if (known) return known;
   const fresh = row.tools
     .filter(({ enabled }) => enabled)
-    .map(({ id, name, description }) => ({
+    .map(({ id, name, description, resources }) => ({
+      resources,
       name,
       owner: row.name,
       description: description ?? `The tool “${name}” of the server “${row.name}”.`,
@@ -51,10 +66,9 @@ function descriptionsOf(row: Row): ToolDescription[] {
 async function call(
   { workspaceId, runtime }: AgentScope,
   { row, instanceMode }: LinkedExternalMcp,
-  tool: string,
-  input: Record<string, unknown>,
-  signal: AbortSignal,
+  asked: Omit<McpCall, 'instanceMode'> & { signal: AbortSignal },
 ): Promise<ToolOutput> {
+  const { signal } = asked;
   let credential: McpCredential | null;
   try {
     credential = openCredential(runtime.secrets, row);
@@ -65,12 +79,12 @@ async function call(
   const headers = credentialHeaders(runtime.secrets, row);
   const server = { workspaceId, id: row.id, configVersion: row.config_version, url: row.url, headers };
   try {
-    const { text, isError } = await runtime.mcp.call(server, { instanceMode, tool, arguments: input, signal });
+    const { text, isError, files } = await runtime.mcp.call(server, { ...asked, instanceMode });
     const shown = await hideSecrets(text, credentialValues(credential), { workspaceId, signal });
     if (shown === undefined) {
       return errorOutput('It takes too long to hide the credential of the server in its answer.');
     }
-    return { text: nonEmpty(shown), isError };
+    return { text: nonEmpty(shown), isError, ...(files.length > 0 ? { files } : {}) };
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof McpFailed)) throw error;

@@ -1,5 +1,4 @@
 import { catalogueText } from '../generativeUi/catalogue.ts';
-import { COMPONENT_TYPES } from '../generativeUi/schema.ts';
 import { checkUi, MAX_UI_DEPTH, MAX_UI_NODES } from '../generativeUi/validate.ts';
 import type { JsonSchema } from '../tools/tool.ts';
 import type { Capability } from './capability.ts';
@@ -17,8 +16,8 @@ const SCHEMA: JsonSchema = {
   properties: {
     ui: {
       type: 'object',
-      description: `The component to show: mostly a stack or a card with others in it. At most ${MAX_UI_NODES} components, ${MAX_UI_DEPTH} above one another. Each is an object with its type and these fields (? = may be left out), and no others:\n${catalogueText()}`,
-      properties: { type: { type: 'string', enum: [...COMPONENT_TYPES] } },
+      description: `Mostly a stack or card of others. Each is {type, fields}; ?: optional; text unless said. At most ${MAX_UI_NODES}, ${MAX_UI_DEPTH} deep.\n${catalogueText()}`,
+      properties: { type: { type: 'string' } },
       required: ['type'],
       additionalProperties: true,
     },
@@ -43,7 +42,7 @@ export const generativeUiCapability = {
 /** Shows a tree of components, or says what is wrong with it. */
 const SHOW_UI = ownTool({
   name: 'show_ui',
-  description: 'Shows components with your reply, in place of those shown before it. Answer in text afterwards.',
+  description: 'Shows components with your reply, in place of those before it. Then answer in text.',
   inputSchema: SCHEMA,
   run({ ui }, { showUi }) {
     const checked = checkUi(ui);

@@ -69,7 +69,7 @@ async function callTool(
   row: Row,
   name: string,
   input: Record<string, unknown>,
-  { signal }: ToolCallContext,
+  { signal, noteFindings }: ToolCallContext,
 ): Promise<ToolOutput> {
   const { db, workspaceId, runtime, resources } = scope;
   const context = {
@@ -80,7 +80,9 @@ async function callTool(
     // A toolkit searches the sources of this agent, as `search_knowledge` does.
     searchKnowledge: async (query: string, limit: number) => {
       const sourceIds = resources.knowledgeSourceIds;
-      const { hits, isIncomplete } = await searchKnowledge(scope, { query, limit, sourceIds });
+      const findings = await searchKnowledge(scope, { query, limit, sourceIds });
+      noteFindings(findings);
+      const { hits, isIncomplete } = findings;
       if (hits.length === 0 && isIncomplete) throw new ToolRefusal('The knowledge could not be searched this time.');
       return hits.map(({ sourceName, content }) => ({ source: sourceName, text: content }));
     },

@@ -6,7 +6,11 @@ import { escapeXml, shorten } from '../../core/text.ts';
 const TAGS = {
   passage: /<(?=[\s\p{Cc}\p{Cf}/]*passage)/giu,
   event: /<(?=[\s\p{Cc}\p{Cf}/]*event)/giu,
+  turn_context: /<(?=[\s\p{Cc}\p{Cf}/]*turn_context)/giu,
 };
+
+/** Says where the text beside a message is (prompt/beside.ts). It ends a sentence that a fixed section begins. */
+export const STANDS_BESIDE = 'stand after what the user wrote, in `<turn_context>`, which only the service can write.';
 /** A Markdown heading of any level. */
 const HEADING = /^([^\S\n\r\u2028\u2029]*)(?=#{1,6}(?:\s|$))/gm;
 /** Characters at which some readers break lines, other than the usual line breaks. */
@@ -19,6 +23,11 @@ const RARE_BREAKS = /[\v\f\u0085]/g;
  */
 export function quoted(text: string, tag: keyof typeof TAGS = 'passage'): string {
   return text.toWellFormed().replace(RARE_BREAKS, '\n').replace(TAGS[tag], '&lt;').replace(HEADING, '$1\\');
+}
+
+/** A text of a person, which may neither open nor close what the service puts beside a message. */
+export function withoutTurnContext(text: string): string {
+  return text.replace(TAGS.turn_context, '&lt;');
 }
 
 /** A text as one line of at most `max` characters: each run of white space and control characters becomes a space. */

@@ -32,7 +32,7 @@ interface SkillHolder {
 export const skillsCapability = {
   name: 'skills',
   isActive: ({ resources }) => resources.skills.length > 0,
-  section: (_context: unknown, { resources }: SkillHolder) => section(resources.skills),
+  section: ({ resources }: SkillHolder) => section(resources.skills),
   tools: (scope) => [readTool(scope)],
 } satisfies Capability;
 

@@ -1,7 +1,7 @@
 import { ApiError } from '../../core/errors.ts';
 import type { AgentRun, RunOutcome } from '../agent/agentRun.ts';
 import { resumeAgent, runAgent } from '../agent/run.ts';
-import type { AgentScope, AgentTool, Suspension, ToolOutput } from '../agent/tool.ts';
+import type { AgentScope, AgentTool, Suspension, ToolCallContext, ToolOutput } from '../agent/tool.ts';
 import type { Capability, SubAgentFactory } from './capability.ts';
 
 /** Agents that stand above one another in a turn, the agent of the conversation included. */
@@ -40,8 +40,11 @@ function delegateTools({ resources, path }: AgentScope, subAgent: SubAgentFactor
   return resources.subAgents
     .filter(({ id }) => !path.includes(id))
     .map((linked) => {
-      const delegate = (task: string, work: (run: AgentRun) => Promise<RunOutcome>) =>
-        survive(async () => outputOf(await work(await subAgent(linked, task))));
+      const delegate = (
+        task: string,
+        { step: parentStep, record }: ToolCallContext,
+        work: (run: AgentRun) => Promise<RunOutcome>,
+      ) => survive(async () => outputOf(await work({ ...(await subAgent(linked, task)), parentStep, record })));
       return {
         name: `delegate_to_${linked.name}`,
         owner: null,
@@ -49,8 +52,9 @@ function delegateTools({ resources, path }: AgentScope, subAgent: SubAgentFactor
         inputSchema: TASK_SCHEMA,
         origin: { kind: 'sub_agent', id: linked.id },
         requiresApproval: false,
-        run: ({ task }) => delegate(String(task), runAgent),
-        resume: (paused, _call, resumption) => delegate(paused.task, (run) => resumeAgent(run, paused, resumption)),
+        run: ({ task }, call) => delegate(String(task), call, runAgent),
+        resume: (paused, call, resumption) =>
+          delegate(paused.task, call, (run) => resumeAgent(run, paused, resumption)),
       };
     });
 }

@@ -52,6 +52,11 @@ export async function capabilityTools(scope: AgentScope, subAgent: SubAgentFacto
 }
 
 /** The sections of the system prompt of all capabilities that the agent has. */
-export function capabilitySections(scope: AgentScope, context: PromptContext): string[] {
-  return CAPABILITIES.filter(isHeldBy(scope)).flatMap((one) => one.section?.(context, scope) ?? []);
+export function capabilitySections(scope: AgentScope): string[] {
+  return CAPABILITIES.filter(isHeldBy(scope)).flatMap((one) => one.section?.(scope) ?? []);
+}
+
+/** What all capabilities that the agent has put beside the message that is answered. */
+export function capabilityContext(scope: AgentScope, context: PromptContext): string[] {
+  return CAPABILITIES.filter(isHeldBy(scope)).flatMap((one) => one.beside?.(context, scope) ?? []);
 }

@@ -1,5 +1,5 @@
 import type { RawResult } from '../../integrations/webSearch/services.ts';
-import { canSearchWeb, SEARCH_VARIABLES, type WebSearchSettings } from '../../integrations/webSearch/settings.ts';
+import { canSearchWeb, type WebSearchSettings } from '../../integrations/webSearch/settings.ts';
 import type { AgentScope, AgentTool, ToolOutput } from '../agent/tool.ts';
 import type { JsonSchema } from '../tools/tool.ts';
 import type { Capability } from './capability.ts';
@@ -16,19 +16,17 @@ const MAX_SNIPPET_CHARS = 800;
 /** A model cannot cite a longer address. */
 const MAX_URL_CHARS = 2_000;
 
-const NOT_CONFIGURED = `Web search is not configured on this server: whoever operates it sets ${SEARCH_VARIABLES}.`;
-
 /** The part of the scope that the section on web search reads. */
 interface WebSearchHolder {
   runtime: { webSearch: WebSearchSettings };
 }
 
-/** Searches the web. Where no service is configured, the section and the tool say so. */
+/** Searches the web. Where no service is configured, the section says so, and there is no tool. */
 export const webSearchCapability = {
   name: 'webSearch',
   isActive: ({ snapshot }) => snapshot.webSearchEnabled,
-  section: (_context: unknown, { runtime }: WebSearchHolder) => section(runtime.webSearch),
-  tools: (scope) => [searchTool(scope)],
+  section: ({ runtime }: WebSearchHolder) => section(runtime.webSearch),
+  tools: (scope) => (canSearchWeb(scope.runtime.webSearch) ? [searchTool(scope)] : []),
 } satisfies Capability;
 
 function section(settings: WebSearchSettings): string {
@@ -64,7 +62,6 @@ function searchTool(scope: AgentScope): AgentTool {
     description: 'Searches the web and answers with titles, addresses and short extracts of pages.',
     inputSchema: SCHEMA,
     async run({ query, limit }, { signal }) {
-      if (!canSearchWeb(scope.runtime.webSearch)) return errorOutput(NOT_CONFIGURED);
       const wanted = typeof query === 'string' ? oneLine(query) : '';
       if (wanted === '') return errorOutput('The query is empty. Say what to search for.');
       if (wanted.length > MAX_QUERY_CHARS)

@@ -4,8 +4,9 @@ import { guardedFetch, type OutgoingClient, OutgoingFailed, OutgoingRefused } fr
 import { escapeXml } from '../../core/text.ts';
 import type { StoredAttachment } from '../../db/stored/attachment.ts';
 import type { UserPart } from '../models/prompt.ts';
-import { type AttachmentKind, attachmentKind } from './attachmentKind.ts';
-import { isDeclared } from './fileKinds.ts';
+import { type AttachmentReader, acceptedKind, DEAF, hasAudio } from './acceptedKind.ts';
+import type { AttachmentKind } from './attachmentKind.ts';
+import { filenameOf, titleOf } from './attachmentNames.ts';
 
 /** As it stands in a request: exactly one of `base64` and `url`. */
 export interface AttachmentInput {
@@ -27,10 +28,7 @@ export interface ResolvedAttachment {
 }
 
 /** The model and the settings that decide how attachments are resolved. */
-export interface AttachmentContext {
-  model: { name: string; supportsImage: boolean; supportsDocument: boolean };
-  /** Whether the agent accepts audio, which does not depend on its model. */
-  listens?: boolean;
+export interface AttachmentContext extends AttachmentReader {
   allowPrivateNetwork: boolean;
   workspaceId: string;
   signal?: AbortSignal;
@@ -48,41 +46,12 @@ export const MAX_INLINE_BYTES = 1_048_576;
 export const MAX_URL_BYTES = 10_485_760;
 /** Bytes of all attachments of a message: providers take 20 to 50 MB a request, base64 adds a third. */
 export const MAX_TOTAL_BYTES = 20_971_520;
-const DEAF =
-  'The agent does not listen to audio. Switch its feature "audio" on (audioListeningEnabled) and publish it.';
-
 function invalidInput(index: number, field: string, message: string, keyword: string): ApiError {
   return invalid(`/body/attachments/${index}${field}`, message, keyword);
 }
 
 function tooLarge(what: string, limit: number): ApiError {
   return fault('ATTACHMENT_TOO_LARGE', `${what} over the limit of ${limit / 1_048_576} MiB.`);
-}
-
-/** How messages name an attachment: by position, and by file name where one was given. */
-function titleOf(input: AttachmentInput, index: number): string {
-  return input.filename === undefined
-    ? `attachments[${index}]`
-    : `attachments[${index}] (${cleanName(input.filename)})`;
-}
-
-/** Returns the last segment of a path without control characters, because models and later downloads show it. */
-export function cleanName(name: string): string {
-  const last = name.split(/[/\\]/).findLast((segment) => segment.trim() !== '') ?? '';
-  return last.replace(/\p{C}/gu, '').trim().slice(0, 255);
-}
-
-function filenameOf(input: AttachmentInput, index: number, extension: string): string {
-  const given = cleanName(input.filename ?? '');
-  if (given !== '') return given;
-  const path = input.url === undefined ? '' : (URL.parse(input.url)?.pathname ?? '');
-  let fromUrl = '';
-  try {
-    fromUrl = cleanName(decodeURIComponent(path));
-  } catch {
-    // The URL has a malformed % escape, so it gives no name.
-  }
-  return fromUrl === '' ? `attachment-${index}.${extension}` : fromUrl;
 }
 
 function decodeInline(base64: string, title: string, index: number): Buffer {
@@ -192,7 +161,7 @@ export async function resolveAttachments(
       served = response.headers['content-type'];
       total += bytes.length;
     }
-    const kind = await checkFile(bytes, {
+    const kind = await acceptedKind(bytes, {
       title,
       filename: filenameOf(input, index, ''),
       mediaType: input.mediaType,
@@ -212,54 +181,15 @@ export async function resolveAttachments(
   return resolved;
 }
 
-/** A file of which the content is here. */
-interface GivenFile {
-  /** How errors name it. */
-  title: string;
-  filename: string;
-  /** By its sender. */
-  mediaType: string | undefined;
-  served?: string | undefined;
-  context: Pick<AttachmentContext, 'model' | 'listens'>;
-}
-
-/** What kind of attachment the file is. Throws UNSUPPORTED_ATTACHMENT when the model, or an agent that does not listen, takes none of it. */
-async function checkFile(
-  bytes: Buffer,
-  { title, filename, mediaType, served, context: { model, listens = false } }: GivenFile,
-): Promise<AttachmentKind> {
-  if (bytes.length === 0) throw fault('UNSUPPORTED_ATTACHMENT', `${title} is empty.`);
-  const declared = isDeclared(mediaType) ? mediaType : undefined;
-  const kind = await attachmentKind(bytes, { declared, served, filename });
-  if (typeof kind === 'string') throw fault('UNSUPPORTED_ATTACHMENT', `${title} ${kind}`);
-  if (kind.attachment === 'audio') {
-    if (!listens) throw fault('UNSUPPORTED_ATTACHMENT', `${title} is ${kind.mediaType}. ${DEAF}`);
-  } else if (!(kind.attachment === 'image' ? model.supportsImage : model.supportsDocument)) {
-    throw fault(
-      'UNSUPPORTED_ATTACHMENT',
-      `${title} is ${kind.mediaType}, but the model ${model.name} takes no ${kind.attachment}s.`,
-    );
-  }
-  return kind;
-}
-
 /** A file that a person sent over a channel, as an attachment. Throws UNSUPPORTED_ATTACHMENT as `resolveAttachments` does. */
 export async function resolveFile(
   bytes: Buffer,
   { filename, mediaType }: { filename: string; mediaType: string },
-  context: Pick<AttachmentContext, 'model' | 'listens'>,
+  context: AttachmentReader,
 ): Promise<ResolvedAttachment> {
-  const { attachment, ...kind } = await checkFile(bytes, { title: filename, filename, mediaType, context });
+  const { attachment, ...kind } = await acceptedKind(bytes, { title: filename, filename, mediaType, context });
   const sha256 = createHash('sha256').update(bytes).digest('hex');
   return { kind: attachment, mediaType: kind.mediaType, filename, bytes, sizeBytes: bytes.length, sha256 };
-}
-
-async function hasAudio(contents: readonly (Buffer | null)[]): Promise<boolean> {
-  for (const bytes of contents) {
-    const kind = bytes && (await attachmentKind(bytes, { filename: '' }));
-    if (kind && typeof kind !== 'string' && kind.attachment === 'audio') return true;
-  }
-  return false;
 }
 
 /**
@@ -276,11 +206,12 @@ export function toModelParts(attachments: readonly ResolvedAttachment[]): UserPa
     return {
       type: 'text',
       text: `<attachment name="${escapeXml(filename)}" type="${mediaType}">\n${text}\n</attachment>`,
+      file: { filename, mediaType, bytes: bytes.length },
     };
   });
 }
 
-/** Returns what is stored with the message. The content is not stored, because the model sees it in this turn only. */
+/** Returns what is stored with the message. The content is not, because the model sees it in this turn only. */
 export function toStored(attachments: readonly ResolvedAttachment[]): StoredAttachment[] {
   return attachments.map(({ mediaType, filename, sizeBytes, sha256, url }) => ({
     mediaType,

@@ -15,7 +15,7 @@ interface Schema {
 
 const SCALARS = ['string', 'number', 'boolean', 'null'];
 
-/** A short notation for a schema: `text`, `number 0..100`, `[component]`, `{label, value: number}`, `vertical|horizontal`. */
+/** A short notation for a schema: `0..100`, `[component]`, `{label, value: number}`, `vertical|horizontal`. */
 function shape(schema: Schema): string {
   const { $ref, enum: values, type, not, items, minimum, maximum } = schema;
   if ($ref !== undefined) {
@@ -23,13 +23,13 @@ function shape(schema: Schema): string {
     return name === 'MessageUi' ? 'component' : shape(documentSchema(name) as Schema);
   }
   if (values !== undefined) return values.join('|');
-  if (not !== undefined)
-    return SCALARS.filter((each) => !not.type.includes(each))
-      .map(word)
-      .join('|');
+  if (not !== undefined) {
+    const kinds = SCALARS.filter((each) => !not.type.includes(each));
+    return kinds.length === SCALARS.length ? 'scalar' : kinds.map(word).join('|');
+  }
   if (items !== undefined) return `[${shape(items)}]`;
   if (type === 'object') return `{${fields(schema)}}`;
-  return minimum === undefined ? word(String(type)) : `${type} ${minimum}..${maximum}`;
+  return minimum === undefined ? word(String(type)) : `${minimum}..${maximum}`;
 }
 
 function word(type: string): string {
@@ -40,8 +40,10 @@ function fields({ properties = {}, required = [] }: Schema): string {
   return Object.entries(properties)
     .filter(([name]) => name !== 'type')
     .map(([name, schema]) => {
-      const value = name === ADDRESS_FIELD ? 'https address' : shape(schema);
-      return `${name}${required.includes(name) ? '' : '?'}: ${value}`;
+      const value = name === ADDRESS_FIELD ? 'https' : shape(schema);
+      const optional = required.includes(name) ? '' : '?';
+      // Most fields are text: only the others say what they are.
+      return value === 'text' ? `${name}${optional}` : `${name}${optional}: ${value}`;
     })
     .join(', ');
 }
@@ -50,6 +52,7 @@ function fields({ properties = {}, required = [] }: Schema): string {
 export function catalogueText(): string {
   return COMPONENT_TYPES.map((type) => {
     const purpose = PURPOSES[type] ? ` (${PURPOSES[type]})` : '';
-    return `${type} {${fields(componentSchema(type) as Schema)}}${purpose}`;
+    const list = fields(componentSchema(type) as Schema);
+    return `${type}${list === '' ? '' : ` {${list}}`}${purpose}`;
   }).join('\n');
 }

@@ -13,21 +13,21 @@ export const COMPONENT_TYPES: readonly string[] = [...mapping.keys()];
 
 /** What each component is for, as models read it. */
 export const PURPOSES: Readonly<Record<string, string>> = {
-  stack: 'puts components below or beside one another',
-  card: 'a framed group',
+  stack: '',
+  card: '',
   heading: '',
-  text: 'plain if no format is given; markdown without HTML',
+  text: 'no HTML',
   list: '',
-  table: 'each row has a cell for each column',
+  table: '',
   keyValue: '',
   image: '',
   link: '',
-  button: 'has either message, sent as what the user says next, or url, which is opened',
+  button: 'either message, which the user then says, or url',
   divider: '',
-  progress: 'value in percent',
-  stat: 'one figure; change such as "+3 %"',
+  progress: 'percent',
+  stat: 'change such as "+3 %"',
   chart: '',
-  form: 'sent as what the user says next, a line for each input; options for kind select only',
+  form: 'options for select only',
 };
 
 /** The schema of a component. */

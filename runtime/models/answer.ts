@@ -24,6 +24,7 @@ import {
 } from './answerLimit.ts';
 import { UnfinishedAnswer } from './errors.ts';
 import { type AssistantPart, hasContent } from './prompt.ts';
+import type { ThoughtFilter } from './thoughts.ts';
 
 /** A call that a model asks for. */
 export type ModelToolCall = {
@@ -43,7 +44,12 @@ export type RawAnswer = {
   parts: RawPart[];
   usage: LanguageModelV4Usage;
   finish: LanguageModelV4FinishReason;
+  /** The model has thought before it answered. */
+  hasThoughts?: boolean;
 };
+
+/** Makes the filter for the text of one answer. Absent: the provider sends thoughts apart. */
+export type FilterFactory = (isWhole: boolean) => ThoughtFilter;
 
 const isRead = (part: { type: string }): part is RawPart =>
   part.type === 'text' || part.type === 'reasoning' || part.type === 'tool-call';
@@ -54,16 +60,38 @@ function oversized(parts: readonly RawPart[]): RawAnswer {
 }
 
 /** Requests the answer in one piece. Of one that is over its limit (transport.ts) the text that came is returned. */
-export async function generate(model: LanguageModelV4, options: LanguageModelV4CallOptions): Promise<RawAnswer> {
+export async function generate(
+  model: LanguageModelV4,
+  options: LanguageModelV4CallOptions,
+  filterOf?: FilterFactory,
+): Promise<RawAnswer> {
   try {
     const { content, usage, finishReason } = await model.doGenerate(options);
-    return { parts: content.filter(isRead), usage, finish: finishReason };
+    const parts = content.filter(isRead);
+    const filter = filterOf?.(true);
+    if (parts.some(({ type }) => type === 'reasoning')) filter?.noteReasoning();
+    if (filter) filterTexts(parts, filter);
+    return { parts, usage, finish: finishReason, hasThoughts: hasThoughts(parts, filter) };
   } catch (error) {
     const cut = oversizedAnswerIn(error);
     if (!cut) throw error;
-    return oversized(textsOfBegun(cut.begun).map((text) => ({ type: 'text', text })));
+    const parts: RawPart[] = textsOfBegun(cut.begun).map((text) => ({ type: 'text', text }));
+    const filter = filterOf?.(true);
+    if (filter) filterTexts(parts, filter);
+    return oversized(parts);
   }
 }
+
+/** Takes the thoughts out of the texts of a whole answer. */
+function filterTexts(parts: readonly RawPart[], filter: ThoughtFilter): void {
+  const texts = parts.filter((part) => part.type === 'text');
+  for (const part of texts) part.text = filter.take(part.text);
+  const last = texts.at(-1);
+  if (last) last.text += filter.end();
+}
+
+const hasThoughts = (parts: readonly RawPart[], filter: ThoughtFilter | undefined): boolean =>
+  filter?.hasThoughts === true || parts.some(({ type }) => type === 'reasoning');
 
 /** Assembles the texts and thoughts of a stream. They arrive as blocks with ids, and blocks may overlap. */
 class Blocks {
@@ -126,21 +154,28 @@ export async function stream(
   options: LanguageModelV4CallOptions,
   maxBytes: number,
   onText: (delta: string) => void | Promise<void>,
+  filterOf?: FilterFactory,
 ): Promise<RawAnswer> {
   let reader: ReadableStreamDefaultReader<LanguageModelV4StreamPart> | undefined;
   const blocks = new Blocks();
   const pieces = new Pieces();
   const meter = new AnswerMeter(maxBytes);
+  const filter = filterOf?.(false);
+  let lastText = '';
   const end: Partial<Omit<RawAnswer, 'parts'>> = {};
   try {
     reader = (await model.doStream(options)).stream.getReader();
     for (;;) {
       const { done, value } = await reader.read();
       if (done) break;
-      const part = meter.fit(value);
-      if (part === undefined) throw new OversizedAnswer('');
+      const metered = meter.fit(value);
+      if (metered === undefined) throw new OversizedAnswer('');
+      if (metered.type === 'reasoning-delta') filter?.noteReasoning();
+      const part =
+        filter && metered.type === 'text-delta' ? { ...metered, delta: filter.take(metered.delta) } : metered;
       blocks.take(part);
       if (part.type === 'text-delta') {
+        lastText = part.id;
         const piece = pieces.take(part.delta);
         const handed = piece === '' ? undefined : onText(piece);
         if (handed !== undefined) await handed;
@@ -155,9 +190,18 @@ export async function stream(
     throw error;
   }
   if (end.usage === undefined || end.finish === undefined) throw new UnfinishedAnswer();
-  const rest = pieces.end();
+  const held = filter?.end() ?? '';
+  if (held !== '') blocks.take({ type: 'text-delta', id: lastText, delta: held });
+  const rest = pieces.take(held) + pieces.end();
   if (rest !== '') await onText(rest);
-  return { parts: blocks.parts, usage: end.usage, finish: end.finish };
+  const [text] = blocks.parts.filter((part) => part.type === 'text');
+  if (filter && text) text.text = filter.cleaned(text.text);
+  return {
+    parts: blocks.parts,
+    usage: end.usage,
+    finish: end.finish,
+    hasThoughts: hasThoughts(blocks.parts, filter),
+  };
 }
 
 /** Returns every text that the model wrote, to estimate its tokens where a server reports no usage. */

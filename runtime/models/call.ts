@@ -5,15 +5,35 @@ import type {
   LanguageModelV4Prompt,
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider';
-import { generate, type ModelToolCall, type RawAnswer, readAnswer, stream } from './answer.ts';
+import { fault } from '../../core/errors.ts';
+import {
+  type FilterFactory,
+  generate,
+  type ModelToolCall,
+  type RawAnswer,
+  type ReadAnswer,
+  readAnswer,
+  stream,
+} from './answer.ts';
 import { DEFAULT_MAX_ANSWER_BYTES, OVERSIZED } from './answerLimit.ts';
+import { promptCacheKey, withCacheMarks } from './caching.ts';
 import { catalogueEntry, type ModelDescriptor, type ModelProvider } from './catalogue.ts';
+import { ContextTooLong } from './contextLength.ts';
 import { type CallUsage, costUsd } from './cost.ts';
-import { MalformedCall, modelFault, UnfinishedAnswer } from './errors.ts';
-import { type AssistantPart, type ModelMessage, promptTexts, toPrompt, withPlainIds } from './prompt.ts';
+import { FilledWindow, MalformedCall, mayRefuseFiles, modelFault, UnfinishedAnswer } from './errors.ts';
+import {
+  type AssistantPart,
+  type ModelMessage,
+  promptTexts,
+  toPrompt,
+  withJoinedTexts,
+  withPlainIds,
+} from './prompt.ts';
 import { languageModel } from './providers.ts';
 import { withRetries } from './retry.ts';
 import type { ModelSettings } from './settings.ts';
+import { ThinkingHabits, ThoughtFilter } from './thoughts.ts';
+import { hasToolFiles, REFUSED, shownFiles, withoutToolFiles } from './toolFiles.ts';
 import { usageOf } from './usage.ts';
 
 export type { ModelToolCall };
@@ -26,6 +46,8 @@ export type ModelTool = { name: string; description: string; inputSchema: Record
 
 /** One request to a model. */
 export type ModelCall = {
+  /** Whose request it is. What its answer tells of the model is kept for this workspace only. */
+  workspaceId: string;
   model: ModelDescriptor;
   system?: string | undefined;
   /** Oldest first. Files are of kinds that the model takes. */
@@ -36,10 +58,19 @@ export type ModelCall = {
   /** Ignored for models and modes that do not support it, and clamped to the model's range. */
   temperature?: number | undefined;
   thinking?: Thinking | undefined;
+  /** Identifies requests that begin alike: those of an agent in a conversation. */
+  cacheId?: string | undefined;
   abortSignal?: AbortSignal | undefined;
   /** If present, the answer is streamed and each piece is passed to it. The next piece waits for a returned promise. */
   onText?: ((delta: string) => void | Promise<void>) | undefined;
 };
+
+/**
+ * Why an answer ended: `stop` and `tool-calls`: it is whole; `length`: cut at the limit of the model or of its window; `content-filter`: the
+ * provider withheld the rest; `refusal`: the model or its provider refused to answer; `empty`: it is whole, and has neither text nor
+ * calls; `other`: for a reason that the provider does not explain.
+ */
+export type FinishReason = LanguageModelV4FinishReason['unified'] | 'refusal' | 'empty';
 
 /** A complete answer. */
 export type ModelAnswer = {
@@ -52,10 +83,13 @@ export type ModelAnswer = {
   usage: CallUsage;
   /** USD. */
   costUsd: number;
-  /** `length`: cut at the model's own limit; `content-filter`: the provider withheld the rest. */
-  finishReason: LanguageModelV4FinishReason['unified'];
+  finishReason: FinishReason;
+  /** It has neither text nor calls, and the model has thought before. */
+  isOnlyThoughts?: true;
   /** The answer was cut at `maxAnswerBytes` of the settings. It has no calls then. */
   isOversized?: true;
+  /** The provider refused the request with the files of tool results, and answered it without them. */
+  refusedFiles?: true;
 };
 
 const DEFAULT_EFFORT = 'medium';
@@ -101,10 +135,10 @@ const mayCall = ({ tools = [], toolChoice }: ModelCall): boolean => tools.length
 /** The provider-level options of a call. */
 function callOptions(call: ModelCall): LanguageModelV4CallOptions {
   const { provider } = call.model;
-  const prompt = toPrompt(call.system, call.messages);
+  const prompt = toPrompt(call.system, call.messages, shownFiles(call.model));
   // Compatible servers get their own ids back, because some models' prompts contain them.
   const options: LanguageModelV4CallOptions = {
-    prompt: provider === 'openai-compatible' ? prompt : withPlainIds(prompt),
+    prompt: provider === 'openai-compatible' ? withJoinedTexts(prompt) : withPlainIds(prompt),
   };
   const tools = call.tools !== undefined && call.tools.length > 0 ? call.tools : formerTools(prompt);
   if (tools.length > 0) {
@@ -118,36 +152,51 @@ function callOptions(call: ModelCall): LanguageModelV4CallOptions {
   if (call.abortSignal !== undefined) options.abortSignal = call.abortSignal;
   const own = PROVIDER_OPTIONS[provider];
   if (own !== undefined) options.providerOptions = own;
-  return options;
+  if (provider === 'openai' && call.cacheId !== undefined) {
+    options.providerOptions = { openai: { ...own?.openai, promptCacheKey: promptCacheKey(call.cacheId) } };
+  }
+  return provider === 'anthropic' ? withCacheMarks(options) : options;
 }
+
+/** Whether nothing was said and nothing is called. Thoughts may be there. */
+const isEmpty = ({ parts }: RawAnswer): boolean =>
+  parts.every((part) => part.type === 'reasoning' || (part.type === 'text' && part.text.trim() === ''));
 
 /** Returns the answer if it is complete. Throws otherwise. */
 function finished(raw: RawAnswer): RawAnswer {
   // Google's models do this sometimes. A retry mostly helps.
   if (raw.finish.raw === 'MALFORMED_FUNCTION_CALL') throw new MalformedCall();
+  if (raw.finish.raw === 'model_context_window_exceeded' && isEmpty(raw)) throw new FilledWindow();
   // The packages report a stream that stopped early in this way.
   if (raw.finish.unified === 'interrupted' || raw.finish.unified === 'error') throw new UnfinishedAnswer();
   return raw;
 }
 
-/** Returns the finish reason. It is `tool-calls` exactly when the answer has calls. */
-function finishOf(unified: ModelAnswer['finishReason'], calls: number): ModelAnswer['finishReason'] {
-  if (calls > 0 && unified === 'stop') return 'tool-calls';
-  return calls === 0 && unified === 'tool-calls' ? 'stop' : unified;
+/** What OpenAI (also over chat completions) and Anthropic report for an answer that is a refusal; a filter of the provider has names of its own. */
+const REFUSALS: ReadonlySet<string | undefined> = new Set(['refusal', 'stop', 'completed', undefined]);
+
+/** Returns the finish reason. It is `tool-calls` exactly when a whole answer has calls. */
+function finishOf({ unified, raw }: RawAnswer['finish'], { text, toolCalls }: ReadAnswer): FinishReason {
+  if (unified === 'content-filter') return REFUSALS.has(raw) ? 'refusal' : unified;
+  if (unified === 'length') return unified;
+  if (toolCalls.length > 0) return unified === 'stop' ? 'tool-calls' : unified;
+  if (text.trim() === '') return 'empty';
+  return unified === 'tool-calls' ? 'stop' : unified;
 }
 
 /**
  * Calls a model and waits for its whole answer. Without `onText` the provider returns it in one piece, which is cheaper; with it the
  * answer is streamed. Failures before the first piece are retried as the settings say. An answer over the limit of the settings is cut.
  *
- * Throws MODEL_PROVIDER_ERROR (a sentence for people, without secrets), UNSUPPORTED_ATTACHMENT, or the abort signal's
+ * Throws MODEL_PROVIDER_ERROR (a sentence for people, without secrets; as ContextTooLong when a shorter request may be answered, and no
+ * piece of an answer was passed on), UNSUPPORTED_ATTACHMENT, or the abort signal's
  * own reason when the caller ended the call. Errors of `onText` pass through as they are.
  */
 export async function callModel(settings: ModelSettings, call: ModelCall): Promise<ModelAnswer> {
   const { model, abortSignal, onText } = call;
   const { maxAnswerBytes = DEFAULT_MAX_ANSWER_BYTES } = settings;
   abortSignal?.throwIfAborted();
-  const options = callOptions(call);
+  let options = callOptions(call);
   let begun = false;
   let listenerFailed = false;
   const listenerFault = (error: unknown): never => {
@@ -163,24 +212,52 @@ export async function callModel(settings: ModelSettings, call: ModelCall): Promi
       listenerFault(error);
     }
   };
+  const filterOf: FilterFactory | undefined =
+    model.provider === 'openai-compatible'
+      ? (isWhole) => new ThoughtFilter(new ThinkingHabits(settings, call.workspaceId, model.modelId), { isWhole })
+      : undefined;
   try {
     const language = await languageModel(settings, model);
-    const raw = await withRetries(
-      async () =>
-        finished(
-          await (onText === undefined ? generate(language, options) : stream(language, options, maxAnswerBytes, hand)),
-        ),
-      { retries: settings.retries, begun: () => begun, abortSignal },
-    );
+    const ask = () =>
+      withRetries(
+        async () =>
+          finished(
+            await (onText === undefined
+              ? generate(language, options, filterOf)
+              : stream(language, options, maxAnswerBytes, hand, filterOf)),
+          ),
+        { retries: settings.retries, begun: () => begun, abortSignal },
+      );
+    let refusedFiles = {};
+    const raw = await ask().catch((error: unknown) => {
+      // A tool's picture may be broken, too large or too many for the model. That must not fail the turn.
+      if (begun || !hasToolFiles(call.messages) || !mayRefuseFiles(error, model)) throw error;
+      options = callOptions({ ...call, messages: withoutToolFiles(call.messages, REFUSED) });
+      refusedFiles = { refusedFiles: true };
+      return ask();
+    });
     const toolNames = new Set(mayCall(call) ? call.tools?.map(({ name }) => name) : []);
     const said = readAnswer(raw, toolNames);
     const usage = usageOf(raw, options);
-    const finishReason = finishOf(raw.finish.unified, said.toolCalls.length);
+    const finishReason = finishOf(raw.finish, said);
+    const onlyThoughts =
+      raw.hasThoughts === true && said.text.trim() === '' && said.toolCalls.length === 0
+        ? { isOnlyThoughts: true as const }
+        : {};
     const isOversized = raw.finish === OVERSIZED ? { isOversized: true as const } : {};
-    return { ...said, usage, costUsd: costUsd(model, usage), finishReason, ...isOversized };
+    return {
+      ...said,
+      usage,
+      costUsd: costUsd(model, usage),
+      finishReason,
+      ...onlyThoughts,
+      ...isOversized,
+      ...refusedFiles,
+    };
   } catch (error) {
     if (abortSignal?.aborted) throw abortSignal.reason;
     if (listenerFailed) throw error;
-    throw modelFault(error, { settings, model, said: promptTexts(options.prompt) });
+    const failure = modelFault(error, { settings, model, said: promptTexts(options.prompt) });
+    throw begun && failure instanceof ContextTooLong ? fault(failure.code, failure.message) : failure;
   }
 }

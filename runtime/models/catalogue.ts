@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { v5 } from 'uuid';
+import { KnownWindows } from './knownWindows.ts';
 import type { ModelSettings } from './settings.ts';
 
 /** The kinds of provider. */
@@ -8,6 +9,8 @@ export type ModelProvider = 'openai' | 'anthropic' | 'google' | 'openai-compatib
 /** Details of a price in USD per million tokens; absent = the plain prices apply. */
 export type PriceDetails = {
   cachedInput?: number;
+  /** Of input that is written to the cache, where it is not the usual one (cost.ts). */
+  cacheWrite?: number;
   /** Prompts of more than `above` tokens are billed whole at these prices. */
   long?: { above: number; input: number; output: number };
 };
@@ -143,6 +146,7 @@ function fromEntry(entry: CatalogueEntry, active: boolean, day: string): Catalog
   const [minTemperature, maxTemperature] = entry.temperature ?? [0, 0];
   const details: PriceDetails = {};
   if (price?.cachedInput !== undefined) details.cachedInput = price.cachedInput;
+  if (price?.cacheWrite !== undefined) details.cacheWrite = price.cacheWrite;
   if (price?.long !== undefined) details.long = price.long;
   return {
     publicId: globalModelId(entry.provider, entry.modelId),
@@ -169,9 +173,28 @@ function fromEntry(entry: CatalogueEntry, active: boolean, day: string): Catalog
   };
 }
 
+/** The known model that a compatible server offers under its own or a prefixed id. */
+const knownAs = (modelId: string): CatalogueEntry | undefined =>
+  BY_MODEL_ID.get(modelId) ?? BY_MODEL_ID.get(modelId.slice(modelId.lastIndexOf('/') + 1));
+
+/** Where the context window of a compatible server's model is from. */
+export type WindowSource = 'setting' | 'server' | 'model of this name' | 'assumed';
+
+/** The context window of a compatible server's model, in tokens: what was set, what the server tells, or what can be guessed. */
+export function compatibleWindow(settings: ModelSettings, modelId: string): { tokens: number; source: WindowSource } {
+  const set = settings.openaiCompatible?.windows?.get(modelId);
+  if (set !== undefined) return { tokens: set, source: 'setting' };
+  const told = KnownWindows.of(settings).tokensOf(modelId);
+  if (told !== undefined) return { tokens: told, source: 'server' };
+  const known = knownAs(modelId);
+  return known
+    ? { tokens: known.contextWindow, source: 'model of this name' }
+    : { tokens: UNKNOWN_CONTEXT_WINDOW, source: 'assumed' };
+}
+
 /** Describes a model of a compatible server: no price, and the abilities of the known model of that name, if any. */
-function compatible(modelId: string): CatalogueModel {
-  const known = BY_MODEL_ID.get(modelId) ?? BY_MODEL_ID.get(modelId.slice(modelId.lastIndexOf('/') + 1));
+function compatible(settings: ModelSettings, modelId: string): CatalogueModel {
+  const known = knownAs(modelId);
   return {
     publicId: globalModelId('openai-compatible', modelId),
     name: modelId,
@@ -180,7 +203,7 @@ function compatible(modelId: string): CatalogueModel {
     displayProvider: PROVIDER_NAMES['openai-compatible'],
     description: 'Offered by the OpenAI-compatible server of this installation.',
     iconUrl: null,
-    contextWindow: known?.contextWindow ?? UNKNOWN_CONTEXT_WINDOW,
+    contextWindow: compatibleWindow(settings, modelId).tokens,
     supportsImage: known?.image ?? false,
     supportsDocument: known?.document ?? false,
     supportsThinking: known?.thinking ?? false,
@@ -196,24 +219,30 @@ function compatible(modelId: string): CatalogueModel {
   };
 }
 
-type Catalogue = { day: number; list: readonly CatalogueModel[]; byId: ReadonlyMap<string, CatalogueModel> };
+type Catalogue = {
+  day: number;
+  version: number;
+  list: readonly CatalogueModel[];
+  byId: ReadonlyMap<string, CatalogueModel>;
+};
 
 const DAY_MS = 86_400_000;
 
 const catalogues = new WeakMap<ModelSettings, Catalogue>();
 
 function catalogue(settings: ModelSettings, now: Date): Catalogue {
-  // Announced prices take effect at midnight UTC, so a list is cached for one day.
+  // Announced prices take effect at midnight UTC, so a list is cached for one day, unless the server tells other windows.
   const day = Math.floor(now.getTime() / DAY_MS);
   const made = catalogues.get(settings);
-  if (made?.day === day) return made;
+  const { version } = KnownWindows.of(settings);
+  if (made?.day === day && made.version === version) return made;
   const date = now.toISOString().slice(0, 10);
   const list = [
     BUILTIN_MODEL,
-    ...(settings.openaiCompatible?.models ?? []).map(compatible),
+    ...(settings.openaiCompatible?.models ?? []).map((modelId) => compatible(settings, modelId)),
     ...ENTRIES.map((entry) => fromEntry(entry, settings[entry.provider] !== undefined, date)),
   ];
-  const fresh = { day, list, byId: new Map(list.map((model) => [model.publicId, model])) };
+  const fresh = { day, version, list, byId: new Map(list.map((model) => [model.publicId, model])) };
   catalogues.set(settings, fresh);
   return fresh;
 }

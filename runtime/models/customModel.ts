@@ -1,5 +1,5 @@
 import type { AiModelRow } from '../../db/queries/agents/aiModels.ts';
-import type { ModelDescriptor, ModelProvider } from './catalogue.ts';
+import { catalogueEntry, type ModelDescriptor, type ModelProvider } from './catalogue.ts';
 
 /** The columns of a workspace's own model that a call needs. */
 export type CustomModelRow = Pick<
@@ -35,5 +35,17 @@ export function customModel(row: CustomModelRow): ModelDescriptor {
     maxTemperature: row.max_temperature ?? 0,
     inputCostPer1MTokens: row.input_cost_per_1m_tokens,
     outputCostPer1MTokens: row.output_cost_per_1m_tokens,
+    ...cachedPriceOf(row),
   };
+}
+
+/** Of a model that the catalogue knows, cached input costs the same part of the row's price as it does in the catalogue. */
+function cachedPriceOf({
+  provider,
+  model_id: modelId,
+  input_cost_per_1m_tokens: input,
+}: CustomModelRow): Pick<ModelDescriptor, 'priceDetails'> {
+  const price = catalogueEntry(provider as ModelProvider, modelId)?.prices.at(-1);
+  if (price?.cachedInput === undefined || price.input === 0) return {};
+  return { priceDetails: { cachedInput: (price.cachedInput / price.input) * input } };
 }

@@ -1,6 +1,7 @@
 import { APICallError, UnsupportedFunctionalityError } from '@ai-sdk/provider';
 import { ApiError, fault } from '../../core/errors.ts';
 import type { ModelDescriptor } from './catalogue.ts';
+import { ContextTooLong, type WindowExceeded, windowExceeded } from './contextLength.ts';
 import { KEY_VARIABLES } from './providers.ts';
 import { redact } from './redact.ts';
 import type { ModelSettings } from './settings.ts';
@@ -22,6 +23,9 @@ export class UnfinishedAnswer extends Error {
 
 /** The provider discarded an answer, because the model wrote a malformed tool call. */
 export class MalformedCall extends UnfinishedAnswer {}
+
+/** The window was full before the model had written anything (Anthropic's `model_context_window_exceeded`). */
+export class FilledWindow extends UnfinishedAnswer {}
 
 // The address of a compatible server is the operator's, and is not shown to consumers of the API.
 const LABELS = {
@@ -161,12 +165,43 @@ export function modelFault(error: unknown, call: FailedCall): ApiError {
       `${labelOf(call)} cannot take one of the attachments: ${error.functionality}.`,
     );
   }
+  const exceeded = error instanceof FilledWindow ? { isCertain: true } : windowExceeded(error, call.said);
+  if (exceeded) return new ContextTooLong(tooLong(error, exceeded, call), exceeded);
   return fault('MODEL_PROVIDER_ERROR', explain(error, call));
 }
 
-/** Whether a retry can help: no response, an invalid one, a rate limit, or a failure on the provider's side. */
+/** Whether a request may have failed because of the files in it, as a server says that takes none, or not these. */
+export function mayRefuseFiles(error: unknown, { provider }: Pick<ModelDescriptor, 'provider'>): boolean {
+  if (UnsupportedFunctionalityError.isInstance(error)) return true;
+  if (!APICallError.isInstance(error)) return false;
+  const { statusCode = 0 } = error;
+  // llama.cpp answers 500 for a model without a projector.
+  return [400, 413, 415, 422].includes(statusCode) || (statusCode === 500 && provider === 'openai-compatible');
+}
+
+/** A request that is too long, and what helps. */
+function tooLong(error: unknown, { limit }: WindowExceeded, call: FailedCall): string {
+  const label = labelOf(call);
+  const { provider, modelId } = call.model;
+  if (limit === undefined && APICallError.isInstance(error) && error.statusCode === 413) {
+    return `${label} finds the request too large (413). Send fewer or smaller attachments, or a shorter message.`;
+  }
+  const window = limit === undefined ? '' : ` of ${limit.toLocaleString('en-US')} tokens`;
+  const remedy = 'Shorten the prompt of the agent or the message, or link fewer tools.';
+  const setting =
+    provider === 'openai-compatible'
+      ? ` If the window is not what the server has, set OPENAI_COMPATIBLE_MODELS to ${modelId}@${limit ?? '<tokens>'}.`
+      : '';
+  return `${label} finds the request longer than the context window${window} of ${modelId}. ${remedy}${setting}`;
+}
+
+/**
+ * Whether a retry of the same request can help: no response, an invalid one, a rate limit, or a failure on the provider's side. One that is
+ * too long stays too long, also where the server calls it a failure of its own (llama.cpp).
+ */
 export function isTransient(error: unknown): boolean {
   if (error instanceof MalformedCall) return true;
+  if (APICallError.isInstance(error) && windowExceeded(error, []) !== undefined) return false;
   if (APICallError.isInstance(error)) {
     const { statusCode } = error;
     if (statusCode === 429) return !/quota|billing|credit|insufficient/i.test(error.message);

@@ -5,11 +5,16 @@ import type {
   LanguageModelV4ReasoningPart,
   LanguageModelV4TextPart,
   LanguageModelV4ToolCallPart,
-  LanguageModelV4ToolResultPart,
 } from '@ai-sdk/provider';
+import { filesMessage, type ShownFiles, shownResult, type ToolFile } from './toolFiles.ts';
 
-/** A part of a user message. Files have their content, because the run-time fetches addresses itself with the guarded client. */
-export type UserPart = LanguageModelV4TextPart | LanguageModelV4FilePart;
+/**
+ * A part of a user message. Files have their content, because the run-time fetches addresses itself with the guarded client. `file`: the
+ * text is the content of this file.
+ */
+export type UserPart =
+  | (LanguageModelV4TextPart & { file?: { filename: string; mediaType: string; bytes: number } })
+  | LanguageModelV4FilePart;
 
 /**
  * A part of an assistant message. Reasoning and the parts' `providerOptions` are specific to the provider: they go back to the same
@@ -17,8 +22,14 @@ export type UserPart = LanguageModelV4TextPart | LanguageModelV4FilePart;
  */
 export type AssistantPart = LanguageModelV4TextPart | LanguageModelV4ReasoningPart | LanguageModelV4ToolCallPart;
 
-/** The result of a tool call, for the model. */
-export type ToolResultPart = { toolCallId: string; toolName: string; text: string; isError: boolean };
+/** The result of a tool call, for the model. It has its files in the turn of the call only. */
+export type ToolResultPart = {
+  toolCallId: string;
+  toolName: string;
+  text: string;
+  isError: boolean;
+  files?: readonly ToolFile[] | undefined;
+};
 
 /** A message of a conversation. Plain JSON except for the bytes of files. */
 export type ModelMessage =
@@ -31,6 +42,19 @@ const BETWEEN_MESSAGES = '\n\n';
 
 const textPart = (text: string): LanguageModelV4TextPart => ({ type: 'text', text });
 
+/** Marks the part of a user message that the service wrote. Providers ignore options that are not their own. */
+const BESIDE: NonNullable<LanguageModelV4TextPart['providerOptions']> = { guildhall: { beside: true } };
+
+/** A part of a user message that the service wrote, and not the user. */
+export function besidePart(text: string): LanguageModelV4TextPart {
+  return { type: 'text', text, providerOptions: BESIDE };
+}
+
+/** Whether a part of a user message was written by the service. */
+export function isBeside(part: { type: string; providerOptions?: unknown }): boolean {
+  return part.type === 'text' && (part as LanguageModelV4TextPart).providerOptions?.guildhall?.beside === true;
+}
+
 /** Replaces a user message of only white space, which providers refuse, also in every later turn. */
 const BLANK = textPart('(a blank message)');
 
@@ -42,11 +66,6 @@ export function hasContent(part: AssistantPart): boolean {
   if (part.type === 'tool-call') return true;
   if (part.type === 'reasoning') return part.text !== '' || part.providerOptions !== undefined;
   return part.text.trim() !== '' || part.providerOptions?.google?.thoughtSignature !== undefined;
-}
-
-function toResult({ toolCallId, toolName, text, isError }: ToolResultPart): LanguageModelV4ToolResultPart {
-  const output = { type: isError ? ('error-text' as const) : ('text' as const), value: text };
-  return { type: 'tool-result', toolCallId, toolName, output };
 }
 
 type AssistantMessage = Extract<LanguageModelV4Message, { role: 'assistant' }>;
@@ -66,15 +85,28 @@ function joined(before: AssistantMessage, content: AssistantPart[]): AssistantMe
 
 /**
  * Builds the provider-level prompt of a conversation. Drops texts and messages without content, because providers refuse them. Merges
- * consecutive assistant messages, and consecutive tool results, because some providers require all results together.
+ * consecutive assistant messages, and consecutive tool results, because some providers require all results together. Files of tool results
+ * are where `shown` says.
  */
-export function toPrompt(system: string | undefined, messages: readonly ModelMessage[]): LanguageModelV4Prompt {
+export function toPrompt(
+  system: string | undefined,
+  messages: readonly ModelMessage[],
+  shown: ShownFiles = { place: 'nowhere' },
+): LanguageModelV4Prompt {
   const prompt: LanguageModelV4Prompt = [];
+  let files: LanguageModelV4FilePart[] = [];
+  const addFiles = () => {
+    if (files.length > 0) prompt.push(filesMessage(files));
+    files = [];
+  };
   if (system !== undefined && system.trim() !== '') prompt.push({ role: 'system', content: system });
   for (const message of messages) {
+    if (message.role !== 'tool') addFiles();
     const last = prompt.at(-1);
     if (message.role === 'tool') {
-      const content = message.content.map(toResult);
+      const results = message.content.map((result) => shownResult(result, shown));
+      const content = results.map(({ part }) => part);
+      files.push(...results.flatMap(({ after }) => after));
       if (last?.role === 'tool') prompt[prompt.length - 1] = { role: 'tool', content: [...last.content, ...content] };
       else if (content.length > 0) prompt.push({ role: 'tool', content });
     } else if (message.role === 'assistant') {
@@ -86,11 +118,24 @@ export function toPrompt(system: string | undefined, messages: readonly ModelMes
     } else {
       const parts = typeof message.content === 'string' ? [textPart(message.content)] : message.content;
       const content = parts.filter((part) => part.type === 'file' || part.text.trim() !== '');
-      if (content.length === 0 && parts.some((part) => part.type === 'text' && part.text !== '')) content.push(BLANK);
+      const own = parts.filter((part) => !isBeside(part));
+      const isBlank = content.every(isBeside) && own.some((part) => part.type === 'text' && part.text !== '');
+      if (isBlank) content.unshift(BLANK);
       if (content.length > 0) prompt.push({ role: 'user', content });
     }
   }
+  addFiles();
   return prompt;
+}
+
+/** Joins the texts of user messages that have nothing else: many compatible servers take a text only, and no list of parts. */
+export function withJoinedTexts(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
+  return prompt.map((message) => {
+    if (message.role !== 'user' || message.content.length < 2) return message;
+    const texts = message.content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
+    if (texts.length < message.content.length) return message;
+    return { role: 'user', content: [textPart(texts.join(BETWEEN_MESSAGES))] };
+  });
 }
 
 /** The ids of calls that Anthropic accepts, and OpenAI's maximum length. */
@@ -133,7 +178,9 @@ function textOf(part: PromptPart): string[] {
   if (part.type === 'text' || part.type === 'reasoning') return [part.text];
   if (part.type === 'tool-call') return [JSON.stringify(part.input)];
   if (part.type !== 'tool-result') return [];
-  return part.output.type === 'text' || part.output.type === 'error-text' ? [part.output.value] : [];
+  const { output } = part;
+  if (output.type === 'content') return output.value.flatMap((each) => (each.type === 'text' ? [each.text] : []));
+  return output.type === 'text' || output.type === 'error-text' ? [output.value] : [];
 }
 
 /** Returns every text of a prompt, with the inputs and outputs of tools. */

@@ -16,7 +16,8 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/\b(?=[\w-]*\d)[\w-]{32,}\b/g, '[redacted]'],
 ];
 
-function withoutQuotes(text: string, said: readonly string[]): string {
+/** Replaces everything in a text that is quoted from `said`: whole texts, and sequences of QUOTE characters. */
+export function withoutQuotes(text: string, said: readonly string[]): string {
   let result = text;
   for (const whole of said) {
     const trimmed = whole.trim();
@@ -25,8 +26,7 @@ function withoutQuotes(text: string, said: readonly string[]): string {
   const haystack = said.join('\n').slice(0, MAX_PROMPT_CHARS);
   if (haystack.length < QUOTE) return result;
   // Each sequence of the prompt is looked up among the few of the text: a search for each of those would take a hundred times as long.
-  const sought = new Set(sequencesOf(result));
-  const quotable = new Set(sequencesOf(haystack).filter((sequence) => sought.has(sequence)));
+  const quotable = sequencesInBoth(result, haystack);
   let kept = '';
   for (let at = 0; at < result.length; ) {
     let end = at;
@@ -42,9 +42,33 @@ function withoutQuotes(text: string, said: readonly string[]): string {
   return kept;
 }
 
-/** All sequences of QUOTE characters. */
-function* sequencesOf(text: string): Generator<string, void, undefined> {
-  for (let at = 0; at + QUOTE <= text.length; at += 1) yield text.slice(at, at + QUOTE);
+/** A number that equal sequences share, from three of their characters. */
+const markOf = (text: string, at: number): number =>
+  (text.charCodeAt(at) * 961 + text.charCodeAt(at + QUOTE / 2) * 31 + text.charCodeAt(at + QUOTE - 1)) & 0xffff;
+
+/** The sequences of QUOTE characters that both texts have. Few places of a long text have a mark that is still sought, so hardly any sequence is made. */
+function sequencesInBoth(text: string, haystack: string): Set<string> {
+  const sought = new Set<string>();
+  /** How many of those that were not found yet have each mark. */
+  const marks = new Uint16Array(0x10000);
+  for (let at = 0; at + QUOTE <= text.length; at += 1) {
+    const sequence = text.slice(at, at + QUOTE);
+    if (sought.has(sequence)) continue;
+    sought.add(sequence);
+    const mark = markOf(text, at);
+    marks[mark] = (marks[mark] ?? 0) + 1;
+  }
+  const found = new Set<string>();
+  for (let at = 0; at + QUOTE <= haystack.length; at += 1) {
+    const mark = markOf(haystack, at);
+    const left = marks[mark] ?? 0;
+    if (left === 0) continue;
+    const sequence = haystack.slice(at, at + QUOTE);
+    if (found.has(sequence) || !sought.has(sequence)) continue;
+    found.add(sequence);
+    marks[mark] = left - 1;
+  }
+  return found;
 }
 
 /**

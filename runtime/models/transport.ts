@@ -2,7 +2,7 @@ import type { Agent } from 'undici';
 import { OversizedAnswer } from './answerLimit.ts';
 
 /**
- * `fetch` for the model providers, over connections that stay open. It lacks what a provider call does not
+ * `fetch` for the model providers, POST or GET, over connections that stay open. It lacks what a provider call does not
  * need (redirects, cookies, caches, compression), which makes a call several times cheaper. A redirect is returned as it is. A
  * connection without data is closed after ten minutes; an abort signal closes it sooner. A response with more than `maxBytes` is not
  * read to its end: it rejects with OversizedAnswer, and so does a stream with an event that is far larger. What a stream has
@@ -15,11 +15,12 @@ export function modelFetch(maxBytes = MAX_RESPONSE_BYTES): typeof globalThis.fet
     loading ??= loadAgent();
     const agent = await loading;
     const url = new URL(input instanceof Request ? input.url : input);
-    const { body, headers: form } = await bodyOf(init?.body);
+    const isGet = init?.method === 'GET';
+    const { body, headers: form } = isGet ? { body: null, headers: {} } : await bodyOf(init?.body);
     const answer = await agent.request({
       origin: url.origin,
       path: url.pathname + url.search,
-      method: 'POST',
+      method: isGet ? 'GET' : 'POST',
       headers: { ...plainHeaders(init?.headers), ...form },
       body,
       signal: init?.signal ?? null,
@@ -29,12 +30,30 @@ export function modelFetch(maxBytes = MAX_RESPONSE_BYTES): typeof globalThis.fet
       if (value !== undefined) headers.push([name, typeof value === 'string' ? value : value.join(', ')]);
     }
     // Some compatible servers do not declare event streams. Only JSON and errors are certain not to be streams.
-    const whole = answer.statusCode !== 200 || String(answer.headers['content-type']).includes('json');
+    const whole = isGet || answer.statusCode !== 200 || String(answer.headers['content-type']).includes('json');
     const content = whole
       ? await wholeText(answer.body, maxBytes, answer.statusCode === 200)
       : webStream(answer.body, EVENT_SHARE * maxBytes + EVENT_SPARE_BYTES);
-    return new Response(content === '' ? null : content, { status: answer.statusCode, headers });
+    const status = typeof content === 'string' ? statusOf(content, answer.statusCode) : answer.statusCode;
+    return new Response(content === '' ? null : content, { status, headers });
   };
+}
+
+const ERROR_BODY = /^\s*\{\s*(?:"error"\s*:\s*["{]|"object"\s*:\s*"error")/;
+const MAX_ERROR_CHARS = 100_000;
+
+/**
+ * The status of a whole answer. Some servers send an error with 200, also in place of a stream (llama.cpp, TGI, OpenRouter): then its own
+ * code, if it is one, or else 400. The packages would call it an answer that cannot be understood.
+ */
+function statusOf(text: string, status: number): number {
+  if (status !== 200 || text.length > MAX_ERROR_CHARS || !ERROR_BODY.test(text)) return status;
+  try {
+    const { error, code = error?.code } = JSON.parse(text) as { error?: { code?: unknown }; code?: unknown };
+    return typeof code === 'number' && code >= 400 && code <= 599 ? Math.floor(code) : 400;
+  } catch {
+    return status;
+  }
 }
 
 const IDLE_TIMEOUT_MS = 600_000;

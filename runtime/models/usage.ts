@@ -6,18 +6,30 @@ import { promptTexts } from './prompt.ts';
 /** One token per four characters, rounded up, for servers that report no usage. */
 const estimate = (texts: readonly string[]): number => Math.ceil(texts.reduce((sum, text) => sum + text.length, 0) / 4);
 
-/** Rounds to whole tokens. An invalid count from a server must not fail an answer that is already paid for. */
-const whole = (tokens: number): number => Math.max(0, Math.round(tokens));
+/** Tokens that one call may have: as many as the largest window of a model. */
+const MAX_TOKENS = 10_000_000;
+
+/**
+ * A count of a server in whole tokens; undefined when it gave none, or one that cannot be true. It must neither fail an answer that is already paid for,
+ * nor be charged.
+ */
+function counted(tokens: number | undefined): number | undefined {
+  const whole = Math.max(0, Math.round(tokens ?? Number.NaN));
+  return whole <= MAX_TOKENS ? whole : undefined;
+}
 
 /** Returns the tokens of a call as the provider reports them, or else an estimate. */
 export function usageOf(raw: RawAnswer, { prompt, tools }: LanguageModelV4CallOptions): CallUsage {
   const described = tools === undefined ? [] : [JSON.stringify(tools)];
-  const inputTokens = whole(raw.usage.inputTokens.total ?? estimate([...promptTexts(prompt), ...described]));
-  const outputTokens = whole(raw.usage.outputTokens.total ?? estimate(textsOf(raw)));
+  const inputTokens = counted(raw.usage.inputTokens.total) ?? estimate([...promptTexts(prompt), ...described]);
+  const outputTokens = counted(raw.usage.outputTokens.total) ?? estimate(textsOf(raw));
+  const { cacheRead, cacheWrite } = raw.usage.inputTokens;
+  const cachedInputTokens = Math.min(inputTokens, counted(cacheRead) ?? 0);
   return {
     inputTokens,
     outputTokens,
     totalTokens: inputTokens + outputTokens,
-    cachedInputTokens: Math.min(inputTokens, whole(raw.usage.inputTokens.cacheRead ?? 0)),
+    cachedInputTokens,
+    cacheWriteTokens: Math.min(inputTokens - cachedInputTokens, counted(cacheWrite) ?? 0),
   };
 }

@@ -23,6 +23,8 @@ export interface HistoryInput<M extends HistoryMessage> {
   };
   /** `o200k` for OpenAI's models, whose tokens are counted exactly; `other` adds a margin. */
   tokenizer: 'o200k' | 'other';
+  /** The share of its room that the history fills when it does not fit whole; 1 if absent. */
+  keptOfFull?: number;
   /** Counts the tokens of a text. Tests pass their own function. */
   count?: TokenCounter;
 }
@@ -87,6 +89,8 @@ function intoTurns<M extends HistoryMessage>(messages: readonly M[]): M[][] {
 /**
  * Returns the part of a conversation's history that goes into the prompt: the newest whole turns (a user message with its answers) that fit the
  * context window beside the system text, the newest message and the reply. The oldest turns are dropped first, never one from the middle.
+ * When some must be dropped, the rest fills no more than `keptOfFull` of the room, unless the newest turn alone needs more: the next turns
+ * then begin in the same way.
  *
  * Tokens are counted only when the bytes do not already prove that everything fits, and then only from the newest turn back to where
  * the window ends. For models that do not use o200k_base the count carries a margin of 35 %, so history is dropped a little early
@@ -120,6 +124,9 @@ export async function fitHistory<M extends HistoryMessage>(input: HistoryInput<M
   if (left > 0) left -= await cost(systemText);
   if (left > 0) left -= await cost(newest.content);
 
+  const room = left;
+  /** Tokens of each turn that is kept, together with the newer ones. */
+  const used = new Map<number, number>();
   let first = grouped.length;
   while (first > 0 && left > 0) {
     // As soon as the bytes prove that the rest fits, all of it stays and counting ends.
@@ -132,7 +139,10 @@ export async function fitHistory<M extends HistoryMessage>(input: HistoryInput<M
     }
     if (left < 0) break;
     first -= 1;
+    used.set(first, room - left);
   }
+  const most = room * (input.keptOfFull ?? 1);
+  while (first > 0 && first < grouped.length - 1 && (used.get(first) ?? 0) > most) first += 1;
   const messages = grouped.slice(first).flat();
   return { messages, dropped: turns.length - messages.length };
 }

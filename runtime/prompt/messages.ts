@@ -1,23 +1,21 @@
-import { cutText } from '../../core/text.ts';
-import type { HistoryRow } from '../../db/queries/conversations/history.ts';
+import { type HistoryRow, MAX_HISTORY_MESSAGES } from '../../db/queries/conversations/history.ts';
+import { withoutTurnContext } from '../capabilities/quoting.ts';
 import { type ResolvedAttachment, toModelParts, withAttachmentNotes } from '../files/attachments.ts';
 import type { ModelDescriptor } from '../models/catalogue.ts';
-import { type ModelMessage, type ToolResultPart, withoutProviderParts } from '../models/prompt.ts';
+import { besidePart, type ModelMessage } from '../models/prompt.ts';
 import { fitHistory } from './history.ts';
-import { transcriptMessages } from './storedTranscript.ts';
+import { type ShownFrom, wholeFrom } from './shown.ts';
+import { type TurnTranscript, transcriptOfTurn } from './storedTranscript.ts';
+import { withoutText, withShortResults } from './transcript.ts';
 
 /** Tokens of the context window that are reserved for the reply, if a quarter of the window is not less. */
 const MAX_REPLY_RESERVE = 8_192;
 /** With no common tokenizer a token has more bytes on average, so a longer text cannot fit the window. */
 const BYTES_PER_TOKEN = 8;
-/** Characters of a tool's result that later turns see. They can call the tool again. */
-const MAX_RESULT_SHOWN = 4_000;
-const MIN_RESULT_SHOWN = 400;
-/** Characters of all results of a turn, and of its calls and results together as JSON. */
-const MAX_RESULTS_SHOWN = 40_000;
-const MAX_TRANSCRIPT_SHOWN = 60_000;
 /** Characters of the calls of one earlier turn, for each token of the window. */
 const CHARACTERS_OF_CALLS = 0.75;
+/** The share of its room that the history fills after it has outgrown it: then the next turns keep the same beginning. */
+const KEPT_OF_FULL = 0.5;
 
 /** Stands before what a person wrote in place of the agent. */
 export const WRITTEN_BY_A_PERSON = '[A person of the team wrote in place of you:]';
@@ -36,75 +34,147 @@ export const replyReserve = (contextWindow: number): number =>
 export const historyBytes = (model: Pick<ModelDescriptor, 'contextWindow'> | undefined): number =>
   (model?.contextWindow ?? 0) * BYTES_PER_TOKEN;
 
-/** A user's message as a model gets it. */
-export function userMessage(text: string, attachments: readonly ResolvedAttachment[]): ModelMessage {
-  if (attachments.length === 0) return { role: 'user', content: text };
-  const textParts = text === '' ? [] : [{ type: 'text' as const, text }];
-  return { role: 'user', content: [...textParts, ...toModelParts(attachments)] };
-}
-
 /**
- * The calls of a turn in the form in which they are stored and shown to later turns: readable for every model, with shortened results,
- * and without the text beside them, which is in the reply. Only the last ones when there are very many.
+ * A user's message as a model gets it: its text, its attachments, and what stands beside it. Its text comes first, so that later
+ * turns, which may be shown the text alone, begin with the same tokens.
  */
-export function transcriptOf(messages: readonly ModelMessage[]): ModelMessage[] | null {
-  const results = messages.reduce((sum, { role, content }) => sum + (role === 'tool' ? content.length : 0), 0);
-  const most = Math.max(MIN_RESULT_SHOWN, Math.min(MAX_RESULT_SHOWN, Math.floor(MAX_RESULTS_SHOWN / results)));
-  const shown = withoutProviderParts(messages).map((message) => {
-    if (message.role === 'assistant' && typeof message.content !== 'string') {
-      return { ...message, content: message.content.filter(({ type }) => type === 'tool-call') };
-    }
-    return message.role === 'tool' ? { ...message, content: message.content.map((one) => cut(one, most)) } : message;
-  });
-  let left = MAX_TRANSCRIPT_SHOWN;
-  let first = shown.length;
-  for (const [place, message] of [...shown.entries()].reverse()) {
-    left -= JSON.stringify(message).length;
-    if (left < 0) break;
-    if (message.role === 'assistant') first = place;
-  }
-  return first < shown.length ? shown.slice(first) : null;
+export function userMessage(
+  text: string,
+  attachments: readonly ResolvedAttachment[],
+  beside: string = '',
+): ModelMessage {
+  const own = withoutTurnContext(text);
+  if (attachments.length === 0 && beside === '') return { role: 'user', content: own };
+  const textParts = own === '' ? [] : [{ type: 'text' as const, text: own }];
+  const files = toModelParts(attachments).map((part) =>
+    part.type === 'text' ? { ...part, text: withoutTurnContext(part.text) } : part,
+  );
+  return { role: 'user', content: [...textParts, ...files, ...(beside === '' ? [] : [besidePart(beside)])] };
 }
 
-function cut(result: ToolResultPart, most: number): ToolResultPart {
-  if (result.text.length <= most) return result;
-  return { ...result, text: `${cutText(result.text, most)}\n[cut off]` };
+/** A message of the conversation, and what later turns are shown of its turn. */
+interface HistoryItem {
+  row: HistoryRow;
+  transcript: TurnTranscript | null;
+  /** What stood beside it, if it is the message that its turn answered. */
+  beside: string;
+  /** The calls of its turn, if it is the first reply; as JSON in `json`. */
+  calls: readonly ModelMessage[];
+  json: string;
+}
+
+/** Each message with what its turn stored. */
+function itemsOf(rows: readonly HistoryRow[], hasTools: boolean): HistoryItem[] {
+  const byTurn = new Map<string, TurnTranscript>();
+  for (const { turn_id: turnId, transcript } of rows) {
+    if (turnId !== null && transcript !== null) byTurn.set(turnId, transcriptOfTurn(transcript));
+  }
+  const answered = new Map(rows.flatMap(({ turn_id: id, role, seq }) => (id && role === 'user' ? [[id, seq]] : [])));
+  return rows.map((row) => {
+    const transcript =
+      row.transcript !== null ? transcriptOfTurn(row.transcript) : (byTurn.get(row.turn_id ?? '') ?? null);
+    const calls = hasTools && row.transcript !== null ? (transcript?.messages ?? []) : [];
+    const isAnswered = row.turn_id !== null && answered.get(row.turn_id) === row.seq;
+    const beside = isAnswered ? (transcript?.beside ?? '') : '';
+    return { row, transcript, beside, calls, json: calls.length > 0 ? JSON.stringify(calls) : '' };
+  });
 }
 
 /** A message of the conversation with the calls before it. The history has both or neither. */
 interface HistoryEntry {
+  seq: number;
   role: 'user' | 'assistant';
   content: string;
+  beside: string;
   messages: ModelMessage[];
 }
 
-/** Calls longer than `most` as JSON are left out, so that they do not displace messages. */
-function historyEntry(row: HistoryRow, most: number): HistoryEntry {
-  const said = withAttachmentNotes(row.content, row.attachments);
-  const text = row.author === 'operator' ? writtenByPerson(said) : said;
-  const transcript = transcriptMessages(row.transcript);
-  const json = transcript.length > 0 ? JSON.stringify(transcript) : '';
-  const [calls, cost] = json.length <= most ? [transcript, json] : [[], ''];
-  return { role: row.role, content: text + cost, messages: [...calls, { role: row.role, content: text }] };
+/**
+ * The messages of a conversation as they are shown, from where `shown` says. Calls longer than `most` as JSON are left out, so that they
+ * do not displace messages. Where the text beside the calls is shown with them, the reply is what the model said after the last one.
+ */
+function entriesOf(items: readonly HistoryItem[], shown: ShownFrom, most: number): HistoryEntry[] {
+  /** The turns whose replies are shown as what the model said. */
+  const said = new Set<string>();
+  return items.flatMap(({ row, transcript, calls, json, ...item }): HistoryEntry[] => {
+    const { seq, role } = row;
+    const text = withAttachmentNotes(row.content, row.attachments);
+    if (role === 'user') {
+      const beside = seq >= shown.wholeFrom ? item.beside : '';
+      const own = withoutTurnContext(text);
+      return [{ seq, role, content: own + beside, beside, messages: [userMessage(text, [], beside)] }];
+    }
+    if (row.turn_id !== null && row.author === null && said.has(row.turn_id)) return [];
+    const reply = row.author === 'operator' ? writtenByPerson(text) : text;
+    const own = { role, content: reply };
+    const plain = { seq, role, content: reply, beside: '', messages: [own] };
+    if (calls.length === 0 || seq < shown.callsFrom) return [plain];
+    const kept = seq >= shown.wholeFrom ? calls : withShortResults(calls);
+    const length = kept === calls ? json : JSON.stringify(kept);
+    if (length.length > most) return [plain];
+    const last = transcript?.reply ?? null;
+    if (last === null) return [{ ...plain, content: reply + length, messages: [...kept.map(withoutText), own] }];
+    said.add(row.turn_id ?? '');
+    return [{ ...plain, content: last + length, messages: [...kept, { role, content: last }] }];
+  });
+}
+
+/** The history of a turn. */
+export interface TurnHistory {
+  /** Oldest first. */
+  messages: ModelMessage[];
+  /** From where on it is shown. */
+  shown: ShownFrom;
+  /** What stood beside the messages that are shown, oldest first. */
+  besides: string[];
 }
 
 /**
- * The earlier messages that fit the model's window beside the system prompt, the tools and the newest message. Calls of earlier turns
- * are included when the agent has tools: without tools, providers refuse requests with calls.
+ * The earlier messages that fit the model's window beside the system prompt, the tools and the newest message. They begin where they began
+ * in the turn before, as long as that fits. Calls of earlier turns are included when the agent has tools: without tools, providers refuse
+ * requests with calls.
  */
 export async function historyMessages(
   rows: readonly HistoryRow[],
-  newest: { text: string; attachments: readonly ResolvedAttachment[] },
+  newest: { text: string; attachments: readonly ResolvedAttachment[]; beside: string },
   { model, system, tools }: { model: ModelDescriptor; system: string; tools: readonly unknown[] },
-): Promise<ModelMessage[]> {
-  if (rows.length === 0) return [];
-  const { messages } = await fitHistory({
-    contextWindow: model.contextWindow,
-    reserveForReply: replyReserve(model.contextWindow),
+): Promise<TurnHistory> {
+  const { contextWindow: window } = model;
+  const items = itemsOf(rows, tools.length > 0);
+  const last = items.findLast(({ transcript }) => transcript?.shown)?.transcript?.shown ?? null;
+  const extents = items.map(({ row: { seq, role }, beside, json }) => ({
+    seq,
+    isOfUser: role === 'user',
+    extra: json.length + beside.length,
+  }));
+  const shown: ShownFrom = { from: startOf(rows, last, window), window, ...wholeFrom(extents, last, window) };
+  const entries = entriesOf(
+    items.filter(({ row: { seq } }) => seq >= shown.from),
+    shown,
+    window * CHARACTERS_OF_CALLS,
+  );
+  const fitted = await fitHistory({
+    contextWindow: window,
+    reserveForReply: replyReserve(window),
     systemText: tools.length > 0 ? system + JSON.stringify(tools) : system,
-    turns: rows.map((row) => historyEntry(row, tools.length > 0 ? model.contextWindow * CHARACTERS_OF_CALLS : 0)),
-    newest: { content: newest.text, attachments: newest.attachments },
+    turns: entries,
+    newest: { content: newest.text + newest.beside, attachments: newest.attachments },
     tokenizer: model.provider === 'openai' ? 'o200k' : 'other',
+    keptOfFull: KEPT_OF_FULL,
   });
-  return messages.flatMap((said) => said.messages);
+  if (fitted.dropped > 0) shown.from = fitted.messages[0]?.seq ?? (rows.at(-1)?.seq ?? 0) + 1;
+  return {
+    messages: fitted.messages.flatMap((entry) => entry.messages),
+    shown,
+    besides: fitted.messages.flatMap(({ beside }) => (beside === '' ? [] : [beside])),
+  };
+}
+
+/** The oldest message that may be shown: where the turn before began, if its window was the same. */
+function startOf(rows: readonly HistoryRow[], last: ShownFrom | null, window: number): number {
+  const from = last?.window === window ? last.from : 0;
+  const [oldest] = rows;
+  // So many messages are read at most: without this, each turn would begin with the next one.
+  const isCut = rows.length >= MAX_HISTORY_MESSAGES && oldest !== undefined && from <= oldest.seq;
+  return isCut ? (rows[MAX_HISTORY_MESSAGES / 2]?.seq ?? from) : from;
 }

@@ -12,15 +12,22 @@ import { readMessage } from './readMessage.ts';
 import { takeAtOnce, takeConversation } from './takeConversation.ts';
 import type { Beginning, Turn, TurnRequest } from './types.ts';
 
-const NOTHING_SEARCHED: KnowledgeFindings = { hits: [], isIncomplete: false };
+/** What a turn without a message has found. */
+export const NOTHING_SEARCHED: KnowledgeFindings = { query: '', hits: [], isIncomplete: false };
 
-/** Reads the message of a turn, takes its conversation, and searches the knowledge meanwhile: neither needs the other. Throws what both throw. */
-export async function beginTurn(turn: Turn, scope: AgentScope): Promise<Beginning> {
+/**
+ * Reads the message of a turn, takes its conversation, and searches the knowledge meanwhile: neither needs the other. `foundDead` as for
+ * `takeConversation`. Throws what both throw.
+ */
+export async function beginTurn(turn: Turn, scope: AgentScope, foundDead: () => void): Promise<Beginning> {
   const { resources } = scope;
   const message = await readMessage(turn, scope);
   const knowledge = turn.kind === 'message' ? retrieve(scope, message.text) : Promise.resolve(NOTHING_SEARCHED);
   knowledge.catch(() => {});
-  const taken = await takeConversation(turn, message.stored, historyBytes(resources.model));
+  const taken = await takeConversation(turn, message.stored, {
+    maxHistoryBytes: historyBytes(resources.model),
+    foundDead,
+  });
   return { resources, message, knowledge, ...taken };
 }
 
@@ -77,7 +84,7 @@ export async function beginAtOnce(context: WorkspaceRuntime, request: TurnReques
     followUpsSent: follow_ups_sent,
     memories,
   };
-  return { ...turn, ...factsOfTurn(known, request, stored), begun };
+  return { ...turn, ...factsOfTurn(known, request, stored, turn.present.at), begun };
 }
 
 /**

@@ -1,5 +1,5 @@
 import { findConversation } from '../../db/queries/conversations/conversations.ts';
-import { postponeFollowUp } from '../../db/queries/turns/turns.ts';
+import { postponeFollowUp } from '../../db/queries/conversations/followUps.ts';
 import { allowedFollowUp } from '../followUps/schedule.ts';
 import { followUpText } from '../followUps/text.ts';
 import type { WorkspaceRuntime } from '../runtime.ts';

@@ -7,6 +7,7 @@ import { renderInstructions } from '../prompt/instructions.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
 import type { WorkspaceRuntime } from '../runtime.ts';
 import { approvalsByOf } from './approvalsBy.ts';
+import { messageContextOf } from './messageContext.ts';
 import { paymentOf } from './payment.ts';
 import type { Decisions, Turn, TurnRequest } from './types.ts';
 
@@ -32,7 +33,7 @@ export interface ConversationFacts {
 
 /** The parts of a turn that the conversation's facts decide. Throws VALIDATION_ERROR and MISSING_VARIABLE. */
 export function factsOfTurn(
-  { snapshot, approvalsBy }: KnownAgent,
+  { snapshot, approvalsBy, timeZone }: KnownAgent,
   { metadata }: Pick<TurnRequest, 'metadata'>,
   {
     externalUserId,
@@ -42,6 +43,7 @@ export function factsOfTurn(
     followUpsSent,
     memories,
   }: Omit<ConversationFacts, 'mayBeOfClient'>,
+  at: Date,
 ): Pick<
   Turn,
   | 'externalUserId'
@@ -60,7 +62,7 @@ export function factsOfTurn(
     connectionId,
     followUpsSent,
     memories,
-    instructions: renderInstructions(snapshot, metadata?.variables, stored),
+    instructions: renderInstructions(snapshot, metadata?.variables, stored, { at, timeZone }),
     variables: { ...(stored?.variables as object | undefined), ...(metadata?.variables as object | undefined) },
   };
 }
@@ -74,19 +76,22 @@ export function makeTurn(
 ): Turn {
   const { known, facts, command, decisions } = of;
   const turnId = newId();
+  const present = { at: runtime.clock.now(), timeZone: known.timeZone };
+  const conversationId = request.conversationId ?? request.prepared?.conversationId ?? newId();
+  const held = { workspaceId, conversationId, turnId, attempt: 1 };
   return {
     db,
-    workspaceId,
     runtime,
-    turnId,
-    conversationId: request.conversationId ?? request.prepared?.conversationId ?? newId(),
+    ...held,
     kind,
     request,
     controller: new AbortController(),
     startedAt: performance.now(),
     versionNumber: known.versionNumber,
     snapshot: known.snapshot,
-    ...factsOfTurn(known, request, facts),
+    present,
+    context: messageContextOf(request.metadata),
+    ...factsOfTurn(known, request, facts, present.at),
     revision: known.revision,
     command,
     decisions,
@@ -95,8 +100,9 @@ export function makeTurn(
     isLimited: known.isLimited && kind !== 'continuation',
     payment: paymentOf(request, known, facts),
     begun: null,
+    record: undefined,
     countedAt: undefined,
-    steps: new StepLog(db, { workspaceId, turnId }, runtime.clock),
+    steps: new StepLog(db, held, runtime),
     approvals: [],
     isHandedOver: false,
     ui: null,

@@ -11,12 +11,13 @@ import { makeTurn } from './makeTurn.ts';
 import { paymentRefusal } from './payment.ts';
 import type { Turn, TurnRequest } from './types.ts';
 
-function refusalOf({
+/** The state of the agent or the conversation that forbids a turn. */
+export function stateRefusal({
   status,
   published_version_number: version,
   is_ended,
   is_paused,
-}: TurnSubject): ApiError | undefined {
+}: Pick<TurnSubject, 'status' | 'published_version_number' | 'is_ended' | 'is_paused'>): ApiError | undefined {
   if (status !== 'active' || version === null) return fault('AGENT_NOT_PUBLISHED');
   if (is_ended) return fault('CONVERSATION_ENDED');
   if (is_paused) return fault('CONVERSATION_PAUSED');
@@ -72,7 +73,7 @@ async function readTurn(context: WorkspaceRuntime, request: TurnRequest, kind: T
     // A message of a channel may have waited for the turn that asked for the calls.
     arrivedAt: request.inbound?.messages.at(-1)?.receivedAt ?? runtime.clock.now(),
   });
-  const refusal = refusalOf(subject);
+  const refusal = stateRefusal(subject);
   if (refusal) return refusal;
   const versionNumber = subject.published_version_number ?? 0;
   const snapshot = await runtime.snapshot(db, workspaceId, agentId, versionNumber);

@@ -6,8 +6,11 @@ import type { AgentScope } from '../agent/tool.ts';
 import { makeToolset, type Toolset } from '../agent/toolset.ts';
 import { retrieve } from '../capabilities/knowledge.ts';
 import { capabilityTools } from '../capabilities/table.ts';
+import { withLearntWindow } from '../models/learntWindows.ts';
 import { systemPrompt } from '../prompt/assemble.ts';
+import { besideMessage } from '../prompt/beside.ts';
 import { renderInstructions } from '../prompt/instructions.ts';
+import { userMessage } from '../prompt/messages.ts';
 import type { LinkedSubAgent, Resources } from '../resources/resources.ts';
 import type { Turn } from './types.ts';
 
@@ -54,23 +57,25 @@ async function prepareSubAgent(
   task: string,
 ): Promise<AgentRun> {
   const { db, workspaceId, runtime, externalUserId } = parent;
-  const { variables, revision } = turn;
+  const { variables, revision, present, context } = turn;
   callsLeft(turn, parent.path.length);
   const snapshot = await runtime.snapshot(db, workspaceId, agentId, versionNumber);
   if (!snapshot) throw fault('AGENT_NOT_PUBLISHED');
   const subject = { agentId, versionNumber, snapshot, revision };
   const resources = await runtime.resources.get(db, workspaceId, runtime, subject);
-  const model = aiModelPublicId === null ? resources.model : await runtime.findModel(db, workspaceId, aiModelPublicId);
+  const chosen = aiModelPublicId === null ? resources.model : await runtime.findModel(db, workspaceId, aiModelPublicId);
+  const model = withLearntWindow({ models: runtime.models, workspaceId, now: runtime.clock.now() }, chosen);
   if (!model) throw fault('MODEL_PROVIDER_ERROR', 'The AI model of the agent is no longer available.');
   // The values were meant for the agent of the conversation. One that does not fit this agent's variable counts as not given.
-  const instructions = renderInstructions(snapshot, undefined, { variables });
+  const instructions = renderInstructions(snapshot, undefined, { variables }, present);
   const scope = { ...parent, agentId, path: [...parent.path, agentId], snapshot, instructions, resources };
   const [knowledge, memories, toolset] = await Promise.all([
     retrieve(scope, task),
     snapshot.longTermMemoryEnabled ? selectUserMemories(db, workspaceId, { agentId, externalUserId }) : [],
     toolsetOf(turn, scope),
   ]);
-  const system = systemPrompt(scope, { knowledge, memories });
-  const before = [{ role: 'user' as const, content: task }];
-  return { turn, scope, task, model, system, toolset, before };
+  const beside = besideMessage(scope, { present, context, knowledge, memories });
+  const before = [userMessage(task, [], beside)];
+  const system = systemPrompt(scope);
+  return { turn, scope, task, model, system, beside, knowledge, toolset, before, shown: null };
 }

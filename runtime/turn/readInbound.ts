@@ -2,7 +2,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ApiError, fault } from '../../core/errors.ts';
 import { makeTemporaryFolder } from '../../core/temporary.ts';
-import type { InboundAnswered } from '../../db/queries/turns/turns.ts';
+import type { InboundAnswered } from '../../db/queries/turns/turnStart.ts';
 import type { StoredInboundFile } from '../../db/stored/inboundFile.ts';
 import { transcribeAttachments } from '../audio/transcribe.ts';
 import {

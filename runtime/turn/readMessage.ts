@@ -1,5 +1,5 @@
 import { newId } from '../../core/ids.ts';
-import type { UserMessage } from '../../db/queries/turns/turns.ts';
+import type { UserMessage } from '../../db/queries/turns/turnStart.ts';
 import type { StoredAttachment } from '../../db/stored/attachment.ts';
 import type { AgentScope } from '../agent/tool.ts';
 import { transcribeAttachments } from '../audio/transcribe.ts';

@@ -2,9 +2,13 @@ import { ApiError, fault, isFinal } from '../../core/errors.ts';
 import { failTurn } from '../../db/queries/turns/finishTurn.ts';
 import type { AgentRun } from '../agent/agentRun.ts';
 import { resumeAgent, runAgent } from '../agent/run.ts';
+import { withLearntWindow } from '../models/learntWindows.ts';
 import { systemPrompt } from '../prompt/assemble.ts';
+import { besideMessage } from '../prompt/beside.ts';
 import { historyMessages, userMessage } from '../prompt/messages.ts';
+import type { WorkspaceRuntime } from '../runtime.ts';
 import { beginTurn } from './beginTurn.ts';
+import { planDeadTurn } from './planDeadTurn.ts';
 import { agentOfTurn, toolsetOf } from './prepareAgent.ts';
 import { mayBeReplaced, TurnReplaced } from './replaced.ts';
 import { handOverOf, storeReply } from './storeReply.ts';
@@ -40,22 +44,46 @@ export async function runTurn(planned: Turn | ApiError, events: TurnEvents = {})
   });
 }
 
+/**
+ * Goes on with the turn that holds the conversation, if its process has died: from its stored steps, to its end. It can be called at any
+ * time, by any number of processes. It never rejects: what fails is stored with the turn.
+ */
+export async function resumeTurn(context: WorkspaceRuntime, conversationId: string): Promise<void> {
+  const { workspaceId, runtime } = context;
+  try {
+    const turn = await planDeadTurn(context, conversationId);
+    if (turn) await runTurn(turn);
+  } catch (error) {
+    runtime.logger?.warn({ workspaceId, conversationId, err: error }, 'a turn whose process died came to no reply');
+  }
+}
+
 /** The whole turn, step by step. */
 async function answer(turn: Turn, events: TurnEvents): Promise<TurnReply> {
   const scope = await agentOfTurn(turn);
-  const { message, knowledge, history, waiting, messageCount, release } = turn.begun ?? (await beginTurn(turn, scope));
-  const { model } = scope.resources;
+  const { message, knowledge, history, waiting, messageCount, release } =
+    turn.begun ?? (await beginTurn(turn, scope, () => void resumeTurn(turn, turn.conversationId)));
+  const { runtime, workspaceId } = turn;
+  const learner = { models: runtime.models, workspaceId, now: runtime.clock.now() };
+  const model = withLearntWindow(learner, scope.resources.model);
   // What its message decides is read first: calls that were approved are not given up.
   const state = { isResumed: waiting.length > 0 };
   return holding(turn, { release, state }, async () => {
     if (turn.kind === 'message') events.onConversation?.(turn.conversationId);
     if (!model) throw fault('MODEL_PROVIDER_ERROR', MODEL_MISSING);
     const [hits, toolset, runs] = await Promise.all([knowledge, toolsetOf(turn, scope), applyDecisions(turn, waiting)]);
-    const system = systemPrompt(scope, { knowledge: hits, memories: turn.memories, waiting: runs.waiting });
-    const earlier = await historyMessages(history, message, { model, system, tools: toolset.definitions });
-    const before = [...earlier, userMessage(message.text, message.attachments)];
-    const run: AgentRun = { turn, scope, task: '', model, system, toolset, before, onText: events.onText };
+    const system = systemPrompt(scope);
+    const { present, memories } = turn;
+    const context = { present, context: turn.context, knowledge: hits, memories, waiting: runs.waiting };
+    const newest = { ...message, beside: besideMessage(scope, context) };
+    const earlier = await historyMessages(history, newest, { model, system, tools: toolset.definitions });
+    // What the history has already is not said again.
+    const beside = besideMessage(scope, { ...context, earlier: earlier.besides });
+    const before = [...earlier.messages, userMessage(message.text, message.attachments, beside)];
+    const parts = { turn, scope, task: '', model, system, beside, knowledge: hits, toolset, before };
     const { resumed } = runs;
+    const resuming = { record: turn.record, continues: resumed?.turnId };
+    const run: AgentRun = { ...parts, shown: earlier.shown, onText: events.onText, ...resuming };
     state.isResumed = resumed !== null;
     const outcome = resumed ? await resumeAgent(run, resumed.paused, resumed.resumption) : await runAgent(run);
     return storeReply(run, outcome, runs, messageCount);

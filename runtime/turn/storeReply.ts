@@ -15,8 +15,8 @@ import { type PendingApproval, waitingCalls } from '../agent/paused.ts';
 import { storedPausedRun } from '../agent/storedRun.ts';
 import { speak } from '../audio/speak.ts';
 import { nextFollowUp } from '../followUps/schedule.ts';
-import { transcriptOf } from '../prompt/messages.ts';
 import { storedTranscript } from '../prompt/storedTranscript.ts';
+import { transcriptOf } from '../prompt/transcript.ts';
 import { replyDelays } from '../replies/delay.ts';
 import { deliveriesOf, type OutgoingReply } from '../replies/deliveries.ts';
 import { splitReplyOf } from '../replies/splitLong.ts';
@@ -73,8 +73,8 @@ async function mayStoreSpeech({ db, workspaceId, runtime }: Turn): Promise<boole
  * meanwhile, and TurnReplaced when a message came that it is given up for; nothing is stored then.
  */
 export async function storeReply(
-  { turn, model, onText }: AgentRun,
-  { text, messages, paused }: RunOutcome,
+  { turn, model, beside, shown, onText }: AgentRun,
+  { text, reply: lastText, messages, paused, finishReason }: RunOutcome,
   { resumed, ended, waiting }: WaitingRuns,
   messageCount: number,
 ): Promise<TurnReply> {
@@ -99,7 +99,7 @@ export async function storeReply(
           signal: turn.controller.signal,
         })
       : null;
-  const transcript = paused ? null : transcriptOf(messages);
+  const calls = paused ? null : transcriptOf(messages);
   const now = runtime.clock.now();
   const contents = replies.map((reply) => reply.content);
   const delaysMs = replyDelays(snapshot, contents, Math.random);
@@ -121,7 +121,12 @@ export async function storeReply(
     // A continuation completes a turn that was counted.
     costOps: kind === 'continuation' ? 0 : 1,
     steps: await steps.settle(),
-    transcript: transcript && storedTranscript(transcript),
+    transcript: storedTranscript({
+      messages: calls?.messages ?? [],
+      reply: calls && calls.messages.length > 0 && calls.hasText ? lastText : null,
+      beside,
+      shown,
+    }),
     paused: paused && { state: storedPausedRun(paused), approvals },
     // Calls that a removed sub-agent asked for can no longer be decided.
     resumed: resumed && { turnIds: ended.turnIds, ...carriedOver(ended.calls, asked) },
@@ -142,6 +147,7 @@ export async function storeReply(
       last,
       model,
       usage: steps.usage,
+      finishReason,
       toolCalls: steps.toolCalls,
       pendingApprovals: [...waiting, ...asked],
       delaysMs,
@@ -157,6 +163,7 @@ export async function storeReply(
     // This process had no database for so long that another turn took the conversation.
     throw fault('UNAVAILABLE');
   }
+  steps.settled(turn.request.agentId);
   if (end.channel && end.channel.deliveries.length > 0) runtime.onDeliveries?.(workspaceId, turn.conversationId);
   return reply;
 }

@@ -3,24 +3,27 @@ import { untilAborted } from '../../core/deadline.ts';
 import { type ApiError, fault } from '../../core/errors.ts';
 import { type ConversationRow, findConversation } from '../../db/queries/conversations/conversations.ts';
 import { isPausedAt } from '../../db/queries/conversations/pause.ts';
+import { beginConversation, type ConversationStart } from '../../db/queries/turns/beginConversation.ts';
+import { type Claim, claimConversation } from '../../db/queries/turns/claimConversation.ts';
 import { failTurn } from '../../db/queries/turns/finishTurn.ts';
 import type { KnownWorkspace } from '../../db/queries/turns/knownWorkspace.ts';
-import {
-  beginConversation,
-  type Claim,
-  type ConversationStart,
-  claimConversation,
-  storeUnanswered,
-  type UserMessage,
-} from '../../db/queries/turns/turns.ts';
+import { storeUnanswered } from '../../db/queries/turns/storeUnanswered.ts';
+import type { UserMessage } from '../../db/queries/turns/turnStart.ts';
 import type { KeyClaim } from '../../db/queries/workspaces/idempotencyKeys.ts';
 import { isQuotaUsed, returnToQuota, takeFromQuota } from '../../db/queries/workspaces/quota.ts';
 import { paymentRefusal } from './payment.ts';
+import { storedRequest } from './storedRequest.ts';
 import type { Turn } from './types.ts';
 
 const FIRST_WAIT_MS = 25;
 const MAX_WAIT_MS = 250;
 const NO_USAGE = { inputTokens: 0, outputTokens: 0, costUsd: 0 };
+
+/** How a turn takes its conversation. */
+interface Waiting {
+  maxHistoryBytes: number;
+  foundDead: () => void;
+}
 
 /** Thrown for a turn without a message of a request that is not needed: another one has done its work, or is about to. */
 export class TurnNotDue extends Error {}
@@ -29,12 +32,13 @@ export class TurnNotDue extends Error {}
  * Begins the conversation, or waits until no other turn holds it; stores the turn and the user's message. `message` is null for turns
  * without one. Throws OPERATION_LIMIT_REACHED, CLIENT_NOT_ACTIVE, CONVERSATION_NOT_FOUND, CONVERSATION_ENDED, CONVERSATION_PAUSED, TurnNotDue, or the
  * reason of the turn's signal. When the time runs out while the turn waits, the user's message is stored all the same. `release` lets
- * the next turn that waits in this process take the conversation.
+ * the next turn that waits in this process take the conversation. `foundDead` is called when the process of the turn before has died: that turn
+ * is to go on first.
  */
 export async function takeConversation(
   turn: Turn,
   message: UserMessage | null,
-  maxHistoryBytes: number,
+  options: Waiting,
 ): Promise<Pick<Claim, 'history' | 'waiting'> & { messageCount: number; release: () => void }> {
   if (turn.request.conversationId === undefined && message) {
     await begin(turn, message);
@@ -43,7 +47,7 @@ export async function takeConversation(
   let release = () => {};
   try {
     release = await waitForEarlierTurns(turn);
-    const { history, waiting, messageCount } = await claim(turn, message, maxHistoryBytes);
+    const { history, waiting, messageCount } = await claim(turn, message, options);
     return { history, waiting, messageCount, release };
   } catch (error) {
     release();
@@ -113,10 +117,10 @@ export function isTimeout({ controller: { signal } }: Turn, error: unknown): boo
 
 /** Stores the user's message of a turn whose time ran out before it took its conversation. */
 export async function storeTimedOut(turn: Turn, message: UserMessage): Promise<void> {
-  const { db, workspaceId, conversationId, turnId, request, runtime } = turn;
+  const { db, workspaceId, conversationId, turnId, attempt, request, runtime } = turn;
   const now = runtime.clock.now();
   if (request.conversationId !== undefined) {
-    return storeUnanswered(db, { workspaceId, conversationId, turnId, now, message, claim: claimOf(turn) });
+    return storeUnanswered(db, { workspaceId, conversationId, turnId, attempt, now, message, claim: claimOf(turn) });
   }
   await begin(turn, message);
   const { code, message: reason } = fault('AGENT_TIMEOUT');
@@ -160,11 +164,12 @@ function claimOf({ request }: Turn): KeyClaim | null {
 
 /** The turn as the statement that begins it needs it. */
 function startOf<Message extends UserMessage | null>(turn: Turn, message: Message) {
-  const { workspaceId, conversationId, turnId, request, versionNumber, kind, command, payment } = turn;
+  const { workspaceId, conversationId, turnId, attempt, request, versionNumber, kind, command, payment } = turn;
   return {
     workspaceId,
     conversationId,
     turnId,
+    attempt,
     agentId: request.agentId,
     versionNumber,
     kind,
@@ -176,6 +181,7 @@ function startOf<Message extends UserMessage | null>(turn: Turn, message: Messag
     known: null,
     recalls: false,
     payment,
+    request: storedRequest(turn, message),
   };
 }
 
@@ -214,7 +220,7 @@ async function waitForEarlierTurns(turn: Turn): Promise<() => void> {
 async function claim(
   turn: Turn,
   message: UserMessage | null,
-  maxHistoryBytes: number,
+  { maxHistoryBytes, foundDead }: Waiting,
 ): Promise<Claim & { messageCount: number }> {
   const { db, workspaceId, conversationId, kind, request, controller } = turn;
   for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, MAX_WAIT_MS)) {
@@ -223,6 +229,7 @@ async function claim(
     const attempt = await claimConversation(db, start, { historyBytes: maxHistoryBytes });
     noteCount(turn, start, attempt.quotaTaken);
     if (attempt.conversation) return { ...attempt, messageCount: attempt.conversation.message_count };
+    if (attempt.isDead) foundDead();
     await throwRefusal(turn);
     const conversation = await findConversation(db, workspaceId, conversationId);
     if (!conversation) throw fault('CONVERSATION_NOT_FOUND');

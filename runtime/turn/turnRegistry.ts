@@ -1,11 +1,34 @@
 import type { Kysely } from 'kysely';
 import { untilAborted } from '../../core/deadline.ts';
 import { fault } from '../../core/errors.ts';
-import { type HeldTurn, renewLeases } from '../../db/queries/turns/turns.ts';
+import { type HeldTurn, renewLeases } from '../../db/queries/turns/leases.ts';
 import type { DB } from '../../generated/db.ts';
 
 /** Well within LEASE_SECONDS, so that one renewal may fail. */
 const RENEW_MS = 5_000;
+/** A lease that was renewed longer ago than this is renewed before a call of a tool: the process may have slept. */
+const TRUST_MS = 2 * RENEW_MS;
+
+/** What the process knows of a turn that holds a conversation. */
+interface Holding {
+  /** Ends it. */
+  controller: AbortController;
+  /** Gives it up for a newer message. */
+  replace: (() => void) | undefined;
+  /** When the lease was taken or renewed. */
+  renewedAt: Moment;
+}
+
+/** Of both clocks, in milliseconds: the one of the process stands still while the machine sleeps, and the other one can be set back. */
+interface Moment {
+  process: number;
+  machine: number;
+}
+
+const thisMoment = (): Moment => ({ process: performance.now(), machine: Date.now() });
+
+/** Milliseconds since then, by the clock that says more. */
+const msSince = ({ process, machine }: Moment): number => Math.max(performance.now() - process, Date.now() - machine);
 
 /**
  * The turns that run in this process. Queues the turns of one conversation in the order in which they came, renews the leases of
@@ -14,8 +37,8 @@ const RENEW_MS = 5_000;
 export class TurnRegistry {
   readonly #system: Kysely<DB>;
   readonly #turns = new Set<AbortController>();
-  /** The turns that hold a conversation, each with the controller that ends it, and what gives it up for a newer message. */
-  readonly #held = new Map<HeldTurn, { controller: AbortController; replace: (() => void) | undefined }>();
+  /** The turns that hold a conversation. */
+  readonly #held = new Map<HeldTurn, Holding>();
   readonly #queues = new Map<string, Promise<void>>();
   #renewal: NodeJS.Timeout | undefined;
   #whenIdle: (() => void)[] = [];
@@ -48,7 +71,7 @@ export class TurnRegistry {
     work: () => Promise<T>,
     replace?: () => void,
   ): Promise<T> {
-    this.#held.set(turn, { controller, replace });
+    this.#held.set(turn, { controller, replace, renewedAt: thisMoment() });
     this.#renewal ??= setInterval(() => void this.#renew(), RENEW_MS).unref();
     try {
       return await work();
@@ -109,14 +132,44 @@ export class TurnRegistry {
     for (const controller of this.#turns) controller.abort(reason);
   }
 
+  /**
+   * Throws UNAVAILABLE when another process has taken the turn over. Asks the database only when the last renewal is too long ago to tell, as
+   * in a process that slept.
+   */
+  async checkHeld(turn: HeldTurn): Promise<void> {
+    const holding = this.#holdingOf(turn);
+    if (!holding || msSince(holding.renewedAt) < TRUST_MS) return;
+    await this.#renewThese([turn]);
+    holding.controller.signal.throwIfAborted();
+  }
+
+  /** Whether this process runs a turn that holds the conversation, or takes one over. */
+  holds(conversationId: string): boolean {
+    return [...this.#held.keys()].some((turn) => turn.conversationId === conversationId);
+  }
+
+  /** By its ids: a turn is copied on its way. */
+  #holdingOf({ turnId, attempt }: HeldTurn): Holding | undefined {
+    for (const [turn, holding] of this.#held) if (turn.turnId === turnId && turn.attempt === attempt) return holding;
+    return undefined;
+  }
+
   async #renew(): Promise<void> {
     try {
-      const turns = [...this.#held.keys()];
-      const renewed = await renewLeases(this.#system, turns);
-      for (const turn of turns)
-        if (!renewed.has(turn.turnId)) this.#held.get(turn)?.controller.abort(fault('UNAVAILABLE'));
+      await this.#renewThese([...this.#held.keys()]);
     } catch {
       // The database is out of reach. The next renewal tries again; a lease outlives several of them.
+    }
+  }
+
+  async #renewThese(turns: readonly HeldTurn[]): Promise<void> {
+    const askedAt = thisMoment();
+    const renewed = await renewLeases(this.#system, turns);
+    for (const turn of turns) {
+      const holding = this.#holdingOf(turn);
+      if (!holding) continue;
+      if (renewed.has(turn)) holding.renewedAt = askedAt;
+      else holding.controller.abort(fault('UNAVAILABLE'));
     }
   }
 }

@@ -2,19 +2,24 @@ import type { ConversationRow } from '../../db/queries/conversations/conversatio
 import type { MessageRow } from '../../db/queries/conversations/messages.ts';
 import type { Payment } from '../../db/queries/credits/reserve.ts';
 import type { ApprovalRequest } from '../../db/queries/turns/approvals.ts';
+import type { Claim } from '../../db/queries/turns/claimConversation.ts';
 import type { TurnUsage } from '../../db/queries/turns/finishTurn.ts';
-import type { Claim, HeldTurn } from '../../db/queries/turns/turns.ts';
+import type { HeldTurn } from '../../db/queries/turns/leases.ts';
 import type { KeptAnswer, KeyClaim } from '../../db/queries/workspaces/idempotencyKeys.ts';
 import type { StoredInboundFile } from '../../db/stored/inboundFile.ts';
 import type { PendingApproval } from '../agent/paused.ts';
 import type { CalledTool, StepLog } from '../agent/stepLog.ts';
+import type { RunRecord } from '../agent/storedSteps.ts';
 import type { AttachmentInput } from '../files/attachments.ts';
 import type { KnowledgeFindings } from '../knowledge/search.ts';
+import type { FinishReason } from '../models/call.ts';
 import type { ModelDescriptor } from '../models/catalogue.ts';
+import type { Present } from '../prompt/instructions.ts';
 import type { Resources } from '../resources/resources.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
 import type { WorkspaceRuntime } from '../runtime.ts';
 import type { ApprovalsBy } from './approvalsBy.ts';
+import type { MessageContext } from './messageContext.ts';
 import type { ReadMessage } from './readMessage.ts';
 
 /*
@@ -30,7 +35,7 @@ export interface TurnRequest {
   attachments: readonly AttachmentInput[];
   /** Undefined: a new conversation. */
   conversationId: string | undefined;
-  /** This and the next two count for a new conversation only, except `variables` and `approvals` of the metadata. */
+  /** This and the next two count for a new conversation only, except `variables`, `approvals` and `context` of the metadata. */
   externalUserId: string | undefined;
   isTest: boolean;
   metadata: Record<string, unknown> | undefined;
@@ -126,6 +131,10 @@ export interface Turn extends WorkspaceRuntime, HeldTurn {
   readonly followUpsSent: number;
   /** Of the workspace: an IANA name. */
   readonly timeZone: string;
+  /** What its prompts take as the present: all of its agents read the same. */
+  readonly present: Present;
+  /** What the caller says of the moment of the message; null = nothing. It stands beside that message only. */
+  readonly context: MessageContext | null;
   /** Whether the turn counts against a monthly limit of the workspace. */
   readonly isLimited: boolean;
   /** What the turn must be paid from; null = nothing. */
@@ -133,6 +142,8 @@ export interface Turn extends WorkspaceRuntime, HeldTurn {
 
   /** Not null: the turn has begun already, in the statement that it was planned with. */
   readonly begun: Beginning | null;
+  /** What an earlier attempt at the turn stored, whose process died: it goes on from there. */
+  readonly record: RunRecord | undefined;
 
   /** When the turn was counted against the limit. It is given back when the turn fails. */
   countedAt: Date | undefined;
@@ -167,9 +178,11 @@ export interface TurnReply {
   messages: MessageRow[];
   /** The last of them. It carries the usage. */
   last: MessageRow;
-  model: ModelDescriptor;
+  model: Pick<ModelDescriptor, 'modelId'>;
   /** Over all steps and sub-agents. */
   usage: TurnUsage;
+  /** Why the last answer of the model ended; null when the model was not called. */
+  finishReason: FinishReason | null;
   toolCalls: CalledTool[];
   /** Calls of the conversation that wait for a person. */
   pendingApprovals: PendingApproval[];

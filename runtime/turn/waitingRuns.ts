@@ -1,5 +1,5 @@
 import { type ApprovalRow, decideApprovals, findApprovals } from '../../db/queries/turns/approvals.ts';
-import type { WaitingTurn } from '../../db/queries/turns/turns.ts';
+import type { WaitingTurn } from '../../db/queries/turns/claimConversation.ts';
 import { type PausedRun, type PendingApproval, type Resumption, waitingCalls } from '../agent/paused.ts';
 import { pausedRunOf } from '../agent/storedRun.ts';
 import type { Turn } from './types.ts';
@@ -14,7 +14,7 @@ interface WaitingRun {
 /** What a turn does with the runs of its conversation that wait. */
 export interface WaitingRuns {
   /** The run that the turn continues; null: it answers beside those that wait, if any do. */
-  resumed: { paused: PausedRun; resumption: Resumption } | null;
+  resumed: { turnId: string; paused: PausedRun; resumption: Resumption } | null;
   /** The turns whose runs wait no longer after this one, and the calls that they waited for. */
   ended: { turnIds: string[]; calls: string[] };
   /** The calls of the other runs that go on waiting. */
@@ -56,8 +56,9 @@ export async function applyDecisions(turn: Turn, stored: readonly WaitingTurn[])
   const ended = [...(resumed ? [resumed] : []), ...dropped];
   return {
     resumed: resumed && {
+      turnId: resumed.turnId,
       paused: resumed.paused,
-      resumption: { approvals, withdrawn: new Set(withdrawing ? decided : []) },
+      resumption: { approvals, withdrawn: new Set(withdrawing ? [...decided, ...withdrawnBefore(turn, rows)] : []) },
     },
     ended: {
       turnIds: ended.map(({ turnId }) => turnId),
@@ -69,12 +70,21 @@ export async function applyDecisions(turn: Turn, stored: readonly WaitingTurn[])
   };
 }
 
+/** The calls that an earlier attempt at the turn withdrew, whose process died. */
+function withdrawnBefore({ record }: Turn, rows: readonly ApprovalRow[]): string[] {
+  if (!record) return [];
+  return rows.flatMap(({ id, status, decided_by }) => (status === 'rejected' && decided_by === 'message' ? [id] : []));
+}
+
 /** The run that the turn continues, if it continues one. */
 function runToResume(
-  { kind, decisions: { byId } }: Turn,
+  { kind, decisions: { byId }, record }: Turn,
   runs: readonly WaitingRun[],
   { approvals, withdrawing }: { approvals: ReadonlyMap<string, ApprovalRow>; withdrawing: boolean },
 ): WaitingRun | null {
+  // An earlier attempt at the turn has chosen. What it stored goes on from there.
+  const [answer] = record?.answers ?? [];
+  if (answer) return runs.find(({ turnId }) => turnId === answer.continues) ?? null;
   const isPending = ({ id }: PendingApproval) => approvals.get(id)?.status === 'pending';
   const decided = runs.find(({ calls }) => calls.some(({ id }) => byId.has(id)));
   const ready = runs.find(({ calls }) => !calls.some(isPending));

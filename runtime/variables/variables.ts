@@ -65,7 +65,8 @@ function givenValues(values: unknown): Record<string, unknown> {
  * - A value that is absent or null falls back to the default; an optional variable with neither is rendered as ''.
  * - A required variable counts as set only by something to show: '' and [] fall back to the default too. Only required variables
  *   that the prompt refers to are demanded: one that was taken out of the prompt must not block the agent.
- * - Values for names without a definition are ignored; references to such names stay in the text as they are.
+ * - Values for names without a definition are ignored. References to such names get the value of `builtIns`, if it has one, or else stay in
+ *   the text as they are.
  * - One pass: braces inside a value are text.
  * - The result has at most 1,000,000 characters.
  * @throws VALIDATION_ERROR (400) with one detail per value of the wrong type, MISSING_VARIABLE (422) naming all that lack a value
@@ -74,6 +75,7 @@ export function renderPrompt(
   prompt: string,
   definitions: readonly VariableDefinition[],
   values: unknown,
+  builtIns: Readonly<Record<string, string>> = {},
 ): { text: string } {
   const given = givenValues(values);
   const byName = new Map(definitions.map((definition) => [definition.name, definition]));
@@ -91,7 +93,10 @@ export function renderPrompt(
   const missing: string[] = [];
   for (const name of referencedNames(prompt)) {
     const definition = byName.get(name);
-    if (definition === undefined) continue;
+    if (definition === undefined) {
+      if (Object.hasOwn(builtIns, name)) rendered.set(name, builtIns[name] ?? '');
+      continue;
+    }
     const candidates = [Object.hasOwn(given, name) ? given[name] : null, definition.defaultValue];
     const value = candidates.find((candidate, index) => isSet(definition, candidate, index === 1));
     if (value !== undefined) rendered.set(name, renderValue(definition, value));

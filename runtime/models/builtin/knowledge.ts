@@ -10,12 +10,12 @@ export type SourcedText = { source: string; text: string };
 
 const OPENING = /^<passage source="([^"]*)">$/;
 
-/** Returns the passages in the section `# Knowledge` of a system prompt. The section ends at the next heading of the first level. */
-export function passagesIn(system: string): PromptPassage[] {
+/** Returns the passages in the section `# Knowledge` of what stands beside a message. The section ends at the next heading of the first level. */
+export function passagesIn(beside: string): PromptPassage[] {
   const passages: PromptPassage[] = [];
   let inSection = false;
   let open: { source: string; lines: string[] } | undefined;
-  for (const line of system.split('\n')) {
+  for (const line of beside.split('\n')) {
     const trimmed = line.trimEnd();
     if (open !== undefined) {
       if (trimmed === '</passage>') {

@@ -100,7 +100,7 @@ export async function nextAction(seen: ParsedPrompt, tools: readonly string[], m
   const next = plan.steps[done];
   if (next !== undefined && mayCall && !failed) return { calls: next };
   if (seen.steps.length > 0) return { text: report(seen, left) };
-  const passages = passagesIn(seen.system);
+  const passages = seen.besides.flatMap(passagesIn);
   const found = await findAnswer(seen.said.at(-1) ?? '', passages);
   if (next !== undefined || found.length === 0) {
     const refused = next === undefined ? [] : ['I may not call tools now.'];

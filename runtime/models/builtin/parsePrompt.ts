@@ -1,4 +1,5 @@
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
+import { isBeside } from '../prompt.ts';
 
 /** A call of a tool, with its result. */
 export type MadeCall = { name: string; result: { text: string; isError: boolean } | undefined };
@@ -6,6 +7,8 @@ export type MadeCall = { name: string; result: { text: string; isError: boolean 
 /** The parts of a prompt that the built-in model uses. */
 export type ParsedPrompt = {
   system: string;
+  /** What the service wrote beside the user messages, the newest first: of passages that are quoted already, only the place is said again. */
+  besides: string[];
   /** Texts of the user messages, in order; '' for one without text. */
   said: string[];
   /** Attachments of the last user message, each with name and media type. */
@@ -46,7 +49,7 @@ function resultsOf(message: Message | undefined): Map<string, NonNullable<MadeCa
 /** Parses a prompt. */
 export function parsePrompt(prompt: LanguageModelV4Prompt): ParsedPrompt {
   const lastUser = prompt.findLastIndex(({ role }) => role === 'user');
-  const seen: ParsedPrompt = { system: '', said: [], attachments: [], others: 0, steps: [] };
+  const seen: ParsedPrompt = { system: '', besides: [], said: [], attachments: [], others: 0, steps: [] };
   for (const [at, message] of prompt.entries()) {
     if (message.role === 'system') {
       seen.system += message.content;
@@ -54,7 +57,9 @@ export function parsePrompt(prompt: LanguageModelV4Prompt): ParsedPrompt {
     }
     if (at !== lastUser) seen.others += 1;
     if (message.role === 'user') {
-      seen.said.push(textOf(message.content));
+      seen.said.push(textOf(message.content.filter((part) => !isBeside(part))));
+      const beside = textOf(message.content.filter(isBeside));
+      if (beside !== '') seen.besides.unshift(beside);
       seen.attachments = attachmentsOf(message.content);
     } else if (message.role === 'assistant' && at > lastUser) {
       const results = resultsOf(prompt[at + 1]);
