@@ -1,11 +1,10 @@
-import { findDueAnswers, findNextInboundTime, findOldestInboundTime } from '../db/queries/channels/dueInbound.ts';
+import { findDueAnswers, findOldestInboundTime } from '../db/queries/channels/dueInbound.ts';
 import { withStatementTimeout } from '../db/transaction.ts';
 import { answerPerson } from '../domain/channels/answerPerson.ts';
 import type { Job } from './jobs.ts';
 
 /** Conversations that one sweep queues. */
 const MAX_SWEPT = 500;
-const SWEEP_MS = 30_000;
 
 /** Answers what a person said in a conversation over a channel. `take-inbound` queues it; the sweep finds what was never queued. */
 export const answerInbound: Job<'answer-inbound'> = {
@@ -18,7 +17,7 @@ export const answerInbound: Job<'answer-inbound'> = {
     // Longer than a turn may take, after some that were given up for messages that joined.
     expireInSeconds: 420,
     pool: 'turns',
-    sweepMs: SWEEP_MS,
+    sweepMs: 30_000,
     again: true,
   },
   key: ({ conversationId }) => conversationId,
@@ -29,8 +28,6 @@ export const answerInbound: Job<'answer-inbound'> = {
     if (afterMs !== undefined) await jobs.send('answer-inbound', data, { afterMs });
   },
   sweep: ({ database, clock }) => findDueAnswers(database.system, clock.now(), MAX_SWEPT),
-  nextDue: ({ database }, horizon) =>
-    findNextInboundTime(database.system, 'taken', { now: new Date(horizon.getTime() - SWEEP_MS), horizon }),
   oldestDue: ({ database, clock }, timeoutMs) =>
     withStatementTimeout(database.system, timeoutMs, (system) => findOldestInboundTime(system, 'taken', clock.now())),
 };

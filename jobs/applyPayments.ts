@@ -1,11 +1,10 @@
-import { findNextEventTime, findOldestEventTime, findWorkspacesWithDueEvents } from '../db/queries/payments/events.ts';
+import { findOldestEventTime, findWorkspacesWithDueEvents } from '../db/queries/payments/events.ts';
 import { withStatementTimeout } from '../db/transaction.ts';
 import { applyEvents } from '../domain/payments/applyEvents.ts';
 import type { Job } from './jobs.ts';
 
 /** Workspaces that one sweep queues. */
 const MAX_SWEPT = 500;
-const SWEEP_MS = 15_000;
 
 /**
  * Applies what the payment provider has told. One job of a workspace runs at a time, so that an older answer of the provider never comes after a newer
@@ -20,15 +19,13 @@ export const applyPayments: Job<'apply-payments'> = {
     retryBackoff: false,
     expireInSeconds: 900,
     pool: 'channels',
-    sweepMs: SWEEP_MS,
+    sweepMs: 15_000,
   },
   key: ({ workspaceId }) => workspaceId,
   async run({ workspaceId }, { database, runtime, clock, signal }) {
     await applyEvents({ db: database.forWorkspace(workspaceId), workspaceId, runtime, clock }, signal);
   },
   sweep: ({ database, clock }) => findWorkspacesWithDueEvents(database.system, clock.now(), MAX_SWEPT),
-  nextDue: ({ database }, horizon) =>
-    findNextEventTime(database.system, { now: new Date(horizon.getTime() - SWEEP_MS), horizon }),
   oldestDue: ({ database, clock }, timeoutMs) =>
     withStatementTimeout(database.system, timeoutMs, (system) => findOldestEventTime(system, clock.now())),
 };

@@ -1,10 +1,9 @@
 import { findDecidedConversations, findOldestDecisionTime } from '../db/queries/turns/approvals.ts';
-import { markInterrupted } from '../db/queries/turns/turns.ts';
 import { withStatementTimeout } from '../db/transaction.ts';
 import { resumeConversation } from '../runtime/turn/resumeConversation.ts';
 import type { Job } from './jobs.ts';
 
-/** Conversations that one sweep queues, and frees. */
+/** Conversations that one sweep queues. */
 const MAX_SWEPT = 500;
 
 /**
@@ -27,10 +26,9 @@ export const continueConversation: Job<'continue-conversation'> = {
   async run({ workspaceId, conversationId }, { database, runtime }) {
     await resumeConversation({ db: database.forWorkspace(workspaceId), workspaceId, runtime }, conversationId);
   },
-  async sweep({ database, clock }) {
-    await markInterrupted(database.system, clock.now(), MAX_SWEPT);
-    return findDecidedConversations(database.system, clock.now(), MAX_SWEPT);
-  },
+  sweep: async ({ database, clock }) => ({
+    due: await findDecidedConversations(database.system, clock.now(), MAX_SWEPT),
+  }),
   oldestDue: ({ database, clock }, timeoutMs) =>
     withStatementTimeout(database.system, timeoutMs, (system) => findOldestDecisionTime(system, clock.now())),
 };

@@ -1,11 +1,10 @@
-import { findDueDeliveries, findNextDeliveryTime, findOldestDeliveryTime } from '../db/queries/channels/deliveries.ts';
+import { findDueDeliveries, findOldestDeliveryTime } from '../db/queries/channels/deliveries.ts';
 import { withStatementTimeout } from '../db/transaction.ts';
 import { deliver } from '../domain/channels/deliver.ts';
 import type { Job } from './jobs.ts';
 
 /** Conversations that one sweep queues. */
 const MAX_SWEPT = 500;
-const SWEEP_MS = 30_000;
 
 /** Sends replies over a channel. The end of a turn queues it; the sweep finds what was never queued. */
 export const deliverMessage: Job<'deliver-message'> = {
@@ -17,7 +16,7 @@ export const deliverMessage: Job<'deliver-message'> = {
     retryBackoff: false,
     expireInSeconds: 900,
     pool: 'channels',
-    sweepMs: SWEEP_MS,
+    sweepMs: 30_000,
     again: true,
   },
   key: ({ conversationId }) => conversationId,
@@ -28,8 +27,6 @@ export const deliverMessage: Job<'deliver-message'> = {
     if (afterMs !== undefined) await jobs.send('deliver-message', data, { afterMs });
   },
   sweep: ({ database, clock }) => findDueDeliveries(database.system, clock.now(), MAX_SWEPT),
-  nextDue: ({ database }, horizon) =>
-    findNextDeliveryTime(database.system, { now: new Date(horizon.getTime() - SWEEP_MS), horizon }),
   oldestDue: ({ database, clock }, timeoutMs) =>
     withStatementTimeout(database.system, timeoutMs, (system) => findOldestDeliveryTime(system, clock.now())),
 };

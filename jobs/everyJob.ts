@@ -4,8 +4,10 @@ import { continueConversation } from './continueConversation.ts';
 import { deliverMessage } from './deliverMessage.ts';
 import { embedKnowledgeSource } from './embedKnowledgeSource.ts';
 import { healPayments } from './healPayments.ts';
+import { indexKnowledgeSource } from './indexKnowledgeSource.ts';
 import type { Job, JobName, PoolName } from './jobs.ts';
 import { processKnowledgeSource, processSlowKnowledgeSource } from './processKnowledgeSource.ts';
+import { resumeDeadTurn } from './resumeTurn.ts';
 import { runAutomation } from './runAutomation.ts';
 import { sendFollowUp } from './sendFollowUp.ts';
 import { sendMail } from './sendMail.ts';
@@ -17,6 +19,8 @@ export const everyJob: readonly Job<JobName>[] = [
   processKnowledgeSource,
   processSlowKnowledgeSource,
   embedKnowledgeSource,
+  indexKnowledgeSource,
+  resumeDeadTurn,
   continueConversation,
   sendFollowUp,
   runAutomation,
@@ -38,5 +42,6 @@ export const poolPlaces = (backgroundTurns: number): Record<PoolName, number> =>
   mail: 8,
   reading: 2,
   slowReading: 1,
-  embedding: 1,
+  // They wait for a model. One workspace never holds both.
+  embedding: 2,
 });

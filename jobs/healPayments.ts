@@ -4,7 +4,6 @@ import type { Job } from './jobs.ts';
 
 /** Workspaces that one sweep queues. */
 const MAX_SWEPT = 200;
-const SWEEP_MS = 60_000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
@@ -20,7 +19,7 @@ export const healPayments: Job<'heal-payments'> = {
     retryBackoff: false,
     expireInSeconds: 600,
     pool: 'channels',
-    sweepMs: SWEEP_MS,
+    sweepMs: 60_000,
   },
   key: ({ workspaceId }) => workspaceId,
   async run({ workspaceId }, { database, runtime, clock, logger, signal }) {
@@ -29,9 +28,9 @@ export const healPayments: Job<'heal-payments'> = {
     for (const difference of differences)
       logger.warn({ workspaceId, ...difference }, 'a subscription is not the same at the payment provider');
   },
-  sweep({ database, clock }) {
+  async sweep({ database, clock }) {
     const now = clock.now();
     const comparedBefore = new Date(now.getTime() - DAY_MS);
-    return findWorkspacesToHeal(database.system, { now, comparedBefore, limit: MAX_SWEPT });
+    return { due: await findWorkspacesToHeal(database.system, { now, comparedBefore, limit: MAX_SWEPT }) };
   },
 };

@@ -1,13 +1,16 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../core/clock.ts';
 import type { Database } from '../db/connect.ts';
+import type { Swept } from '../db/queries/shared/swept.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 
 /** The data of each kind of job, by the name of its queue. */
 export interface JobData {
   'process-knowledge-source': { workspaceId: string; sourceId: string };
   'process-slow-knowledge-source': { workspaceId: string; sourceId: string };
+  'index-knowledge-source': { workspaceId: string; sourceId: string };
   'embed-knowledge-source': { workspaceId: string; sourceId: string };
+  'resume-turn': { workspaceId: string; conversationId: string };
   'continue-conversation': { workspaceId: string; conversationId: string };
   'send-follow-up': { workspaceId: string; conversationId: string };
   'take-inbound': { workspaceId: string; connectionId: string; person: string };
@@ -81,17 +84,18 @@ export interface Job<Name extends JobName> {
   };
   /** One job per key waits or runs at a time. With `again` one waits, whether or not another runs. */
   key(data: JobData[Name]): string;
-  /** Does the work. Throws when it must be retried. Returns the kind of job that goes on with it, with the same data, if one does. */
+  /**
+   * Does the work. Throws when it must be retried. Returns the kind of job that goes on with it, with the same data, if one does: its own
+   * kind is queued once this run has ended, behind the jobs that wait.
+   */
   run(data: JobData[Name], context: JobContext): Promise<void> | Promise<NextJob<Name> | undefined>;
   /** Called when the last retry has failed. */
   failed?(data: JobData[Name], context: JobContext): Promise<void>;
-  /** Finds work in the stored state, at the start and every `sweepMs`, since its job may never have been queued. */
-  sweep(context: JobContext): Promise<JobData[Name][]>;
   /**
-   * When the next work will be due that `sweep` did not find yet, if that is before `horizon`. For work that is due by the clock and is
-   * stored longer ahead than `sweepMs`: then each sweep knows when the next one is needed. Absent for work that is due when it is stored.
+   * Finds work in the stored state, at the start and every `sweepMs`, since its job may never have been queued. Where work is due by the clock,
+   * it also finds when more will be due: if that is sooner than `sweepMs`, the next sweep comes at that time.
    */
-  nextDue?(context: Pick<JobContext, 'database'>, horizon: Date): Promise<Date | undefined>;
+  sweep(context: JobContext): Promise<Swept<JobData[Name]>>;
   /**
    * Since when the oldest work that is due has been waiting, by the stored state of all workspaces; undefined when none is due. The
    * database gives up after `timeoutMs`. Absent for work that is due at no particular time.

@@ -1,5 +1,5 @@
 import { findLedgerDifferences, findWorkspacesWithAccounts } from '../db/queries/credits/ledgerCheck.ts';
-import { closeExpiredLot, findExpiredLots, findNextLotExpiry } from '../db/queries/credits/lots.ts';
+import { closeExpiredLot, findExpiredLots } from '../db/queries/credits/lots.ts';
 import { findStaleReservations, releaseReservation } from '../db/queries/credits/staleReservations.ts';
 import { inTransaction, withStatementTimeout } from '../db/transaction.ts';
 import type { Upkeep } from './upkeep.ts';
@@ -28,12 +28,11 @@ export const expireCredits: Upkeep = {
   async run({ database: { system }, clock }) {
     for (;;) {
       const now = clock.now();
-      const expired = await findExpiredLots(system, now, AT_ONCE);
-      for (const lot of expired) await inTransaction(system, (trx) => closeExpiredLot(trx, lot, now));
-      if (expired.length < AT_ONCE) return;
+      const { due, next } = await findExpiredLots(system, now, AT_ONCE);
+      for (const lot of due) await inTransaction(system, (trx) => closeExpiredLot(trx, lot, now));
+      if (due.length < AT_ONCE) return next;
     }
   },
-  nextDue: ({ database }, horizon) => findNextLotExpiry(database.system, horizon),
 };
 
 /** The result of the latest check of the ledger in this process. */

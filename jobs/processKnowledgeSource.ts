@@ -20,9 +20,15 @@ function readingIn(lane: ReadingLane) {
       processSource({ db: database.forWorkspace(workspaceId), workspaceId, runtime, logger, signal }, sourceId, lane),
     failed: ({ workspaceId, sourceId }: SourceData, { database, runtime }: JobContext) =>
       failSource({ db: database.forWorkspace(workspaceId), workspaceId, runtime }, sourceId),
-    sweep: ({ database, clock }: JobContext) =>
-      findUnfinishedKnowledgeSources(database.system, lane === 'slow', clock.now(), MAX_SWEPT),
+    sweep: async ({ database, clock }: JobContext) => ({
+      due: await findUnfinishedKnowledgeSources(database.system, lane === 'slow', clock.now(), MAX_SWEPT),
+    }),
   };
+}
+
+/** A source that was read is found by its words; what it means is fetched from a model, in the time and the places of another job. */
+function nextAfter(end: Awaited<ReturnType<typeof processSource>>, { runtime }: JobContext) {
+  return end === 'indexed' && runtime.models.embeddings ? 'embed-knowledge-source' : undefined;
 }
 
 const first = readingIn('first');
@@ -33,8 +39,10 @@ export const processKnowledgeSource: Job<'process-knowledge-source'> = {
   ...first,
   name: 'process-knowledge-source',
   options: { ...first.options, pool: 'reading' },
-  run: async (data, context) =>
-    (await first.read(data, context)) === 'slow' ? 'process-slow-knowledge-source' : undefined,
+  async run(data, context) {
+    const end = await first.read(data, context);
+    return end === 'slow' ? 'process-slow-knowledge-source' : nextAfter(end, context);
+  },
   oldestDue: ({ database, clock }, timeoutMs) =>
     withStatementTimeout(database.system, timeoutMs, (system) => findOldestUnfinishedSourceTime(system, clock.now())),
 };
@@ -47,7 +55,5 @@ export const processSlowKnowledgeSource: Job<'process-slow-knowledge-source'> = 
   ...slow,
   name: 'process-slow-knowledge-source',
   options: { ...slow.options, pool: 'slowReading' },
-  async run(data, context) {
-    await slow.read(data, context);
-  },
+  run: async (data, context) => nextAfter(await slow.read(data, context), context),
 };

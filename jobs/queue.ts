@@ -150,13 +150,15 @@ export function startQueue(options: QueueOptions): Queue {
     sweeps = startSweeps([...targets, ...chores], logger);
   }
 
-  async function run(job: AnyJob, claimed: ClaimedJob, overtime: AbortSignal): Promise<void> {
+  async function run(job: AnyJob, claimed: ClaimedJob, overtime: AbortSignal) {
     const startedAt = performance.now();
     const signal = AbortSignal.any([ending.signal, overtime]);
     try {
       const next = (await job.run(claimed.data, { ...jobContext, signal })) as JobName | undefined;
-      if (next !== undefined) await send(next, claimed.data);
+      if (next !== undefined && next !== job.name) await send(next, claimed.data);
       logger.info({ job: job.name, ms: Math.round(performance.now() - startedAt) }, 'job done');
+      // While this one runs, another of its key is refused.
+      return next === job.name ? () => send(next, claimed.data) : undefined;
     } catch (error) {
       if (ending.signal.aborted) throw error;
       const last = claimed.retryCount >= claimed.retryLimit;
@@ -167,20 +169,18 @@ export function startQueue(options: QueueOptions): Queue {
   }
 
   async function sweep(boss: PgBoss, job: AnyJob): Promise<number | undefined> {
-    await insert(boss, job, await job.sweep(jobContext));
-    return msUntilDue(job.nextDue, job.options.sweepMs);
+    const { due, next } = await job.sweep(jobContext);
+    await insert(boss, job, due);
+    return msUntil(next);
   }
 
-  async function keepUp({ run: doIt, nextDue, intervalMs }: Upkeep): Promise<number | undefined> {
-    await doIt(context);
-    return msUntilDue(nextDue, intervalMs);
+  async function keepUp(chore: Upkeep): Promise<number | undefined> {
+    return msUntil((await chore.run(context)) ?? undefined);
   }
 
-  /** In how many milliseconds more will be due, if that is within `withinMs`. */
-  async function msUntilDue(nextDue: Upkeep['nextDue'], withinMs: number): Promise<number | undefined> {
-    const now = context.clock.now().getTime();
-    const next = await nextDue?.(context, new Date(now + withinMs));
-    return next && next.getTime() - now;
+  /** In how many milliseconds more will be due, if that is known. */
+  function msUntil(next: Date | undefined): number | undefined {
+    return next && next.getTime() - context.clock.now().getTime();
   }
 
   async function insert(boss: PgBoss, job: AnyJob, all: readonly JobData[JobName][]): Promise<void> {

@@ -6,8 +6,8 @@ import type { JobName } from './jobs.ts';
 const LOOK_MS = 10_000;
 /** Looks that are asked for follow one another no faster. */
 const ASKED_LOOK_MS = 250;
-/** While no job runs, the queue's tables are maintained at this interval. */
-const MAINTENANCE_MS = 60_000;
+/** While no job runs, the queue's tables are maintained at this interval: old rows are removed, and nobody waits for that. */
+const MAINTENANCE_MS = 5 * 60_000;
 
 /** What the watch of a queue is made of. */
 export interface QueueWatchOptions {

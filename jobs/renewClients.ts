@@ -1,4 +1,4 @@
-import { findDueClients, findNextClientDue } from '../db/queries/clients/clientsAnywhere.ts';
+import { findDueClients } from '../db/queries/clients/clientsAnywhere.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { advanceClient } from '../domain/clients/renewals.ts';
 import type { Upkeep } from './upkeep.ts';
@@ -17,8 +17,11 @@ export const renewClients: Upkeep = {
   async run({ database, clock, logger }) {
     const failed: string[] = [];
     for (;;) {
-      const found = await findDueClients(database.system, clock.now(), { limit: CLIENTS_AT_ONCE, except: failed });
-      for (const client of found) {
+      const { due, next } = await findDueClients(database.system, clock.now(), {
+        limit: CLIENTS_AT_ONCE,
+        except: failed,
+      });
+      for (const client of due) {
         try {
           const db = database.forWorkspace(client.workspace_id);
           await inTransaction(db, (trx) => advanceClient(trx, client, clock.now()));
@@ -30,8 +33,7 @@ export const renewClients: Upkeep = {
           );
         }
       }
-      if (found.length === 0) return;
+      if (due.length === 0) return next;
     }
   },
-  nextDue: ({ database }, horizon) => findNextClientDue(database.system, horizon),
 };

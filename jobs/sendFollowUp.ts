@@ -1,16 +1,19 @@
 import {
+  FOLLOW_UP_RETRY_MINUTES,
   findDueFollowUp,
   findDueFollowUps,
-  findNextFollowUpTime,
   findOldestFollowUpTime,
+  postponeFollowUp,
 } from '../db/queries/conversations/followUps.ts';
-import { FOLLOW_UP_RETRY_MINUTES, postponeFollowUp } from '../db/queries/turns/turns.ts';
 import { withStatementTimeout } from '../db/transaction.ts';
 import { runFollowUp } from '../runtime/turn/followUp.ts';
 import type { Job } from './jobs.ts';
+import { turnJob } from './turnJob.ts';
 
 /** Follow-ups that one sweep queues. */
 const MAX_SWEPT = 500;
+/** Follow-ups are stored at least a minute ahead, so each is seen before it is due. */
+const SWEEP_MS = 30_000;
 /** After so many failed attempts the agent does not write again until the user does. */
 const MAX_FAILURES = 3;
 
@@ -21,14 +24,8 @@ const MAX_FAILURES = 3;
 export const sendFollowUp: Job<'send-follow-up'> = {
   name: 'send-follow-up',
   options: {
-    retryLimit: 0,
-    retryDelay: 1,
-    retryBackoff: false,
-    // Longer than a turn may take.
-    expireInSeconds: 330,
-    pool: 'turns',
-    // Follow-ups are stored at least a minute ahead, so each is seen before it is due.
-    sweepMs: 30_000,
+    ...turnJob,
+    sweepMs: SWEEP_MS,
   },
   key: ({ conversationId }) => conversationId,
   async run({ workspaceId, conversationId }, { database, runtime, clock }) {
@@ -50,8 +47,11 @@ export const sendFollowUp: Job<'send-follow-up'> = {
       throw error;
     }
   },
-  sweep: ({ database, clock }) => findDueFollowUps(database.system, clock.now(), MAX_SWEPT),
-  nextDue: ({ database }, horizon) => findNextFollowUpTime(database.system, horizon),
+  sweep({ database, clock }) {
+    const now = clock.now();
+    const horizon = new Date(now.getTime() + SWEEP_MS);
+    return findDueFollowUps(database.system, { now, horizon, limit: MAX_SWEPT });
+  },
   oldestDue: ({ database, clock }, timeoutMs) =>
     withStatementTimeout(database.system, timeoutMs, (system) => findOldestFollowUpTime(system, clock.now())),
 };

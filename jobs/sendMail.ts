@@ -1,11 +1,10 @@
-import { findDueMails, findNextMailTime, findOldestMailTime } from '../db/queries/mails/mails.ts';
+import { findDueMails, findOldestMailTime } from '../db/queries/mails/mails.ts';
 import { withStatementTimeout } from '../db/transaction.ts';
 import { sendQueuedMail } from '../domain/mail/sendQueuedMail.ts';
 import type { Job } from './jobs.ts';
 
 /** Mails that one sweep queues. */
 const MAX_SWEPT = 500;
-const SWEEP_MS = 30_000;
 
 /** Sends a mail. The commit that stores one announces it; the sweep finds what was never queued. */
 export const sendMail: Job<'send-mail'> = {
@@ -17,7 +16,7 @@ export const sendMail: Job<'send-mail'> = {
     retryBackoff: false,
     expireInSeconds: 300,
     pool: 'mail',
-    sweepMs: SWEEP_MS,
+    sweepMs: 30_000,
     again: true,
   },
   key: ({ mailId }) => mailId,
@@ -28,8 +27,6 @@ export const sendMail: Job<'send-mail'> = {
     if (afterMs !== undefined) await jobs.send('send-mail', data, { afterMs });
   },
   sweep: ({ database, clock }) => findDueMails(database.system, clock.now(), MAX_SWEPT),
-  nextDue: ({ database }, horizon) =>
-    findNextMailTime(database.system, { now: new Date(horizon.getTime() - SWEEP_MS), horizon }),
   oldestDue: ({ database, clock }, timeoutMs) =>
     withStatementTimeout(database.system, timeoutMs, (system) => findOldestMailTime(system, clock.now())),
 };

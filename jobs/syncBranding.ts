@@ -26,5 +26,5 @@ export const syncBranding: Job<'sync-branding'> = {
     await updateHubRow(database.forWorkspace(workspaceId), workspaceId, { branding_synced_at: now, updated_at: now });
     logger.warn({ workspaceId }, 'the branding of a hub was not passed on to its payment provider');
   },
-  sweep: ({ database }) => findHubsToBrand(database.system, MAX_SWEPT),
+  sweep: async ({ database }) => ({ due: await findHubsToBrand(database.system, MAX_SWEPT) }),
 };

@@ -1,4 +1,4 @@
-import { findDuePeople, findNextInboundTime, findOldestInboundTime } from '../db/queries/channels/dueInbound.ts';
+import { findDuePeople, findOldestInboundTime } from '../db/queries/channels/dueInbound.ts';
 import { selectReceived } from '../db/queries/channels/takeInbound.ts';
 import { updateSettled } from '../db/queries/channels/unanswered.ts';
 import { withStatementTimeout } from '../db/transaction.ts';
@@ -7,7 +7,6 @@ import type { Job } from './jobs.ts';
 
 /** People that one sweep queues. */
 const MAX_SWEPT = 500;
-const SWEEP_MS = 30_000;
 /** Messages that are given up at once. */
 const MAX_GIVEN_UP = 100;
 
@@ -24,7 +23,7 @@ export const takeInbound: Job<'take-inbound'> = {
     // Files are fetched.
     expireInSeconds: 330,
     pool: 'channels',
-    sweepMs: SWEEP_MS,
+    sweepMs: 30_000,
     again: true,
   },
   key: ({ connectionId, person }) => `${connectionId} ${person}`,
@@ -52,8 +51,6 @@ export const takeInbound: Job<'take-inbound'> = {
       );
   },
   sweep: ({ database, clock }) => findDuePeople(database.system, clock.now(), MAX_SWEPT),
-  nextDue: ({ database }, horizon) =>
-    findNextInboundTime(database.system, 'received', { now: new Date(horizon.getTime() - SWEEP_MS), horizon }),
   oldestDue: ({ database, clock }, timeoutMs) =>
     withStatementTimeout(database.system, timeoutMs, (system) =>
       findOldestInboundTime(system, 'received', clock.now()),

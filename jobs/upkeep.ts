@@ -4,9 +4,10 @@ import { removeOldReceipts } from '../db/queries/channels/deliveries.ts';
 import { markSilent } from '../db/queries/channels/health.ts';
 import { findSettledInbound, removeSettledInbound } from '../db/queries/channels/inboundMessages.ts';
 import { removeExpiredClientTokens } from '../db/queries/clients/clientTokens.ts';
-import { endPassedPauses, findNextPauseEnd } from '../db/queries/conversations/pause.ts';
+import { endPassedPauses } from '../db/queries/conversations/pause.ts';
 import { removeOldMails } from '../db/queries/mails/mails.ts';
 import { removeOldPaymentEvents } from '../db/queries/payments/events.ts';
+import { removeOldPromptParts } from '../db/queries/turns/promptParts.ts';
 import { addStepPartitions, findOldStepPartitions } from '../db/queries/turns/stepPartitions.ts';
 import { removeExcessKeys, removeExpiredKeys } from '../db/queries/workspaces/idempotencyKeys.ts';
 import type { FileStore } from '../integrations/storage/storage.ts';
@@ -21,9 +22,8 @@ export interface Upkeep {
   name: string;
   /** Milliseconds from the end of one run to the start of the next. */
   intervalMs: number;
-  run(context: Pick<JobContext, 'database' | 'clock' | 'logger'>): Promise<void>;
-  /** When it is next of use, if that is before `horizon`: then it runs at that time. Absent when it is known no better than by the interval. */
-  nextDue?(context: Pick<JobContext, 'database'>, horizon: Date): Promise<Date | undefined>;
+  /** Returns when it is next of use, where that is known: if that is sooner than the interval, it runs at that time. */
+  run(context: Pick<JobContext, 'database' | 'clock' | 'logger'>): Promise<void> | Promise<Date | undefined>;
 }
 
 /** What a workspace may keep: no workspace fills the database with answers. */
@@ -44,7 +44,6 @@ export const endPauses: Upkeep = {
   name: 'end-pauses',
   intervalMs: 60_000,
   run: ({ database, clock }) => endPassedPauses(database.system, clock.now()),
-  nextDue: ({ database }, horizon) => findNextPauseEnd(database.system, horizon),
 };
 
 /** Steps are looked after so often. Partitions are weeks, and those of the next weeks are there already. */
@@ -66,7 +65,9 @@ export function keepSteps({ url, days }: StepsKept): Upkeep {
     async run({ database, clock, logger }) {
       const now = clock.now();
       await addStepPartitions(database.system, now);
-      const old = await findOldStepPartitions(database.system, new Date(now.getTime() - days * DAY_MS));
+      const before = new Date(now.getTime() - days * DAY_MS);
+      await removeOldPromptParts(database.system, before);
+      const old = await findOldStepPartitions(database.system, before);
       if (old.length === 0) return;
       const dropped = await dropStepPartitions(url, old);
       logger.info({ dropped, left: old.length - dropped.length }, 'old steps were dropped');

@@ -23,8 +23,11 @@ export interface WorkerPoolOptions {
   heartbeatMs: number;
   /** How many jobs of a workspace may run at a time; null = no limit of its own. Never rejects. */
   limitOf?(workspaceId: string): Promise<number | null>;
-  /** Runs a job; a rejection means that it is to be tried again. The signal aborts when the job has run for too long. */
-  run(job: Job<JobName>, claimed: ClaimedJob, signal: AbortSignal): Promise<void>;
+  /**
+   * Runs a job; a rejection means that it is to be tried again. The signal aborts when the job has run for too long. What it returns is
+   * done once the job counts as ended.
+   */
+  run(job: Job<JobName>, claimed: ClaimedJob, signal: AbortSignal): Promise<(() => Promise<void>) | undefined | void>;
   /** Called when the failure of a job was stored: it may be due again later. */
   failed?(job: Job<JobName>): void;
   logger: Logger;
@@ -118,17 +121,19 @@ export function startWorkerPool(options: WorkerPoolOptions): WorkerPool {
   }
 
   async function settle(job: Job<JobName>, claimed: ClaimedJob): Promise<void> {
+    let after: (() => Promise<void>) | undefined | void;
     try {
-      await runWithin(job, claimed);
+      after = await runWithin(job, claimed);
     } catch (error) {
       await boss.fail(job.name, claimed, error as object);
       failed(job);
       return;
     }
     await boss.complete(job.name, claimed);
+    await after?.();
   }
 
-  async function runWithin(job: Job<JobName>, claimed: ClaimedJob): Promise<void> {
+  async function runWithin(job: Job<JobName>, claimed: ClaimedJob): ReturnType<WorkerPoolOptions['run']> {
     const seconds = job.options.expireInSeconds;
     const overtime = new AbortController();
     const expired = Promise.withResolvers<never>();
@@ -138,7 +143,7 @@ export function startWorkerPool(options: WorkerPoolOptions): WorkerPool {
       expired.reject(error);
     }, seconds * 1000).unref();
     try {
-      await Promise.race([run(job, claimed, overtime.signal), expired.promise]);
+      return await Promise.race([run(job, claimed, overtime.signal), expired.promise]);
     } finally {
       clearTimeout(timer);
     }

@@ -85,7 +85,8 @@ function failed(code: string, message: string): Outcome & { kind: 'failed' } {
 
 /** Why the turn came to no end. */
 function errorOf(turn: ExecutionState['turn']): ExecutionFailure {
-  if (turn?.status === 'failed' && turn.code !== null) return { code: turn.code, message: turn.message ?? '' };
+  const isOver = turn?.status === 'failed' || turn?.status === 'interrupted';
+  if (isOver && turn.code !== null) return { code: turn.code, message: turn.message ?? '' };
   return fault('UNAVAILABLE', 'The process that ran it ended.');
 }
 

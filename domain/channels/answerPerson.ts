@@ -3,7 +3,7 @@ import { findChannelConnection } from '../../db/queries/channels/connections.ts'
 import { selectIdentities } from '../../db/queries/channels/endUsers.ts';
 import {
   findInboundConversation,
-  hasCalledTools,
+  findLostTurn,
   type InboundConversation,
   selectUnanswered,
   type UnansweredRow,
@@ -12,6 +12,7 @@ import {
 } from '../../db/queries/channels/unanswered.ts';
 import { findConversation } from '../../db/queries/conversations/conversations.ts';
 import { isPausedAt } from '../../db/queries/conversations/pause.ts';
+import { INTERRUPTED } from '../../db/queries/turns/deadTurns.ts';
 import { providerOf } from '../../integrations/channels/providers.ts';
 import { planTurn } from '../../runtime/turn/planTurn.ts';
 import { TurnReplaced } from '../../runtime/turn/replaced.ts';
@@ -83,10 +84,10 @@ async function answerOnce(
   const now = clock.now();
   const barred = barredBy(conversation, now);
   if (!conversation || barred) {
-    await settle(context, rows, 'ignored', barred ?? 'CONVERSATION_NOT_FOUND');
+    await settle(context, rows, { status: 'ignored', code: barred ?? 'CONVERSATION_NOT_FOUND' });
     return undefined;
   }
-  const left = await noteDied(context, rows);
+  const left = await noteLost(context, rows);
   if (left.length < rows.length) return 0;
   const dueMs = Math.max(...rows.map(({ due_at }) => due_at.getTime())) - now.getTime();
   if (dueMs > 0) return dueMs;
@@ -101,24 +102,25 @@ function barredBy(conversation: InboundConversation | undefined, now: Date): str
   return isPausedAt(conversation, now) ? 'CONVERSATION_PAUSED' : undefined;
 }
 
-/** Settles what a process has left that died in its turn, where that must not be tried again. Returns the rest, which is free again. */
-async function noteDied(context: WorkspaceContext, rows: readonly UnansweredRow[]): Promise<readonly UnansweredRow[]> {
+/**
+ * Settles the messages of a turn that came to nothing and whose process did not say so, where they must not be tried again: another process went
+ * on with it, and it failed there. Returns the rest, which is free again.
+ */
+async function noteLost(context: WorkspaceContext, rows: readonly UnansweredRow[]): Promise<readonly UnansweredRow[]> {
   const { db, workspaceId, clock } = context;
   const turnId = rows.findLast(({ turn_id }) => turn_id !== null)?.turn_id ?? null;
   if (turnId === null) return rows;
   const died = rows.filter(({ turn_id }) => turn_id !== null);
-  const hasBegun = await hasCalledTools(db, workspaceId, turnId);
-  if (hasBegun || Math.max(...died.map(({ attempts }) => attempts)) >= BACK_OFF_MS.length) {
-    await settle(
-      context,
-      died,
-      'failed',
-      'INTERRUPTED',
-      hasBegun ? UNKNOWN_OUTCOME : 'The process ended while it answered.',
-    );
+  const lost = await findLostTurn(db, workspaceId, turnId);
+  const code = lost?.code ?? INTERRUPTED;
+  const hasBegun = lost?.hasCalledTools === true;
+  const attempts = Math.max(...died.map((row) => row.attempts));
+  if (hasBegun || code === INTERRUPTED || FINAL.has(code) || attempts >= BACK_OFF_MS.length) {
+    const message = [lost?.message ?? 'The process ended while it answered.', ...(hasBegun ? [UNKNOWN_OUTCOME] : [])];
+    await settle(context, died, { status: 'failed', code, message: message.join(' ') });
     return rows.filter((row) => !died.includes(row));
   }
-  const retry = { dueAt: clock.now(), counts: true, code: 'INTERRUPTED', message: null, turnIds: turnsOf(died) };
+  const retry = { dueAt: clock.now(), counts: true, code, message: lost?.message ?? null, turnIds: turnsOf(died) };
   await updateForRetry(
     db,
     workspaceId,
@@ -202,7 +204,7 @@ async function noteFailure(
   const now = clock.now();
   const code = error instanceof ApiError ? error.code : 'INTERNAL_ERROR';
   if (code === 'CONVERSATION_PAUSED') {
-    await settle(context, rows, 'ignored', code, null, turnIds);
+    await settle(context, rows, { status: 'ignored', code, turnIds });
     return undefined;
   }
   const message = error instanceof ApiError ? error.message : null;
@@ -212,7 +214,7 @@ async function noteFailure(
     runtime.logger?.warn({ workspaceId, err: error }, 'a message of a person was not answered');
   if (hasBegun || FINAL.has(code) || (waitMs === undefined && code !== 'UNAVAILABLE')) {
     const outcome = hasBegun ? [message, UNKNOWN_OUTCOME].filter((part) => part !== null).join(' ') : message;
-    await settle(context, rows, 'failed', code, outcome, turnIds);
+    await settle(context, rows, { status: 'failed', code, message: outcome, turnIds });
     return undefined;
   }
   if (code === 'UNAVAILABLE') {
@@ -230,13 +232,19 @@ function turnsOf(rows: readonly UnansweredRow[]): string[] {
   return [...new Set(rows.flatMap(({ turn_id }) => turn_id ?? []))];
 }
 
+/** How messages end that get no answer. */
+interface Settlement {
+  status: 'ignored' | 'failed';
+  code: string;
+  message?: string | null;
+  /** The turns that were to answer them; those that the rows name when absent. */
+  turnIds?: readonly string[];
+}
+
 async function settle(
   { db, workspaceId, runtime, clock }: WorkspaceContext,
   rows: readonly UnansweredRow[],
-  status: 'ignored' | 'failed',
-  code: string,
-  message: string | null = null,
-  turnIds: readonly string[] = turnsOf(rows),
+  { status, code, message = null, turnIds = turnsOf(rows) }: Settlement,
 ): Promise<void> {
   const ids = rows.map(({ id }) => id);
   await updateSettled(db, workspaceId, ids, { status, code, message, now: clock.now(), turnIds });

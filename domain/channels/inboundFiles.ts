@@ -3,7 +3,7 @@ import { cutText, toStorable } from '../../core/text.ts';
 import type { StoredAttachment } from '../../db/stored/attachment.ts';
 import type { StoredInboundFile } from '../../db/stored/inboundFile.ts';
 import type { ChannelAccount, ChannelProvider, InboundMedia } from '../../integrations/channels/provider.ts';
-import { cleanName } from '../../runtime/files/attachments.ts';
+import { cleanName } from '../../runtime/files/attachmentNames.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 
 /** Milliseconds for each file. */

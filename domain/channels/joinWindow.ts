@@ -8,14 +8,22 @@ const MAX_JOIN_MS = 15_000;
 const QUIET_MS = { LOW: 2_000, MEDIUM: 5_000, HIGH: 10_000 };
 const TIERS = Object.values(QUIET_MS);
 
+/** How long further messages of a person may join the ones that wait for an answer, in milliseconds. */
+export interface JoinWindow {
+  /** After the newest. */
+  quietMs: number;
+  /** After the first. */
+  mostMs: number;
+}
+
 /**
- * How long further messages of a person may join the ones that wait for an answer: `quietMs` after the newest, and `mostMs` after the first.
+ * How long further messages may join those that wait for an answer of the agent.
  * Nothing is waited for unless the published version of the agent takes its time (messageDelayEnabled).
  */
 export async function joinWindow(
   { db, workspaceId, runtime }: Pick<WorkspaceContext, 'db' | 'workspaceId' | 'runtime'>,
   agentId: string,
-): Promise<{ quietMs: number; mostMs: number }> {
+): Promise<JoinWindow> {
   const agent = await findAgent(db, workspaceId, agentId);
   const version = agent?.published_version_number ?? null;
   const snapshot = version === null ? undefined : await runtime.snapshot(db, workspaceId, agentId, version);
