@@ -94,7 +94,7 @@ export interface paths {
         put?: never;
         /**
          * Publish an agent
-         * @description Freezes the draft, with its variables and its linked tools, skills, knowledge sources, external MCP servers, native MCP connections and sub-agents, as the next published version, and starts a new draft from it. The status becomes `active`. The agent needs an AI model; its system prompt may be empty.
+         * @description Freezes the draft, with its variables and its linked tools, skills, knowledge sources, external MCP servers, native MCP connections and sub-agents, as the next published version, and starts a new draft from it. The status becomes `active`. The agent needs an AI model; its system prompt may be empty. What is silently wrong with it, such as a variable that is not defined, does not keep it from being published: the header `Agent-Warnings` names it.
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`; 409 `IDEMPOTENCY_IN_PROGRESS`, `NO_DRAFT_VERSION`; 422 `AI_MODEL_REQUIRED`, `IDEMPOTENCY_KEY_REUSED`.
          */
@@ -216,6 +216,8 @@ export interface paths {
          * Change the prompt of an agent
          * @description A shortcut for `updateAgent` with only the two prompt fields. An absent field stays as it is; `null` clears the system prompt and switches the dynamic prompt off. Conversations keep using the published version, so `hasUnpublishedChanges` becomes true. A `{{name}}` without a variable of that name is accepted and stays in the text as it is.
          *
+         *     With `dynamicPromptEnabled` on, three names work without a variable: `{{current_date}}` (`2026-11-23`), `{{current_time}}` (`14:05`) and `{{time_zone}}` (`Europe/Berlin`), in the time zone of the workspace. A variable with such a name counts instead. Models are told date, weekday, time and zone beside each message in any case, which costs least: a prompt with the time is another one every minute, so that providers find nothing of the conversation in their caches, and one with the date is another one every day.
+         *
          *     Error codes: 404 `AGENT_NOT_FOUND`.
          */
         patch: operations["updateAgentPrompt"];
@@ -238,7 +240,7 @@ export interface paths {
         put?: never;
         /**
          * Create a variable
-         * @description Defines a variable of the dynamic prompt; write `{{name}}` where its value belongs. It takes part in conversations once the agent is published with `dynamicPromptEnabled` on. Choice variables need 1 to 50 `options` with different labels, and other types take none: 422 `VARIABLE_OPTIONS_INVALID`. A `defaultValue` that does not fit the type is 422 `VARIABLE_DEFAULT_INVALID`. A conversation gets its values as `metadata.variables`, an object of values by name, with its first message.
+         * @description Defines a variable of the dynamic prompt; write `{{name}}` where its value belongs. It takes part in conversations once the agent is published with `dynamicPromptEnabled` on. Choice variables need 1 to 50 `options` with different labels, and other types take none: 422 `VARIABLE_OPTIONS_INVALID`. A `defaultValue` that does not fit the type is 422 `VARIABLE_DEFAULT_INVALID`. A conversation gets its values as `metadata.variables`, an object of values by name, with its first message. A variable may have the name `current_date`, `current_time` or `time_zone`, and counts instead of the built-in value (`updateAgentPrompt`).
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`; 409 `IDEMPOTENCY_IN_PROGRESS`, `VARIABLE_NAME_TAKEN`; 422 `VARIABLE_OPTIONS_INVALID`, `VARIABLE_DEFAULT_INVALID`, `IDEMPOTENCY_KEY_REUSED`.
          */
@@ -1515,14 +1517,17 @@ export interface paths {
          *     **A turn** is a sequence of steps. In each step the model is called, and then the tools that it asked for, in
          *     parallel. A tool that fails does not fail the turn: the agent reads the error and continues. An agent has at most 24
          *     steps, a turn with its sub-agents at most 100; the last step must be a reply. The texts of all steps are one reply,
-         *     joined by a blank line. Later turns see the messages and, for the latest 20 messages, the results of tools, each cut
-         *     to 4,000 characters. Attachments are seen only in the turn that they were sent with. When the history does not fit
-         *     the context of the model, the oldest messages are left out.
+         *     joined by a blank line. Later turns see the messages and, for the latest 20 to 40 of them, the calls of tools with
+         *     their results, each cut to 4,000 characters once they are long together. Attachments are seen only in the turn that
+         *     they were sent with. When the history does not fit the context of the model, the oldest messages are left out.
+         *
+         *     **The moment.** Models are told date, weekday, time and time zone of the workspace beside each message. Facts of
+         *     your own about the moment, such as the page that the user looks at, are `metadata.context` (`MessageMetadata`).
          *
          *     **Cut replies.** A reply that may not be whole ends with a sentence in brackets, after a blank line, that says why:
-         *     the model reached its limit of length, its provider withheld the rest, the answer is larger than this service takes
-         *     (4 MiB unless its operator chose another limit), or the agent used all of its steps. What came is kept, and the turn
-         *     counts as one with a reply. A connection to the model that breaks in the middle of an answer is 502
+         *     the model reached its limit of length, its provider withheld the rest, the model refused or gave no answer, the
+         *     answer is larger than this service takes (4 MiB unless its operator chose another limit), or the agent used all of
+         *     its steps. What came is kept, and the turn counts as one with a reply. A connection to the model that breaks in the middle of an answer is 502
          *     `MODEL_PROVIDER_ERROR`, and its message says so.
          *
          *     **Approvals.** A call that needs an approval is not made yet: the reply says so, and `pendingApprovals` lists it.
@@ -1550,7 +1555,8 @@ export interface paths {
          *
          *     **Failures.** The message is stored before the agent runs. After 408 `AGENT_TIMEOUT` or 502 `MODEL_PROVIDER_ERROR`
          *     it stays stored, and the conversation accepts further messages (`listConversations` with the `externalUserId` finds
-         *     a new conversation). A required variable without a value or default is 422 `MISSING_VARIABLE`, and a value of the
+         *     a new conversation). A turn whose server process dies goes on in another one: its reply is listed with the messages,
+         *     and a retry with the same `Idempotency-Key` gets it. A required variable without a value or default is 422 `MISSING_VARIABLE`, and a value of the
          *     wrong type is 400 `VALIDATION_ERROR`; nothing is stored then.
          *
          *     Error codes: 404 `AGENT_NOT_FOUND`, `CONVERSATION_NOT_FOUND`; 408 `AGENT_TIMEOUT`; 409 `CLIENT_NOT_ACTIVE`; 422 `AGENT_NOT_PUBLISHED`, `CONVERSATION_PAUSED`, `CONVERSATION_ENDED`, `ATTACHMENT_TOO_LARGE`, `UNSUPPORTED_ATTACHMENT`, `MISSING_VARIABLE`, `IDEMPOTENCY_KEY_REUSED`; 429 `OPERATION_LIMIT_REACHED`; 502 `MODEL_PROVIDER_ERROR`.
@@ -2251,7 +2257,7 @@ export interface components {
             hasExternalChannel: boolean;
             /** @description Display name of the AI model; `null` until one is chosen. */
             aiModelName: string | null;
-            /** @description Instructions that open every conversation. `{{name}}` is replaced by a variable when `dynamicPromptEnabled` is on. */
+            /** @description Instructions that open every conversation. `{{name}}` is replaced by a variable, or by date or time (`updateAgentPrompt`), when `dynamicPromptEnabled` is on. */
             systemPrompt: string | null;
             /**
              * Format: uuid
@@ -2534,7 +2540,7 @@ export interface components {
         };
         /** @description The editable prompt of an agent. */
         AgentPrompt: {
-            /** @description Instructions that open every conversation. `{{name}}` is replaced by a variable when `dynamicPromptEnabled` is on. */
+            /** @description Instructions that open every conversation. `{{name}}` is replaced by a variable, or by date or time (`updateAgentPrompt`), when `dynamicPromptEnabled` is on. */
             systemPrompt: string | null;
             /** @description Render the variables into the system prompt. */
             dynamicPromptEnabled: boolean;
@@ -2543,7 +2549,7 @@ export interface components {
         };
         /** @description The fields to change. An absent field stays as it is, `null` clears it. */
         AgentPromptUpdate: {
-            /** @description Instructions that open every conversation. `{{name}}` is replaced by a variable when `dynamicPromptEnabled` is on. */
+            /** @description Instructions that open every conversation. `{{name}}` is replaced by a variable, or by date or time (`updateAgentPrompt`), when `dynamicPromptEnabled` is on. */
             systemPrompt?: string | null;
             /** @description Render the variables into the system prompt. `null` switches it off. */
             dynamicPromptEnabled?: boolean | null;
@@ -2568,7 +2574,7 @@ export interface components {
             avatarUrl?: string | null;
             /** @description Free-form tags to find the agent by. The list replaces the present one; `null` takes all away, as `[]` does. Equal tags are stored once. */
             categories?: string[] | null;
-            /** @description Instructions that open every conversation. `{{name}}` is replaced by a variable when `dynamicPromptEnabled` is on. */
+            /** @description Instructions that open every conversation. `{{name}}` is replaced by a variable, or by date or time (`updateAgentPrompt`), when `dynamicPromptEnabled` is on. */
             systemPrompt?: string | null;
             /**
              * Format: uuid
@@ -2765,7 +2771,7 @@ export interface components {
              * @description The AI model. It may have been removed since.
              */
             aiModelPublicId: string | null;
-            /** @description Instructions that open every conversation. `{{name}}` is replaced by a variable when `dynamicPromptEnabled` is on. */
+            /** @description Instructions that open every conversation. `{{name}}` is replaced by a variable, or by date or time (`updateAgentPrompt`), when `dynamicPromptEnabled` is on. */
             systemPrompt: string | null;
             /**
              * Format: double
@@ -4079,10 +4085,10 @@ export interface components {
             /** @description The token or the value of the header, a secret value. Goes with the types `bearer` and `header`, which require it. */
             secret?: string;
         };
-        /** @description Configuration of a `CUSTOM_INTEGRATION`, which makes each listed operation of an API a tool of the agent. Models call the tool by the operationId. Bodies are JSON: an operation that requires another one is refused, as is one with a required cookie parameter or a reference that leaves the document. A call has 30 seconds. */
+        /** @description Configuration of a `CUSTOM_INTEGRATION`, which makes each listed operation of an API a tool of the agent. Models call the tool by the operationId. Bodies are JSON, forms (`application/x-www-form-urlencoded`, or `multipart/form-data` without files) or text: an operation that requires another one is refused, as is one with a required cookie parameter or a reference that leaves the document. Models read a short form of what the document says: without HTML, examples and deprecated fields, and of large inputs without the fields of deeply nested objects, which may be given all the same. A call has 30 seconds. */
         CustomIntegrationConfiguration: {
             /**
-             * @description An OpenAPI 3 document as an object, or its https address, where it may have 5 MiB of JSON or YAML. It is imported when the configuration is written: what changes at the address later counts once the configuration is written again.
+             * @description An OpenAPI 3 or Swagger 2.0 document as an object, or its https address, where it may have 24 MiB of JSON or YAML. It is imported when the configuration is written: what changes at the address later counts once the configuration is written again. Only the listed operations, and what they refer to, are looked at. A document in the request may have 24 MiB too: of one that is longer than 524288 characters as JSON they alone are stored, and they may have as many.
              * @example https://parcels.example.com/openapi.json
              */
             openapi: unknown;
@@ -4091,7 +4097,7 @@ export interface components {
              * @example https://parcels.example.com/v2
              */
             baseUrl?: string;
-            /** @description The operationIds of the operations. */
+            /** @description The operations, each by its operationId, or by its method and path (`GET /parcels/{id}`). One without an operationId of its own gets a name made of both, `get_parcels_id`, with at most 64 characters. */
             operations: string[];
             auth?: components["schemas"]["CustomIntegrationAuth"];
         };
@@ -4933,10 +4939,14 @@ export interface components {
          * @enum {string}
          */
         MessageDelayTier: "LOW" | "MEDIUM" | "HIGH" | "RANDOM";
-        /** @description Data of your own, any JSON. The metadata of the first message of a conversation is stored with the conversation; later messages do not change it. Four fields have a meaning: `variables`, `approvals`, `approvalsBy` and `clientPublicId`. */
+        /** @description Data of your own, any JSON. The metadata of the first message of a conversation is stored with the conversation; later messages do not change it. Five fields have a meaning: `variables`, `context`, `approvals`, `approvalsBy` and `clientPublicId`. */
         MessageMetadata: {
-            /** @description Values of the agent's variables by name, each in the form that the type of the variable demands. Values of the first message hold for the whole conversation, values of a later message for that turn only. Sub-agents get the values that fit their own variables. Names that an agent does not define are ignored. `null` is no value. */
+            /** @description Values of the agent's variables by name, each in the form that the type of the variable demands. Values of the first message hold for the whole conversation, values of a later message for that turn only. Sub-agents get the values that fit their own variables. Names that an agent does not define are ignored. `null` is no value. A value that changes from message to message changes the beginning of what the model is sent, so that providers find nothing of the conversation in their caches: send it as `context`. */
             variables?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Facts about the moment of the message that the agent should know, such as the page that the user looks at. The model reads them beside the message, as quoted information of your application, never as instructions or as words of the user. Its sub-agents read them too. Later turns see them beside this message in the history, and not as what holds then. As JSON at most 8,000 characters and 8 levels deep, or 400 `VALIDATION_ERROR`. `null` is none. */
+            context?: {
                 [key: string]: unknown;
             } | null;
             /** @description Decisions on the pending tool calls of the conversation, by the `publicId` of the pending approval. A call that is not named stays pending. An id that was never an approval of the conversation is 400 `VALIDATION_ERROR`; a call that is already decided keeps its decision. `null` is no decision. */
@@ -5824,6 +5834,11 @@ export interface components {
              * @example gpt-4.1
              */
             model: string;
+            /**
+             * @description Why the last answer of the model ended. `stop` and `tool-calls`: it is whole. `length`: it was cut at a limit of the model. `content-filter`: the provider withheld the rest. `refusal`: the model refused. `empty`: the model gave neither text nor a call. `other`: for a reason of the provider's own. More values may come. Null: the model was not called.
+             * @example stop
+             */
+            finishReason: string | null;
             /**
              * Format: int64
              * @description Milliseconds from the request to the complete reply.
@@ -7577,7 +7592,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description The body is over its limit: 2 MiB of JSON, and for an upload the limit in the operation's description. */
+        /** @description The body is over its limit: 2 MiB of JSON, 24 MiB more where a tool comes with its OpenAPI document, and for an upload the limit in the operation's description. */
         PayloadTooLarge: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -8210,6 +8225,8 @@ export interface components {
     };
     requestBodies: never;
     headers: {
+        /** @description What is silently wrong with the agent that was published: a list of structured fields (RFC 9651). Each item is a code. Its parameter `subject`, where it has one, is a display string with the name of what it is about, such as the variable. Codes of the prompt are `variable_not_defined`, `variables_not_filled_in`, `braces_left_as_text` and `fixed_prompt_large`; of the model `model_missing` and `model_not_configured`; of links `link_switched_off`, `link_target_deleted`, `knowledge_source_not_ready`, `mcp_server_not_connected`, `sub_agent_not_published`, `toolkit_unreachable` and `tools_over_limit`; of features `web_search_not_configured`, `transcription_not_configured` and `speech_not_configured`. New codes may come. A last item `more` counts those that did not fit. Left out when nothing was found, when the check took longer than a second, and in an answer that is sent again for an `Idempotency-Key`. */
+        AgentWarnings: string;
         /** @description No cache keeps the response. */
         CacheControl: "no-store";
         /** @description A browser takes the response for nothing but its `Content-Type`. */
@@ -8565,6 +8582,7 @@ export interface operations {
                     "X-Content-Type-Options": components["headers"]["ContentTypeOptions"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Agent-Warnings": components["headers"]["AgentWarnings"];
                     [name: string]: unknown;
                 };
                 content: {

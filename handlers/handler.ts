@@ -100,6 +100,8 @@ export interface Context<Id extends OperationId> {
   /** Takes work for the background. */
   readonly jobs: Jobs;
   readonly reply: Reply<Id>;
+  /** Sets a header of the response that the document lists. Of a request with an Idempotency-Key, it is not sent again with a kept answer. */
+  setHeader(name: string, value: string): void;
   /** Begins a `text/event-stream` answer: from here on errors are events, not statuses. */
   openEventStream(): EventStream<Id>;
 }

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { ConnectionError, GuildhallError } from '../sdk/index.ts';
+import { GuildhallError } from '../sdk/index.ts';
+import { isEnd, isRefusal } from './applyErrors.ts';
 import { differencesOf } from './compare/differences.ts';
 import { digestOfEntry } from './digest.ts';
 import type { JsonObject } from './json.ts';
-import type { ChangeContext, Entry, Kind, KindName } from './kind.ts';
+import { type ChangeContext, type Entry, type Kind, type KindName, thingKey } from './kind.ts';
+import { noteUnchanged } from './noteUnchanged.ts';
 import type { PlannedStep } from './plan.ts';
 import { inParallel } from './pool.ts';
 import type { Survey } from './survey.ts';
@@ -54,7 +56,7 @@ export async function applySteps(
   await run.remove(steps.filter(({ action }) => action === 'delete'));
   for (const { kind, name, problem } of steps.filter(({ action }) => action === 'blocked'))
     run.result.failures.push({ kind, name, error: new Error(problem) });
-  await run.noteUnchanged();
+  noteUnchanged(survey, run.failedNames());
   await survey.lock.save();
   return run.result;
 }
@@ -159,8 +161,8 @@ class ApplyRun {
   }
 
   async publish(steps: readonly PlannedStep[]): Promise<void> {
-    const failed = this.#failedNames();
-    const due = steps.filter(({ kind, name }) => !failed.has(`${kind}\0${name}`));
+    const failed = this.failedNames();
+    const due = steps.filter(({ kind, name }) => !failed.has(thingKey(kind, name)));
     await this.#each(due, async (step) => {
       const { kind, entry } = step.pair ?? {};
       if (!kind?.publish || !entry) return;
@@ -190,25 +192,6 @@ class ApplyRun {
         await lock.forget(kind.kind, id);
         this.result.deleted++;
         this.#options.progress(`- ${kind.kind} ${JSON.stringify(name)}`);
-      });
-    }
-  }
-
-  /** Notes what is as its file says, too: a name that changes later is then the new name of a known thing. */
-  async noteUnchanged(): Promise<void> {
-    const failed = this.#failedNames();
-    for (const { kind, entry, listed, before } of this.#survey.pairs) {
-      if (!listed || !before || failed.has(`${kind.kind}\0${entry.name}`)) continue;
-      const { lock } = this.#survey;
-      const known = lock.things(kind.kind).get(entry.name);
-      const digest = digestOfEntry(entry);
-      if (known && known.path === entry.path && known.digest === digest) continue;
-      if (known && known.id !== listed.id) continue;
-      lock.put(kind.kind, entry.name, {
-        ...known,
-        id: listed.id,
-        ...(entry.path !== undefined && { path: entry.path }),
-        digest,
       });
     }
   }
@@ -276,8 +259,9 @@ class ApplyRun {
     return current;
   }
 
-  #failedNames(): Set<string> {
-    return new Set(this.result.failures.map(({ kind, name }) => `${kind}\0${name}`));
+  /** Kinds and names of what failed, each as `thingKey` makes it. */
+  failedNames(): Set<string> {
+    return new Set(this.result.failures.map(({ kind, name }) => thingKey(kind, name)));
   }
 }
 
@@ -291,15 +275,4 @@ const EMPTY_STEP: Omit<PlannedStep, 'kind' | 'name'> = {
 function wantedOf({ wanted, kind, name }: PlannedStep): Entry {
   if (!wanted) throw new Error(`${kind} ${name} has no entry`);
   return wanted;
-}
-
-/** A refusal is final: what is sent next time is another request. */
-function isRefusal(error: unknown): boolean {
-  return error instanceof GuildhallError && error.status < 500;
-}
-
-/** Errors after which nothing else can succeed. */
-function isEnd(error: unknown): boolean {
-  if (error instanceof GuildhallError) return error.status === 401 || error.status === 403;
-  return error instanceof ConnectionError;
 }

@@ -16,6 +16,11 @@ export type KindName =
   /** Models are in no file: a reference names one as `provider/modelId`. */
   | 'ai-model';
 
+/** A text that differs for things that differ, from the kind and the name or id of a thing: neither has NUL. */
+export function thingKey(kind: KindName, name: string): string {
+  return `${kind}\0${name}`;
+}
+
 /**
  * The content of a file that belongs to an entry. The service gives contents of skills and knowledge sources back to nobody: of those only
  * the digest is known (from the lock file), or nothing.
@@ -86,6 +91,7 @@ export interface Names {
   idOf(kind: KindName, name: string): string;
 }
 
+/** What a kind reads the service with. */
 export interface ReadContext {
   api: Api;
   names: Names;
@@ -95,11 +101,8 @@ export interface ReadContext {
   warn(text: string): void;
 }
 
-export interface ChangeContext {
-  api: Api;
-  names: Names;
-  known(id: string): Known | undefined;
-  warn(text: string): void;
+/** What a kind changes the service with. */
+export interface ChangeContext extends ReadContext {
   /** Whether `--prune` was given. Without it nothing is deleted that cannot be had back, also inside of an entry. */
   prune: boolean;
   /** The `Idempotency-Key` of this creation. The lock file has it before the request is sent, so a repeated apply sends the same. */

@@ -1,7 +1,7 @@
 import { digestOfEntry } from './digest.ts';
 import type { FileFault } from './faults.ts';
 import type { FileEntry } from './files/readEntries.ts';
-import type { Kind, KindName, Known, Listed, Names } from './kind.ts';
+import { type Kind, type KindName, type Known, type Listed, type Names, thingKey } from './kind.ts';
 import type { LockFile } from './lockFile.ts';
 
 /** Which entry of the files is which thing on the service. */
@@ -100,37 +100,33 @@ export class MatchedNames implements Names {
     for (const { kind, pairs } of matchings)
       for (const { entry, listed: thing } of pairs) if (thing) this.set(kind.kind, entry.name, thing.id);
     const ofFiles = new Set(
-      matchings.flatMap(({ kind, pairs }) => pairs.map(({ entry }) => key(kind.kind, entry.name))),
+      matchings.flatMap(({ kind, pairs }) => pairs.map(({ entry }) => thingKey(kind.kind, entry.name))),
     );
     for (const [kind, things] of listed)
       for (const { id, name } of things) {
-        if (this.#names.has(key(kind, id))) continue;
+        if (this.#names.has(thingKey(kind, id))) continue;
         // A thing that no file describes may have the name of one that does.
-        const isTaken = ofFiles.has(key(kind, name)) || this.#ids.has(key(kind, name));
+        const isTaken = ofFiles.has(thingKey(kind, name)) || this.#ids.has(thingKey(kind, name));
         this.set(kind, isTaken ? `${name} (${id})` : name, id);
       }
   }
 
   set(kind: KindName, name: string, id: string): void {
-    this.#ids.set(key(kind, name), id);
-    this.#names.set(key(kind, id), name);
+    this.#ids.set(thingKey(kind, name), id);
+    this.#names.set(thingKey(kind, id), name);
   }
 
   nameOf(kind: KindName, id: string): string | undefined {
-    return this.#names.get(key(kind, id));
+    return this.#names.get(thingKey(kind, id));
   }
 
   has(kind: KindName, name: string): boolean {
-    return this.#ids.has(key(kind, name));
+    return this.#ids.has(thingKey(kind, name));
   }
 
   idOf(kind: KindName, name: string): string {
-    const id = this.#ids.get(key(kind, name));
+    const id = this.#ids.get(thingKey(kind, name));
     if (id === undefined) throw new Error(`The ${kind} ${JSON.stringify(name)} does not exist.`);
     return id;
   }
-}
-
-function key(kind: KindName, text: string): string {
-  return `${kind}\0${text}`;
 }

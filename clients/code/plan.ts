@@ -2,7 +2,7 @@ import { additionsOf, type Difference, differencesOf } from './compare/differenc
 import { canonicalJson, digestOfEntry, sha256 } from './digest.ts';
 import type { FileFault } from './faults.ts';
 import type { JsonValue } from './json.ts';
-import type { Entry, Kind, KindName } from './kind.ts';
+import { type Entry, type Kind, type KindName, thingKey } from './kind.ts';
 import type { Pair, Survey } from './survey.ts';
 
 /** One thing that apply would do. */
@@ -161,13 +161,13 @@ function visible(kind: Kind, differences: Difference[]): Difference[] {
 /** What links to a thing that is replaced must link to the new one. */
 function relink(steps: PlannedStep[]): void {
   const replaced = new Set(
-    steps.filter(({ action }) => action === 'replace').map(({ kind, name }) => `${kind}\0${name}`),
+    steps.filter(({ action }) => action === 'replace').map(({ kind, name }) => thingKey(kind, name)),
   );
   if (replaced.size === 0) return;
   for (const step of steps) {
     const { pair, wanted } = step;
     if (!pair || !wanted || !['change', 'publish'].includes(step.action)) continue;
-    const moved = (pair.kind.references?.(wanted) ?? []).filter(({ kind, name }) => replaced.has(`${kind}\0${name}`));
+    const moved = (pair.kind.references?.(wanted) ?? []).filter(({ kind, name }) => replaced.has(thingKey(kind, name)));
     for (const { kind, name } of moved)
       step.differences.push({
         field: `link to ${kind} ${name}`,

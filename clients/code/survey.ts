@@ -2,7 +2,7 @@ import { listModels } from './agent/models.ts';
 import type { Api } from './api.ts';
 import { type FileFault, FileFaults } from './faults.ts';
 import { type FileEntry, readEntries } from './files/readEntries.ts';
-import type { Entry, Kind, KindName, Listed, ReadContext } from './kind.ts';
+import { type Entry, type Kind, type KindName, type Listed, type ReadContext, thingKey } from './kind.ts';
 import { LockFile } from './lockFile.ts';
 import { MatchedNames, type Matching, matchEntries } from './matching.ts';
 import { inParallel } from './pool.ts';
@@ -96,12 +96,12 @@ export async function surveyOf(given: Setting): Promise<Survey> {
 /** References that lead nowhere: every name must stand for something in the files, or on the service. */
 function referenceFaults(matchings: readonly Matching[], names: MatchedNames): FileFault[] {
   const inFiles = new Set(
-    matchings.flatMap(({ kind, pairs }) => pairs.map(({ entry }) => `${kind.kind}\0${entry.name}`)),
+    matchings.flatMap(({ kind, pairs }) => pairs.map(({ entry }) => thingKey(kind.kind, entry.name))),
   );
   return matchings.flatMap(({ kind, pairs }) =>
     pairs.flatMap(({ entry }) =>
       (kind.references?.(entry) ?? [])
-        .filter((reference) => !inFiles.has(`${reference.kind}\0${reference.name}`))
+        .filter((reference) => !inFiles.has(thingKey(reference.kind, reference.name)))
         .filter((reference) => !names.has(reference.kind, reference.name))
         .map((reference) =>
           entry.fault(

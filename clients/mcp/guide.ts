@@ -18,7 +18,7 @@ export const GUIDE = `# Working with Guildhall
 
    Knowledge is ready when its status says so: \`knowledge_sources__get_knowledge_source\`.
 5. \`agent_features__list_features\` shows what can be switched on (web search, memory, follow-ups, …); \`agent_features__update_feature\` does it.
-6. \`agents__publish_agent\` freezes the draft as a version. Conversations run the published version; later changes need another publish.
+6. \`agents__publish_agent\` freezes the draft as a version. Conversations run the published version; later changes need another publish. When its result has \`Warnings:\`, mend what they name or tell the user.
 7. \`messages__send_message\` tries it. Send \`isTest: true\`, so that the conversation stays out of the inbox.
 
 ## Conversations

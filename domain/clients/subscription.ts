@@ -1,23 +1,25 @@
 import type { Transaction } from 'kysely';
-import type { ClientChange, ClientRow, SubscriptionTerms } from '../../db/queries/clients/clients.ts';
+import type { ClientRow } from '../../db/queries/clients/clients.ts';
 import type { DB } from '../../generated/db.ts';
+import { changeSubscription, heldPlan, presentPlan, type SubscriptionChange } from './changeSubscription.ts';
+import { endCredits, renewCredits } from './credits.ts';
 import {
-  changeSubscription,
-  type HeldClient,
-  heldPlan,
-  presentPlan,
-  type SubscriptionChange,
-} from './changeSubscription.ts';
-import { type PeriodState, PROVIDER_SLACK_MS } from './creditSchedule.ts';
-import { beginCredits, endCredits, renewCredits } from './credits.ts';
-import { addMonths, nextOccurrence } from './period.ts';
+  anchorOf,
+  beginPendingPlan,
+  beginPeriodOn,
+  changeNow,
+  endOfFirst,
+  isDue,
+  isProviders,
+  type ProviderPeriod,
+  periodOf,
+  slackOf,
+} from './subscriptionPeriods.ts';
 
 /** What a payment provider says of a subscription that it holds. */
-export interface ProviderSubscription {
+export interface ProviderSubscription extends ProviderPeriod {
   customerId: string;
   subscriptionId: string;
-  periodStart: Date;
-  periodEnd: Date;
 }
 
 /** What a client begins on. */
@@ -131,11 +133,7 @@ export function changePlanAtPeriodEnd(
  */
 export function changePlanNow(
   trx: Transaction<DB>,
-  {
-    plan: { id },
-    provider,
-    ...change
-  }: SubscriptionChange & { plan: { id: string }; provider?: Pick<ProviderSubscription, 'periodStart' | 'periodEnd'> },
+  { plan: { id }, provider, ...change }: SubscriptionChange & { plan: { id: string }; provider?: ProviderPeriod },
 ): Promise<ClientRow> {
   return changeSubscription(trx, 'change_plan', change, async (held) => {
     const plan = await heldPlan(held, id);
@@ -197,105 +195,4 @@ export function resumeSubscription(trx: Transaction<DB>, change: SubscriptionCha
     const period = { status, periodStart: now, periodEnd, anchor: now, isProviders: false };
     return { ...opened, ...(await beginPeriodOn(held, plan, period)) };
   });
-}
-
-async function beginPendingPlan(
-  held: HeldClient,
-  status: ClientRow['status'],
-  periodStart: Date,
-  periodEnd: Date | null,
-): Promise<ClientChange> {
-  const plan = await heldPlan(held, held.row.pending_plan_id ?? '');
-  const isFromProvider = isProviders(held.row);
-  const end = isFromProvider ? periodEnd : endOfFirst(plan, periodStart, held.timeZone);
-  return beginPeriodOn(held, plan, {
-    status,
-    periodStart,
-    periodEnd: end,
-    anchor: periodStart,
-    isProviders: isFromProvider,
-  });
-}
-
-async function changeNow(
-  held: HeldClient,
-  plan: SubscriptionTerms,
-  provider?: Pick<ProviderSubscription, 'periodStart' | 'periodEnd'>,
-): Promise<ClientChange> {
-  const { row, now, timeZone } = held;
-  const before = await presentPlan(held);
-  const present = periodOf(row);
-  const goesOn =
-    present && before?.billingType === plan.billingType && before.intervalMonths === plan.intervalMonths
-      ? present
-      : undefined;
-  if (goesOn && !provider) return beginCredits(held, plan, goesOn, { from: now, isPeriod: false });
-  if (
-    goesOn &&
-    provider &&
-    Math.abs(provider.periodStart.getTime() - goesOn.periodStart.getTime()) <= PROVIDER_SLACK_MS
-  ) {
-    const period = { ...goesOn, periodEnd: provider.periodEnd };
-    return {
-      period_end: provider.periodEnd,
-      ...(await beginCredits(held, plan, period, { from: now, isPeriod: false })),
-    };
-  }
-  const periodStart = provider?.periodStart ?? now;
-  const periodEnd = provider?.periodEnd ?? endOfFirst(plan, periodStart, timeZone);
-  const { status } = row;
-  return beginPeriodOn(held, plan, {
-    status,
-    periodStart,
-    periodEnd,
-    anchor: periodStart,
-    isProviders: isProviders(row),
-  });
-}
-
-/** Begins a period on a plan that the client did not have, or not without a break. */
-async function beginPeriodOn(
-  held: HeldClient,
-  plan: SubscriptionTerms,
-  period: PeriodState,
-  credits?: number,
-): Promise<ClientChange> {
-  const { periodStart, periodEnd, anchor } = period;
-  return {
-    period_start: periodStart,
-    period_end: periodEnd,
-    billing_anchor: anchor,
-    ...(await beginCredits(held, plan, period, { from: periodStart, isPeriod: true, credits })),
-  };
-}
-
-/** The end of a period that begins a plan; null = it has none. */
-function endOfFirst(plan: SubscriptionTerms, start: Date, timeZone: string): Date | null {
-  return plan.billingType === 'one_time' ? null : addMonths(start, plan.intervalMonths, timeZone);
-}
-
-/** From when the months of a renewed period are counted: as before, unless the payment provider counts otherwise. */
-function anchorOf(row: ClientRow, plan: SubscriptionTerms, periodStart: Date, timeZone: string): Date {
-  const anchor = row.billing_anchor;
-  if (!anchor || !isProviders(row) || plan.intervalMonths === 0) return anchor ?? periodStart;
-  const early = new Date(periodStart.getTime() - PROVIDER_SLACK_MS);
-  const counted = nextOccurrence(anchor, plan.intervalMonths, early, timeZone);
-  return Math.abs(counted.getTime() - periodStart.getTime()) <= PROVIDER_SLACK_MS ? anchor : periodStart;
-}
-
-function periodOf(row: ClientRow): PeriodState | undefined {
-  const { status, period_start: periodStart, period_end: periodEnd, billing_anchor: anchor } = row;
-  return periodStart && anchor ? { status, periodStart, periodEnd, anchor, isProviders: isProviders(row) } : undefined;
-}
-
-function isProviders(row: ClientRow): boolean {
-  return row.provider_subscription_id !== null;
-}
-
-function slackOf(row: ClientRow): number {
-  return isProviders(row) ? PROVIDER_SLACK_MS : 0;
-}
-
-function isDue(at: Date | null, now: Date, slackMs: number): boolean {
-  return at !== null && at.getTime() <= now.getTime() + slackMs;
 }

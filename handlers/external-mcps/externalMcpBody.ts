@@ -15,7 +15,7 @@ export function externalMcpBody(row: ShownExternalMcp): ExternalMcp {
     status: row.status,
     errorMessage: row.error_message,
     lastDiscoveredAt: row.last_discovered_at?.toISOString() ?? null,
-    tools: row.tools,
+    tools: row.tools.map(({ id, name, description, enabled }) => ({ id, name, description, enabled })),
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),
   };

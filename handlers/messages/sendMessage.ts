@@ -1,4 +1,5 @@
 import type { components } from '../../generated/api.ts';
+import { earlierReply } from '../../runtime/turn/earlierReply.ts';
 import { planTurn } from '../../runtime/turn/planTurn.ts';
 import { runTurn } from '../../runtime/turn/runTurn.ts';
 import type { TurnReply } from '../../runtime/turn/types.ts';
@@ -17,6 +18,8 @@ export const sendMessage: Handler<'sendMessage'> = {
     const { path, body, claim, runtime, reply } = context;
     const answerOf = (turn: TurnReply) => ({ status: 200, body: JSON.stringify(replyBody(turn, runtime)) });
     const keyed = claim && { claim, answerOf };
+    const earlier = keyed && (await earlierReply(context, keyed, { timeoutMs: timeoutMs(context) }));
+    if (earlier) return reply(200, replyBody(earlier, runtime));
     const turn = await planTurn(context, { ...turnRequestOf(path.agentPublicId, body, timeoutMs(context)), keyed });
     return reply(200, replyBody(await runTurn(turn), runtime));
   },

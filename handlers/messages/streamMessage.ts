@@ -1,3 +1,4 @@
+import { earlierReply } from '../../runtime/turn/earlierReply.ts';
 import { planTurn } from '../../runtime/turn/planTurn.ts';
 import { runTurn } from '../../runtime/turn/runTurn.ts';
 import type { TurnReply } from '../../runtime/turn/types.ts';
@@ -16,6 +17,15 @@ export const streamMessage: Handler<'streamMessage'> = {
     let streamed = '';
     const answerOf = (turn: TurnReply) => ({ status: 200, body: JSON.stringify({ events: eventsOf(turn, streamed) }) });
     const keyed = claim && { claim, answerOf };
+    const onText = (text: string) => {
+      streamed = text;
+    };
+    const earlier = keyed && (await earlierReply(context, keyed, { timeoutMs: TIMEOUT_MS, onText }));
+    if (earlier) {
+      const stream = openEventStream();
+      for (const event of eventsOf(earlier, streamed)) stream.send(...event);
+      return stream.end();
+    }
     const turn = await planTurn(context, { ...turnRequestOf(path.agentPublicId, body, TIMEOUT_MS), keyed });
     const stream = openEventStream();
     try {
@@ -38,7 +48,7 @@ const beginningOf = (conversationId: string): StreamEvent => ['conversation-id',
 
 const textOf = (text: string): StreamEvent => ['text-delta', { text }];
 
-function endOf({ last, model, usage, durationMs, toolCalls, pendingApprovals }: TurnReply): StreamEvent {
+function endOf({ last, model, usage, finishReason, durationMs, toolCalls, pendingApprovals }: TurnReply): StreamEvent {
   return [
     'debug-info',
     {
@@ -47,6 +57,7 @@ function endOf({ last, model, usage, durationMs, toolCalls, pendingApprovals }: 
       totalTokens: usage.inputTokens + usage.outputTokens,
       totalCost: usage.costUsd,
       model: model.modelId,
+      finishReason,
       durationMs,
       messagePublicId: last.id,
       toolCalls,

@@ -24,7 +24,7 @@ Log in once: \`guildhall auth login\`. The person pastes the key; never ask for 
 1. \`agents create\`, then \`agent-prompt update\` and \`agent-model update\` (\`ai-models list\` has the models).
 2. Make things in the workspace, then link them: \`knowledge\` → \`agent-knowledge link\`; in the same way \`skills\`, \`http-tools\`, \`external-mcps\`, and other agents as \`sub-agents\`. Knowledge counts when its status is ready.
 3. \`agent-features update\` switches capabilities on.
-4. \`agents publish\`. Then try it: \`guildhall agents chat ID "Hello" --test\` prints the answer.
+4. \`agents publish\`. Mend what its \`Warnings:\` name, or tell the user. Then try it: \`guildhall agents chat ID "Hello" --test\` prints the answer.
 
 Upload files: \`guildhall knowledge upload 'docs/**/*.md' --wait --agent ID\`; \`guildhall skills upload FOLDER\` (or a ZIP, or a SKILL.md); \`guildhall hub upload-logo FILE --type icon\`.
 

@@ -1,5 +1,6 @@
 import { commandTable, type OperationCommand } from '../../../generated/commandTable.ts';
 import type { OperationId } from '../../../generated/operations.ts';
+import { agentWarningsText } from '../../sdk/agentWarnings.ts';
 import type { AnyInput, AnyRequest, Guildhall } from '../../sdk/index.ts';
 import { pagesOf } from '../api/pages.ts';
 import type { Context } from '../context.ts';
@@ -28,9 +29,14 @@ async function answer(context: Context, id: OperationId, input: AnyInput, all: b
   const api = await context.api();
   if (row.response === 'events') return await writeEvents(context, api, input);
   if (all) return await context.printEach(pagesOf(context, api, listRequest(row, input)), { columns: row.columns });
-  const value = await api.call(id, input).catch(asUsage);
+  let warnings: string | undefined;
+  const onResponse = (response: Response) => {
+    warnings = agentWarningsText(response);
+  };
+  const value = await api.call(id, { ...input, onResponse }).catch(asUsage);
   if (row.response === 'none') context.say('Done.');
   else await context.print(value, { columns: row.columns });
+  if (warnings !== undefined) context.say(`Warnings: ${warnings}`);
 }
 
 /** Each event as one line of JSON. A turn that failed fails the command. */

@@ -8,6 +8,7 @@ import { channelsPart } from './channels.ts';
 import { shortened } from './items.ts';
 import { hasCode, knowledgeLinks, mcpServerLinks, skillLinks, subAgentLinks, toolLinks } from './links.ts';
 import { nativeMcpLinks } from './nativeMcps.ts';
+import { publishDraftOf } from './publication.ts';
 import { commandsPart, variablesPart } from './variables.ts';
 
 type Agent = components['schemas']['Agent'];
@@ -188,11 +189,7 @@ export function agentKind(more: readonly AgentPart[] = []): Kind {
       return changes || agent === undefined || agent.status === 'draft' || agent.hasUnpublishedChanges === true;
     },
 
-    async publish(id, _entry, { api, idempotencyKey }) {
-      const agent = await api.call('getAgent', { path: { agentPublicId: id } });
-      if (!agent.hasUnpublishedChanges && agent.publishedVersionNumber !== null) return;
-      await api.call('publishAgent', { path: { agentPublicId: id }, body: {}, idempotencyKey });
-    },
+    publish: (id, { name }, context) => publishDraftOf(id, name, context),
   };
 }
 

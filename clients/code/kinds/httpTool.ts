@@ -1,6 +1,6 @@
 import type { components } from '../../../generated/api.ts';
 import { isJsonObject, type JsonObject, withoutDefaults } from '../json.ts';
-import type { Entry, Kind, SecretPlace } from '../kind.ts';
+import type { Entry, Kind, Place, SecretPlace } from '../kind.ts';
 import { fileSchema, requestSchema } from '../schemas/requestSchemas.ts';
 import { changesOf, differs, fixedRefusal, oldestFirst, textOf } from './fields.ts';
 import {
@@ -21,6 +21,9 @@ const SECRETS: Readonly<Record<string, SecretPaths>> = {
   DATABASE_QUERY: [['configuration', 'connection']],
   CUSTOM_INTEGRATION: [['configuration', 'auth', 'secret']],
 };
+
+/** Characters of JSON of an OpenAPI document that the service keeps as it is. */
+const MAX_DOCUMENT_CHARS = 524_288;
 
 /** What decides where a tool sends its secrets. The service keeps none of them for another origin, so they are sent again. */
 const DIRECTIONS = ['url', 'openapi', 'baseUrl', 'operations'];
@@ -56,6 +59,7 @@ export const httpToolKind: Kind = {
 
   async fromFile(_name, yaml, place) {
     demandReferences(yaml, secretPaths(yaml), place);
+    demandWholeDocument(yaml, place);
     const { description, toolType, requiresApproval, configuration } = yaml;
     const text = typeof description === 'string' ? textOf(description) : undefined;
     return { fields: withoutDefaults({ description: text, toolType, requiresApproval, configuration }), files: {} };
@@ -100,6 +104,14 @@ export const httpToolKind: Kind = {
     await api.call('deleteTool', { path: { httpToolPublicId: id } });
   },
 };
+
+/** Of a larger document the service keeps a part, so that files and service would differ for ever. */
+function demandWholeDocument({ configuration }: JsonObject, place: Pick<Place, 'fault'>): void {
+  const openapi = isJsonObject(configuration) ? configuration.openapi : undefined;
+  if (!isJsonObject(openapi) || JSON.stringify(openapi).length <= MAX_DOCUMENT_CHARS) return;
+  const message = `has more than ${MAX_DOCUMENT_CHARS} characters. Give the https address of the document, or keep the operations that are listed.`;
+  throw place.fault(['configuration', 'openapi'], message);
+}
 
 function secretPaths({ toolType }: JsonObject): SecretPaths {
   return (typeof toolType === 'string' && SECRETS[toolType]) || [];

@@ -1,5 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { API_PREFIX, type OperationId, operations } from '../../../generated/operations.ts';
+import { agentWarningsText } from '../../sdk/agentWarnings.ts';
 import type { AnyInput, Guildhall } from '../../sdk/index.ts';
 import { inputOf } from './arguments.ts';
 import { failureOf } from './failures.ts';
@@ -27,6 +28,7 @@ const PROGRESS_MS = 10_000;
 export async function callTool(row: ToolRow, args: unknown, extra: CallExtra): Promise<CallToolResult> {
   const id = row.operationId as OperationId;
   let sent: string | undefined;
+  let warnings: string | undefined;
   const ticking = startTicking(extra);
   try {
     const input = await inputOf(row, args, extra.files);
@@ -37,6 +39,7 @@ export async function callTool(row: ToolRow, args: unknown, extra: CallExtra): P
       signal: extra.signal,
       // The address of the answer is where the request really went: a service may be mounted below a path.
       onResponse: (response: Response) => {
+        warnings = agentWarningsText(response);
         // Node 20, on which the package runs, has no URL.parse.
         const { pathname, search } = URL.canParse(response.url) ? new URL(response.url) : {};
         if (pathname !== undefined) sent = `${operations[id].method} ${pathname}${search}`;
@@ -44,7 +47,9 @@ export async function callTool(row: ToolRow, args: unknown, extra: CallExtra): P
     } as AnyInput);
     const { inputSchema } = row.tool;
     const paged = Object.hasOwn(inputSchema.properties ?? {}, 'page');
-    return resultOf(answer, { args: input.query ?? {}, paged });
+    const result = resultOf(answer, { args: input.query ?? {}, paged });
+    if (warnings === undefined) return result;
+    return { ...result, content: [...result.content, { type: 'text', text: `Warnings: ${warnings}` }] };
   } catch (error) {
     if (extra.signal.aborted) throw error;
     return failureResult(failureOf(error, row.tool.name, sent));

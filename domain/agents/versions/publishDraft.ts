@@ -14,7 +14,7 @@ import { storedVariable } from '../draft/storedVariable.ts';
 export type PublicationContext = DraftContext & { runtime: Pick<Runtime, 'findModel' | 'findGlobalModel'> };
 
 /** The editable state as a version stores it. */
-function snapshotOf(
+export function snapshotOfDraft(
   { agent, variables, links }: DraftParts & { agent: AgentRow },
   modelName: string | null,
   globalModelName: (id: string) => string | undefined,
@@ -51,7 +51,7 @@ export async function publishDraft(
       },
     );
     const model = await runtime.findModel(trx, workspaceId, agent.ai_model_id);
-    const snapshot = snapshotOf(draft, model?.name ?? null, (id) => runtime.findGlobalModel(id)?.name);
+    const snapshot = snapshotOfDraft(draft, model?.name ?? null, (id) => runtime.findGlobalModel(id)?.name);
     await insertVersion(trx, { workspaceId, agentId: agent.id, versionNumber, snapshot, notes, now });
     return draft.agent;
   });

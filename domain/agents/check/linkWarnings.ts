@@ -1,0 +1,79 @@
+import type { LinkState } from '../../../db/queries/agents/linkStates.ts';
+import type { AgentWarning } from './warning.ts';
+
+const NOUNS: Readonly<Record<LinkState['kind'], string>> = {
+  skill: 'skill',
+  knowledge_source: 'knowledge source',
+  http_tool: 'tool',
+  external_mcp: 'MCP server',
+  native_mcp: 'connection',
+  sub_agent: 'sub-agent',
+};
+
+/** What the agent is linked to and cannot use. `hasModel` says whether a model of the workspace or the catalogue has this id. */
+export async function linkWarnings(
+  links: readonly LinkState[],
+  hasModel: (id: string) => Promise<boolean>,
+): Promise<AgentWarning[]> {
+  const warnings = await Promise.all(links.map((link) => warningOf(link, hasModel)));
+  return warnings.flatMap((warning) => warning ?? []);
+}
+
+async function warningOf(
+  link: LinkState,
+  hasModel: (id: string) => Promise<boolean>,
+): Promise<AgentWarning | undefined> {
+  const { kind, name: subject, active, isDeleted, sourceStatus, serverStatus, agentStatus, isPublished } = link;
+  const what = `The ${NOUNS[kind]} “${subject}”`;
+  if (isDeleted)
+    return {
+      code: 'link_target_deleted',
+      subject,
+      message: `${what} is deleted, so the agent goes without it. Unlink it.`,
+    };
+  if (!active)
+    return {
+      code: 'link_switched_off',
+      subject,
+      message: `${what} is linked, but its link is switched off. Switch it on, or unlink it.`,
+    };
+  switch (kind) {
+    case 'knowledge_source':
+      return sourceStatus === 'COMPLETED'
+        ? undefined
+        : {
+            code: 'knowledge_source_not_ready',
+            subject,
+            message:
+              sourceStatus === 'FAILED'
+                ? `${what} could not be read, so nothing is found in it. Its errorMessage says why.`
+                : `${what} is not read yet (${sourceStatus}), so nothing is found in it until it is COMPLETED.`,
+          };
+    case 'external_mcp':
+      return serverStatus === 'CONNECTED'
+        ? undefined
+        : {
+            code: 'mcp_server_not_connected',
+            subject,
+            message: `${what} is not connected (${serverStatus}), so the agent has none of its tools.`,
+          };
+    case 'sub_agent': {
+      if (agentStatus !== 'active' || !isPublished) {
+        const why = isPublished ? `is ${agentStatus}` : 'has no published version';
+        return {
+          code: 'sub_agent_not_published',
+          subject,
+          message: `${what} ${why}, so nothing can be delegated to it.`,
+        };
+      }
+      if (link.modelId === null || (await hasModel(link.modelId))) return undefined;
+      return {
+        code: 'model_missing',
+        subject,
+        message: `The model that the link to ${what.toLowerCase()} names does not exist any more.`,
+      };
+    }
+    default:
+      return undefined;
+  }
+}
