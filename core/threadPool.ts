@@ -5,6 +5,10 @@ export class PoolBusy extends Error {
   override readonly name = 'PoolBusy';
 }
 
+function busy(whose: string): PoolBusy {
+  return new PoolBusy(`${whose} too many runs waiting. Try again in a moment.`);
+}
+
 /** The script of the threads and the limits of the pool. */
 export interface ThreadPoolOptions<Answer> extends ThreadOptions {
   /** Runs at the same time. */
@@ -18,12 +22,18 @@ export interface ThreadPoolOptions<Answer> extends ThreadOptions {
   isSpent?: (answer: Answer) => boolean;
 }
 
-/** Passes a thread to a waiting run. */
-type Waiter = (thread: Thread) => void;
+/** A run that waits. */
+interface Waiter {
+  /** Passes a thread to it. */
+  give(thread: Thread): void;
+  /** Ends its wait with this error. */
+  refuse(error: unknown): void;
+}
 
 /**
  * Does work in a few threads. When all are at work, runs wait, and workspaces take turns: one that asks for much waits for itself,
- * and another one's run waits for one run of each workspace at most.
+ * and another one's run waits for one run of each workspace at most. In a full queue the workspace with the most runs gives up its newest one
+ * for a workspace with fewer, so that a few workspaces cannot fill it.
  */
 export class ThreadPool<Question, Answer> {
   readonly #options: ThreadPoolOptions<Answer>;
@@ -61,24 +71,35 @@ export class ThreadPool<Question, Answer> {
     const { waitingOfOne, waitingOfAll } = this.#options;
     const own = this.#waiting.get(workspaceId) ?? [];
     const all = this.#waiting.values().reduce((sum, { length }) => sum + length, 0);
-    if (own.length >= waitingOfOne || all >= waitingOfAll) {
-      const whose = own.length >= waitingOfOne ? 'this workspace has' : 'there are';
-      throw new PoolBusy(`${whose} too many runs waiting. Try again in a moment.`);
-    }
+    if (own.length >= waitingOfOne) throw busy('this workspace has');
+    if (all >= waitingOfAll) this.#makeRoom(own.length);
     return new Promise((resolve, reject) => {
-      const give: Waiter = (thread) => {
-        signal?.removeEventListener('abort', leave);
-        resolve(thread);
+      const waiter: Waiter = {
+        give(thread) {
+          signal?.removeEventListener('abort', leave);
+          resolve(thread);
+        },
+        refuse(error) {
+          signal?.removeEventListener('abort', leave);
+          reject(error);
+        },
       };
       const leave = () => {
-        own.splice(own.indexOf(give), 1);
+        own.splice(own.indexOf(waiter), 1);
         if (own.length === 0) this.#waiting.delete(workspaceId);
         reject(signal?.reason);
       };
-      own.push(give);
+      own.push(waiter);
       this.#waiting.set(workspaceId, own);
       signal?.addEventListener('abort', leave, { once: true });
     });
+  }
+
+  /** Refuses the newest run of the workspace that has the most. Throws PoolBusy when none has two more than `own`: it would only lose its turn to an equal. */
+  #makeRoom(own: number): void {
+    const most = [...this.#waiting.values()].reduce((one, other) => (other.length > one.length ? other : one), []);
+    if (most.length <= own + 1) throw busy('there are');
+    most.pop()?.refuse(busy('this workspace has'));
   }
 
   /** Passes the thread to the next waiting run. */
@@ -89,10 +110,10 @@ export class ThreadPool<Question, Answer> {
       return;
     }
     const [workspaceId, own] = next;
-    const give = own.shift();
+    const waiter = own.shift();
     // Behind the others.
     this.#waiting.delete(workspaceId);
     if (own.length > 0) this.#waiting.set(workspaceId, own);
-    give?.(thread);
+    waiter?.give(thread);
   }
 }

@@ -116,7 +116,8 @@ export function createApp(parts: AppParts): Express {
       leave = parts.underWay.enter(principal, operation.operationId, response);
       checkStorable(match.params, '/path');
       const query = readQuery(search);
-      const body = await readRequestBody(request, operation, { uploadDir: parts.uploadDir, turn });
+      const { workspaceId } = principal;
+      const body = await readRequestBody(request, operation, { uploadDir: parts.uploadDir, turn, workspaceId });
       const { headers, method } = request;
       const target = `${method} ${path}`;
       const exchange = {

@@ -22,6 +22,7 @@ import { findNextSlotTime } from '../db/queries/automations/slots.ts';
 import { addStepPartitions } from '../db/queries/turns/stepPartitions.ts';
 import { refusalOf } from '../db/refusals.ts';
 import { dispatchSlots } from '../domain/automations/dispatchSlots.ts';
+import { ServerToolLists } from '../domain/externalMcps/serverToolLists.ts';
 import { mailSenderOf } from '../integrations/mail/mailSender.ts';
 import { draftsOf, folderStore } from '../integrations/storage/folder.ts';
 import { s3Store } from '../integrations/storage/s3.ts';
@@ -34,6 +35,7 @@ import { type Queue, startQueue } from '../jobs/queue.ts';
 import { startSlotBeat } from '../jobs/slotBeat.ts';
 import { everyUpkeep } from '../jobs/upkeep.ts';
 import { HubNames } from '../runtime/hubs/hubNames.ts';
+import { watchServerWindows } from '../runtime/models/serverWindows.ts';
 import { Runtime } from '../runtime/runtime.ts';
 import { Authenticator } from './api/auth.ts';
 import type { Contract } from './api/contract/contract.ts';
@@ -125,6 +127,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     system: database.system,
     logger,
   });
+  const endWindows = watchServerWindows(config.models);
   // After a long stop, too, before the first turn needs them.
   await addStepPartitions(database.system, new Date());
   // The queue takes a tenth of a second to load, and no job is in a hurry at the start.
@@ -159,6 +162,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
           clock,
           logger,
         });
+  const toolLists = new ServerToolLists({ runtime, forWorkspace: database.forWorkspace, logger });
+  runtime.mcp.lists = toolLists;
   runtime.onDeliveries = (workspaceId, conversationId) =>
     void queue.send('deliver-message', { workspaceId, conversationId });
   const authenticator = new Authenticator(database.keys, clock);
@@ -266,6 +271,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     },
     async close() {
       clearInterval(tidying);
+      endWindows();
       unsubscribeKeys();
       unsubscribeNewKeys();
       unsubscribeApprovals();
@@ -277,6 +283,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       chatStreams.end();
       unsubscribeExecutions();
       await queue.stop(0);
+      await toolLists.close();
       await runtime.close();
     },
   };

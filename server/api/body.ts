@@ -4,6 +4,7 @@ import { fault, invalid } from '../../core/errors.ts';
 import { boundPassed } from '../../core/jsonBounds.ts';
 import { ownTurn } from '../../core/ownTurn.ts';
 import type { DocumentedOperation } from './contract/document.ts';
+import { bodyTooLarge, isLargeBody, readLargeBody } from './largeBodies.ts';
 import { checkStorable, MAX_JSON_VALUES, tooDeep, tooManyValues } from './storable.ts';
 import { type Form, readForm } from './upload.ts';
 
@@ -47,7 +48,7 @@ function hasBody(request: IncomingMessage): boolean {
 /** Reads the body to memory, at most `limit` bytes. Throws PAYLOAD_TOO_LARGE, and VALIDATION_ERROR when it ends before it is whole. */
 export function readAll(request: IncomingMessage, limit: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const tooLarge = () => fault('PAYLOAD_TOO_LARGE', `The body is over its limit of ${limit} bytes.`);
+    const tooLarge = () => bodyTooLarge(limit);
     const lost = () => invalid('/body', 'ended before it was complete', 'parse');
     if (Number(request.headers['content-length'] ?? 0) > limit) {
       reject(tooLarge());
@@ -94,6 +95,7 @@ export interface BodyOptions {
   uploadDir: string;
   /** Waits for the turn of the request's workspace: parsing computes, and receiving does not. */
   turn(): Promise<void> | undefined;
+  workspaceId: string;
 }
 
 /**
@@ -104,7 +106,7 @@ export interface BodyOptions {
 export async function readRequestBody(
   request: IncomingMessage,
   operation: DocumentedOperation,
-  { uploadDir, turn }: BodyOptions,
+  { uploadDir, turn, workspaceId }: BodyOptions,
 ): Promise<Body> {
   const accepted = operation.requestBody && Object.keys(operation.requestBody.content);
   if (!accepted || !hasBody(request)) {
@@ -122,18 +124,25 @@ export async function readRequestBody(
     await turn();
     return { form };
   }
-  const json = await readJson(request, turn);
+  const isLarge = isLargeBody(request, operation.operationId, JSON_LIMIT);
+  const receive = () =>
+    isLarge ? readLargeBody(request, { workspaceId, uploadDir, usualLimit: JSON_LIMIT }) : readAll(request, JSON_LIMIT);
+  const json = await readJson(request, turn, receive);
   // Generated clients send null for a body that nobody has set.
   return { json: json === null && !operation.requestBody?.required ? undefined : json };
 }
 
 /** Reads a JSON body; `undefined` when there is none. */
-async function readJson(request: IncomingMessage, turn: BodyOptions['turn']): Promise<unknown> {
+async function readJson(
+  request: IncomingMessage,
+  turn: BodyOptions['turn'],
+  receive: () => Promise<Buffer>,
+): Promise<unknown> {
   const charset = /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(request.headers['content-type'] ?? '')?.[1];
   if (charset && charset.toLowerCase() !== 'utf-8') {
     throw fault('UNSUPPORTED_MEDIA_TYPE', 'Send the body as application/json in UTF-8.');
   }
-  const bytes = await readAll(request, JSON_LIMIT);
+  const bytes = await receive();
   await turn();
   if (bytes.length === 0) return undefined;
   // Parsing takes far longer than counting, and there is a bound for it.

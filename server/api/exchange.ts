@@ -77,6 +77,7 @@ export function contextOf(
       else sendJson(response, status, body);
       return undefined as never;
     },
+    setHeader: (name: string, value: string) => void response.setHeader(name, value),
     openEventStream() {
       if (keyed.openEventStream) return keyed.openEventStream();
       const stream = openEventStream(response);
