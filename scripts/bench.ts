@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { measureAutomations } from './bench/automations.ts';
 import { measureBackgroundTurns } from './bench/backgroundTurns.ts';
+import { measureCapabilities } from './bench/capabilities.ts';
 import { killChildren } from './bench/children.ts';
 import { measureCommandLine } from './bench/commandLine.ts';
 import { measureKnowledgeProcessing } from './bench/knowledgeProcessing.ts';
@@ -13,8 +14,10 @@ import { measureMessages } from './bench/messages.ts';
 import { measureNeighbours } from './bench/neighbours.ts';
 import { measurePayingMessages } from './bench/payingMessages.ts';
 import { summarise } from './bench/profile.ts';
+import { measurePrompt } from './bench/prompt.ts';
 import { measureReads } from './bench/reads.ts';
 import { type Figure, figureTable, passes, pretty } from './bench/report.ts';
+import { measureRetrieval } from './bench/retrieval.ts';
 import { measureRoundTrips } from './bench/roundTrips.ts';
 import { measureRuntime } from './bench/runtime.ts';
 import { measureStartUp } from './bench/startUp.ts';
@@ -28,7 +31,7 @@ import { type BenchServiceOptions, openWorld, type World } from './bench/world.t
  */
 const USAGE = `Usage: npm run bench -- [--only NAME]… [--json] [--variants] [--load-seconds N]
 
-  --only NAME       one of: reads, messages, runtime, streaming, streams, paying-messages, background-turns, automations, start-up, memory, neighbours, round-trips, knowledge-processing, knowledge-search, mcp, cli; may be repeated
+  --only NAME       one of: reads, messages, runtime, streaming, streams, paying-messages, background-turns, automations, start-up, memory, neighbours, round-trips, knowledge-processing, knowledge-search, retrieval, prompt, capabilities, mcp, cli; may be repeated
   --json            figures as JSON instead of a table
   --variants        also compares the service without its request log
   --load-seconds N  length of the load before memory is measured; default 60
@@ -73,6 +76,9 @@ const measures: Record<string, (world: World) => Promise<Figure[]>> = {
   memory: (world) => measureMemory(world, Number(options['load-seconds'])),
   'knowledge-processing': measureKnowledgeProcessing,
   'knowledge-search': (world) => measureKnowledgeSearch(world, options.vectors ? { vectors: VECTOR_LENGTHS } : {}),
+  prompt: measurePrompt,
+  retrieval: measureRetrieval,
+  capabilities: measureCapabilities,
   mcp: measureMcp,
   cli: measureCommandLine,
   'round-trips': async (world) => [

@@ -4,6 +4,7 @@ import { getGoogleLanguageModelEntry } from '@ai-sdk/google/internal';
 import { openaiModelCatalog } from '@ai-sdk/openai/internal';
 import { findProvider } from '@pydantic/genai-prices';
 import type { CatalogueEntry, CataloguePrice } from '../runtime/models/catalogue.ts';
+import { CACHE_WRITE_FACTOR } from '../runtime/models/cost.ts';
 
 /*
  * Writes runtime/models/catalogue.json: `npm run models:update` (which also formats it). Which models there are and what they take comes from the
@@ -135,11 +136,13 @@ function priceOf(prices: Record<string, TieredPrice>, from: string | undefined):
     typeof price === 'object' ? price.tiers[0] : undefined,
   );
   const cachedInput = base(prices.cache_read_mtok);
+  const cacheWrite = base(prices.cache_write_mtok);
   return {
     ...(from === undefined ? {} : { from }),
     input,
     output,
     ...(cachedInput === undefined ? {} : { cachedInput }),
+    ...(cacheWrite === undefined || cacheWrite === input * CACHE_WRITE_FACTOR ? {} : { cacheWrite }),
     ...(longInput === undefined || longOutput === undefined
       ? {}
       : { long: { above: longInput.start, input: longInput.price, output: longOutput.price } }),

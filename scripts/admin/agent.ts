@@ -1,8 +1,12 @@
 import type { Selectable } from 'kysely';
 import { lockAgent, updateAgentRow } from '../../db/queries/agents/agents.ts';
 import { inTransaction } from '../../db/transaction.ts';
+import { examineAgent, type FixedPrompt } from '../../domain/agents/check/checkAgent.ts';
 import type { Agents } from '../../generated/db.ts';
-import { approvalsBy, type Command, CommandError, UsageError, uuid } from './command.ts';
+import { adminRuntime } from './adminRuntime.ts';
+import { approvalsBy, type Command, CommandError, optionalUuid, refusing, table, UsageError, uuid } from './command.ts';
+import { findNamedAgent } from './namedAgent.ts';
+import { printable } from './printable.ts';
 
 type Agent = Pick<Selectable<Agents>, 'status' | 'published_version_number' | 'draft_version_number'>;
 type Change = Pick<Agent, 'status' | 'draft_version_number'>;
@@ -67,8 +71,42 @@ const set: Command = {
   },
 };
 
+/** What is silently wrong with an agent's draft, and what the fixed part of each request to its model takes. */
+const check: Command = {
+  usage: 'AGENTID [--workspace ID]   (warnings of the draft; tokens of its prompt and tools)',
+  words: 1,
+  options: { workspace: { type: 'string' } },
+  prepare([word], options) {
+    const given = optionalUuid(options.workspace, '--workspace');
+    const id = uuid(word, 'AGENTID');
+    return async (database, env) => {
+      const { workspaceId, db } = await findNamedAgent(database, id, given);
+      const runtime = adminRuntime(database, env);
+      try {
+        const context = { db, workspaceId, runtime, clock: runtime.clock };
+        const { warnings, fixed } = await refusing(examineAgent(context, id, { countAlways: true }));
+        const rows = warnings.map(({ code, subject, message }) => [code, printable(subject ?? ''), printable(message)]);
+        return {
+          json: { agentPublicId: id, warnings, fixed: fixed ?? null },
+          text: [table(['WARNING', 'ABOUT', 'WHAT'], rows), ...(fixed ? [fixedText(fixed)] : [])].join('\n\n'),
+        };
+      } finally {
+        await runtime.close();
+      }
+    };
+  },
+};
+
+function fixedText({ promptTokens, toolTokens, tools, contextWindow }: FixedPrompt): string {
+  const all = promptTokens + toolTokens;
+  const share =
+    contextWindow === null ? '' : `, ${((100 * all) / contextWindow).toFixed(1)} % of the window of ${contextWindow}`;
+  return `each request: ${all} tokens${share} (prompt ${promptTokens}, ${tools} tools ${toolTokens})`;
+}
+
 /** Changes of an agent's status and settings. */
 export const agentCommands: Record<string, Command> = {
+  check,
   set,
   archive: statusCommand(() => ({ status: 'archived', draft_version_number: null })),
   unarchive: statusCommand((agent) => {

@@ -10,9 +10,10 @@ import {
 import { inTransaction } from '../../db/transaction.ts';
 import { hasAutomationAddress, rotateAutomationAddress, webhookUrl } from '../../domain/automations/address.ts';
 import { dispatchExecution } from '../../domain/automations/execute.ts';
-import { type Command, CommandError, optionalUuid, table, uuid } from './command.ts';
+import { type Command, CommandError, table, uuid } from './command.ts';
 import { originOf } from './origin.ts';
 import { printable } from './printable.ts';
+import { workspaceList } from './workspaceList.ts';
 
 const clock = { now: () => new Date() };
 /** Executions that `show` prints. */
@@ -65,32 +66,20 @@ async function found({ system }: Database, id: string): Promise<AutomationRow> {
 
 /** Automations of all workspaces. A running service begins a dispatched execution at once, otherwise the next service to start does. */
 export const automationCommands: Record<string, Command> = {
-  list: {
-    usage: '[--workspace ID]',
-    words: 0,
-    options: { workspace: { type: 'string' } },
-    prepare(_words, options) {
-      const workspaceId = optionalUuid(options.workspace, '--workspace');
-      return async ({ system }) => {
-        const rows = await selectAutomationsAnywhere(system, workspaceId);
-        return {
-          json: rows.map(shown),
-          text: table(
-            ['AUTOMATION', 'AGENT', 'STATUS', 'TRIGGER', 'NEXT RUN', 'LAST RUN', 'NAME'],
-            rows.map((row) => [
-              row.id,
-              row.agent_id,
-              row.status,
-              printable(triggerOf(row)),
-              row.next_run_at?.toISOString() ?? '',
-              row.last_run_at ? `${row.last_run_at.toISOString()} ${row.last_run_status}` : 'never',
-              printable(row.name),
-            ]),
-          ),
-        };
-      };
-    },
-  },
+  list: workspaceList<AutomationRow>({
+    select: ({ system }, workspaceId) => selectAutomationsAnywhere(system, workspaceId),
+    json: shown,
+    heads: ['AUTOMATION', 'AGENT', 'STATUS', 'TRIGGER', 'NEXT RUN', 'LAST RUN', 'NAME'],
+    cells: (row) => [
+      row.id,
+      row.agent_id,
+      row.status,
+      printable(triggerOf(row)),
+      row.next_run_at?.toISOString() ?? '',
+      row.last_run_at ? `${row.last_run_at.toISOString()} ${row.last_run_status}` : 'never',
+      printable(row.name),
+    ],
+  }),
   show: {
     usage: 'ID',
     words: 1,

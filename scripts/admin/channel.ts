@@ -21,10 +21,11 @@ import type { ChannelProblem } from '../../integrations/channels/provider.ts';
 import { providerOf } from '../../integrations/channels/providers.ts';
 import { readConfig } from '../../server/config.ts';
 import { replayCommands } from './channelReplay.ts';
-import { type Command, CommandError, optionalUuid, table, UsageError, uuid } from './command.ts';
+import { type Command, CommandError, UsageError, uuid } from './command.ts';
 import { originOf } from './origin.ts';
 import { printable } from './printable.ts';
 import { jsonObject, secretsOf } from './secrets.ts';
+import { workspaceList } from './workspaceList.ts';
 
 /** The provider has this long to say how an account is. */
 const CHECK_MS = 15_000;
@@ -81,35 +82,26 @@ function boolean(value: unknown, name: string): boolean | undefined {
 
 /** Channel connections of all workspaces: settings that the API does not take, addresses, and how the accounts are. */
 export const channelCommands: Record<string, Command> = {
-  list: {
-    usage: '[--workspace ID]',
-    words: 0,
-    options: { workspace: { type: 'string' } },
-    prepare(_words, options) {
-      const workspaceId = optionalUuid(options.workspace, '--workspace');
-      return async ({ system }) => {
-        const rows = await selectConnectionsAnywhere(system, workspaceId);
-        const failed = await countFailedInbound(system, workspaceId);
-        return {
-          json: rows.map((row) => ({ ...shown(row), failedMessages: failed.get(row.id) ?? 0 })),
-          text: table(
-            ['CONNECTION', 'WORKSPACE', 'AGENT', 'TYPE', 'STATE', 'ACCOUNT', 'LAST WEBHOOK', 'FAILED', 'HEALTH'],
-            rows.map((row) => [
-              row.id,
-              row.workspace_id,
-              row.agent_id,
-              row.channel_type,
-              stateOf(row),
-              row.provider_account ?? '',
-              row.last_inbound_at?.toISOString() ?? (row.channel_type === 'web_chat' ? '' : 'never'),
-              String(failed.get(row.id) ?? 0),
-              healthOf(row),
-            ]),
-          ),
-        };
-      };
+  list: workspaceList({
+    async select({ system }, workspaceId) {
+      const rows = await selectConnectionsAnywhere(system, workspaceId);
+      const failed = await countFailedInbound(system, workspaceId);
+      return rows.map((row) => ({ row, failedMessages: failed.get(row.id) ?? 0 }));
     },
-  },
+    json: ({ row, failedMessages }) => ({ ...shown(row), failedMessages }),
+    heads: ['CONNECTION', 'WORKSPACE', 'AGENT', 'TYPE', 'STATE', 'ACCOUNT', 'LAST WEBHOOK', 'FAILED', 'HEALTH'],
+    cells: ({ row, failedMessages }) => [
+      row.id,
+      row.workspace_id,
+      row.agent_id,
+      row.channel_type,
+      stateOf(row),
+      row.provider_account ?? '',
+      row.last_inbound_at?.toISOString() ?? (row.channel_type === 'web_chat' ? '' : 'never'),
+      String(failedMessages),
+      healthOf(row),
+    ],
+  }),
   configure: {
     usage:
       'CONNECTION [--config JSON|FILE|-] [--credentials JSON|FILE|-] [--active true|false]\n' +

@@ -4,7 +4,8 @@ import { newId } from '../../core/ids.ts';
 import { type ApiKeyRow, insertApiKey, revokeApiKey, selectApiKeys } from '../../db/queries/workspaces/apiKeys.ts';
 import { findWorkspace } from '../../db/queries/workspaces/workspaces.ts';
 import type { DB } from '../../generated/db.ts';
-import { type Command, CommandError, optionalUuid, table, text, uuid } from './command.ts';
+import { type Command, CommandError, text, uuid } from './command.ts';
+import { workspaceList } from './workspaceList.ts';
 
 /** Makes a key for the workspace and stores its hash. The returned `apiKey` is the only copy. */
 export async function issueKey(
@@ -54,31 +55,19 @@ export const keyCommands: Record<string, Command> = {
       };
     },
   },
-  list: {
-    usage: '[--workspace ID]',
-    words: 0,
-    options: { workspace: { type: 'string' } },
-    prepare(_words, options) {
-      const workspaceId = optionalUuid(options.workspace, '--workspace');
-      return async ({ system }) => {
-        const rows = await selectApiKeys(system, workspaceId);
-        return {
-          json: rows.map(shown),
-          text: table(
-            ['KEY', 'WORKSPACE', 'SHOWN AS', 'STATE', 'LAST USED', 'NAME'],
-            rows.map((row) => [
-              row.id,
-              row.workspace_id,
-              row.display,
-              row.revoked_at ? 'revoked' : 'valid',
-              row.last_used_at?.toISOString() ?? 'never',
-              row.name,
-            ]),
-          ),
-        };
-      };
-    },
-  },
+  list: workspaceList<ApiKeyRow>({
+    select: ({ system }, workspaceId) => selectApiKeys(system, workspaceId),
+    json: shown,
+    heads: ['KEY', 'WORKSPACE', 'SHOWN AS', 'STATE', 'LAST USED', 'NAME'],
+    cells: (row) => [
+      row.id,
+      row.workspace_id,
+      row.display,
+      row.revoked_at ? 'revoked' : 'valid',
+      row.last_used_at?.toISOString() ?? 'never',
+      row.name,
+    ],
+  }),
   revoke: {
     usage: 'KEYID',
     words: 1,

@@ -1,7 +1,9 @@
 import { newId } from '../../core/ids.ts';
 import { insertCustomModel, selectCustomModels, softDeleteCustomModel } from '../../db/queries/agents/aiModels.ts';
 import { findWorkspace } from '../../db/queries/workspaces/workspaces.ts';
-import { PROVIDER_NAMES } from '../../runtime/models/catalogue.ts';
+import { compatibleWindow, globalModelId, PROVIDER_NAMES, type WindowSource } from '../../runtime/models/catalogue.ts';
+import { readServerWindows } from '../../runtime/models/serverWindows.ts';
+import { modelSettingsFromEnv } from '../../runtime/models/settings.ts';
 import {
   type Command,
   CommandError,
@@ -16,6 +18,13 @@ import {
 
 const COST = { min: 0, max: 1_000_000 };
 const TEMPERATURE = { min: 0, max: 2 };
+
+const SOURCES: Record<WindowSource, string> = {
+  setting: 'OPENAI_COMPATIBLE_MODELS',
+  server: 'its server',
+  'model of this name': 'the known model of this name',
+  assumed: 'nowhere: assumed',
+};
 
 /** Custom models of a workspace. The API lists them with `scope: workspace`, together with the global catalogue. */
 export const modelCommands: Record<string, Command> = {
@@ -120,8 +129,40 @@ export const modelCommands: Record<string, Command> = {
             active: row.active,
           })),
           text: table(
-            ['MODEL', 'PROVIDER', 'MODEL ID', 'NAME'],
-            rows.map((row) => [row.id, row.provider, row.model_id, row.name]),
+            ['MODEL', 'PROVIDER', 'MODEL ID', 'NAME', 'WINDOW'],
+            rows.map((row) => [row.id, row.provider, row.model_id, row.name, String(row.context_window)]),
+          ),
+        };
+      };
+    },
+  },
+  windows: {
+    usage: '  (of the models of OPENAI_COMPATIBLE_MODELS: asks their server, and says where each window is from)',
+    words: 0,
+    options: {},
+    prepare() {
+      return async (_database, env) => {
+        const settings = modelSettingsFromEnv(env);
+        await readServerWindows(settings);
+        const models = (settings.openaiCompatible?.models ?? []).map((modelId) => {
+          const { tokens, source } = compatibleWindow(settings, modelId);
+          return {
+            aiModelPublicId: globalModelId('openai-compatible', modelId),
+            modelId,
+            contextWindow: tokens,
+            source,
+          };
+        });
+        return {
+          json: models,
+          text: table(
+            ['MODEL', 'MODEL ID', 'WINDOW', 'FROM'],
+            models.map(({ aiModelPublicId, modelId, contextWindow, source }) => [
+              aiModelPublicId,
+              modelId,
+              String(contextWindow),
+              SOURCES[source],
+            ]),
           ),
         };
       };

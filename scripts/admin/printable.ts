@@ -18,3 +18,11 @@ export function shortJson(value: unknown, max: number): string {
 export function usd(amount: number): string {
   return `$${amount.toFixed(6)}`;
 }
+
+/** As `printable`, but lines and tabs stay. Each line begins with `indent`, so that no text looks like what is printed around it. */
+export function printableLines(text: string, indent: string): string {
+  return text
+    .split('\n')
+    .map((line) => indent + line.split('\t').map(printable).join('\t'))
+    .join('\n');
+}

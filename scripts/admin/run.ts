@@ -10,6 +10,8 @@ import { connectionCommands } from './connection.ts';
 import { conversationCommands } from './conversation.ts';
 import { hubCommands } from './hub.ts';
 import { keyCommands } from './key.ts';
+import { knowledgeCommands } from './knowledge.ts';
+import { knowledgeSourceCommands } from './knowledgeSources.ts';
 import { ledgerCommands } from './ledger.ts';
 import { mailCommands } from './mail.ts';
 import { memoryCommands } from './memory.ts';
@@ -27,6 +29,7 @@ const nouns: Record<string, Record<string, Command>> = {
   connection: connectionCommands,
   automation: automationCommands,
   channel: channelCommands,
+  knowledge: { ...knowledgeSourceCommands, ...knowledgeCommands },
   memory: memoryCommands,
   approval: approvalCommands,
   conversation: conversationCommands,

@@ -1,12 +1,11 @@
-import { newId } from '../../core/ids.ts';
-import { connectDatabase } from '../../db/connect.ts';
-import { insertEmbeddings, insertVectors } from '../../db/queries/knowledge/knowledgePassages.ts';
+import { insertEmbeddings, updateEmbeddings } from '../../db/queries/knowledge/knowledgeEmbeddings.ts';
+import { insertVectors } from '../../db/queries/knowledge/knowledgePassages.ts';
 import { nearestPassages } from '../../db/queries/knowledge/knowledgeSearch.ts';
-import { insertWorkspace } from '../../db/queries/workspaces/workspaces.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { signsOf } from '../../runtime/knowledge/embeddings.ts';
-import { type KnowledgeContext, type Passage, replacePassages } from '../../runtime/knowledge/passages.ts';
+import type { KnowledgeContext, Passage } from '../../runtime/knowledge/passages.ts';
 import { comparedVectors, searchKnowledge } from '../../runtime/knowledge/search.ts';
+import { addSource, inKnowledgeWorkspace } from './knowledgeWorkspace.ts';
 import type { Figure } from './report.ts';
 import { median, quantile, spread } from './stats.ts';
 import type { World } from './world.ts';
@@ -29,15 +28,7 @@ export async function measureKnowledgeSearch(
   world: Pick<World, 'databaseUrl'>,
   options: { vectors?: readonly number[] } = {},
 ): Promise<Figure[]> {
-  const database = connectDatabase(world.databaseUrl, { poolSize: 4 });
-  try {
-    const workspaceId = newId();
-    await insertWorkspace(database.system, { id: workspaceId, name: 'knowledge' });
-    const context: KnowledgeContext = {
-      db: database.forWorkspace(workspaceId),
-      workspaceId,
-      runtime: { models: { retries: 0 } },
-    };
+  return await inKnowledgeWorkspace(world, 'knowledge', async (context) => {
     const library = new Library();
     const { sourceIds, stored } = await fill(context, library);
     const all = await search(context, library, sourceIds);
@@ -72,34 +63,17 @@ export async function measureKnowledgeSearch(
       figures.push(await measureVectors(context, sourceIds, dimensions));
     }
     return figures;
-  } finally {
-    await database.end();
-  }
+  });
 }
 
 async function fill(context: KnowledgeContext, library: Library) {
   const sourceIds: string[] = [];
   const stored: number[] = [];
   for (let number = 0; number < SOURCES; number += 1) {
-    const id = newId();
-    await context.db
-      .insertInto('knowledge_sources')
-      .values({
-        workspace_id: context.workspaceId,
-        id,
-        name: `Source ${number + 1}`,
-        source_type: 'TEXT_INPUT',
-        file_kind: 'text',
-        size_bytes: 1,
-        processing_status: 'COMPLETED',
-        last_processed_at: new Date(),
-      })
-      .execute();
     const passages = Array.from({ length: PASSAGES }, (_, seq) => library.passage(seq));
     const began = performance.now();
-    await replacePassages(context, id, passages);
+    sourceIds.push(await addSource(context, `Source ${number + 1}`, passages));
     stored.push(performance.now() - began);
-    sourceIds.push(id);
   }
   return { sourceIds, stored };
 }
@@ -136,7 +110,8 @@ async function measureVectors(
   for (const sourceId of sourceIds) {
     await inTransaction(db, async (trx) => {
       await trx.deleteFrom('knowledge_embeddings').where('source_id', '=', sourceId).execute();
-      await insertEmbeddings(trx, { workspace_id: workspaceId, source_id: sourceId, model: MODEL, dimensions });
+      await insertEmbeddings(trx, workspaceId, sourceId, MODEL);
+      await updateEmbeddings(trx, { workspaceId, sourceId, model: MODEL }, { dimensions });
       for (let start = 0; start < PASSAGES; start += 100) {
         const rows = Array.from({ length: 100 }, (_, index) => {
           const made = vector();

@@ -111,6 +111,8 @@ async function furnish(folder: string, postgres: EmbeddedPostgres): Promise<Worl
   const { workspaceId, apiKey } = await makeWorkspace(databaseUrl);
   const timedModels = await startTimedModelServer();
   const admin = new pg.Pool({ connectionString: postgres.adminUrl.replace(/[^/]*$/, 'guildhall'), max: 1 });
+  // A connection that is still closing when the server stops is told so.
+  admin.on('error', () => {});
   const headers = { 'x-api-key': apiKey };
   const modelId = globalModelId('openai-compatible', MODEL_ID);
   let logs = 0;

@@ -1,5 +1,5 @@
 import type { Document, Example, Operation, Parameter, PathItem, RequestBody } from '../../spec/rules/types.ts';
-import type { CommandField, CommandRowOfOperation } from './commands.ts';
+import type { CommandField, OperationCommand } from './commandTypes.ts';
 import type { OperationRow } from './operations.ts';
 
 /** Flags in an example: those that are needed, and then others until it has so many. */
@@ -10,7 +10,7 @@ const MAX_VALUE = 60;
 export function commandExample(
   document: Document,
   row: OperationRow,
-  { variables, fields, file, query }: Pick<CommandRowOfOperation, 'variables' | 'fields' | 'file' | 'query'>,
+  { variables, fields, file, query }: Pick<OperationCommand, 'variables' | 'fields' | 'file' | 'query'>,
   parameters: Parameter[],
 ): string {
   const values = variables.map(
