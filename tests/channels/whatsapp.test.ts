@@ -49,10 +49,7 @@ test('a message is answered, and what becomes of the answer is kept with it', as
   expect(said(here.models.requests[0]).at(-1)).toBe('user: When do you close?');
   expect(await settled(here, agent)).toEqual(['answered']);
 
-  const delivery = await until(
-    async () => (await deliveriesAt(here, agent)).find(({ status }) => status === 'sent'),
-    20_000,
-  );
+  const delivery = await until(async () => (await deliveriesAt(here, agent)).find(({ status }) => status === 'sent'));
   expect(delivery).toMatchObject({ id: message?.callbackData, provider_message_id: message?.id, attempts: 1 });
   // In any order, and more than once.
   for (const status of ['read', 'sent', 'delivered', 'read']) {
@@ -168,9 +165,8 @@ describe('after 24 hours without a word of the person', () => {
   test('a follow-up without a template is dropped, and says why', async () => {
     agent = await onWhatsapp(here, followUps);
     await becomesSilent();
-    const dropped = await until(
-      async () => (await deliveriesAt(here, agent)).find(({ status }) => status === 'dropped'),
-      20_000,
+    const dropped = await until(async () =>
+      (await deliveriesAt(here, agent)).find(({ status }) => status === 'dropped'),
     );
     expect(dropped).toMatchObject({ error_code: 'OUTSIDE_WINDOW' });
     expect(here.whatsapp.messages).toHaveLength(1);

@@ -30,10 +30,7 @@ describe('what goes wrong at Meta', () => {
     agent = await onWhatsapp(here);
     here.whatsapp.accessToken = 'EAAJB-another-token-0123456789';
     await writes('Hello?');
-    const failed = await until(
-      async () => (await deliveriesAt(here, agent)).find(({ status }) => status === 'failed'),
-      20_000,
-    );
+    const failed = await until(async () => (await deliveriesAt(here, agent)).find(({ status }) => status === 'failed'));
     expect(failed).toMatchObject({ error_code: '190' });
     await poll(problemOf, (problem) => problem?.code === 'TOKEN_EXPIRED');
     await configureNumber(here, agent.connectionId);
@@ -47,11 +44,11 @@ describe('what goes wrong at Meta', () => {
     here.whatsapp.fault = { status: 400, code: 130429, message: 'Rate limit hit' };
     await writes('Hello?');
     // Typing indicators are refused as well.
-    await until(async () => (await deliveriesAt(here, agent)).find(({ error_code }) => error_code !== null), 20_000);
+    await until(async () => (await deliveriesAt(here, agent)).find(({ error_code }) => error_code !== null));
     here.whatsapp.fault = undefined;
     expect(await contentsAt(here.whatsapp, 1)).toHaveLength(1);
     expect(
-      await until(async () => (await deliveriesAt(here, agent)).find(({ status }) => status === 'sent'), 20_000),
+      await until(async () => (await deliveriesAt(here, agent)).find(({ status }) => status === 'sent')),
     ).toMatchObject({
       attempts: 2,
     });
@@ -63,9 +60,8 @@ describe('what goes wrong at Meta', () => {
     here.whatsapp.fault = { hangUpAfter: true };
     await writes('Hello?');
     await contentsAt(here.whatsapp, 1);
-    const unknown = await until(
-      async () => (await deliveriesAt(here, agent)).find(({ status }) => status === 'failed'),
-      20_000,
+    const unknown = await until(async () =>
+      (await deliveriesAt(here, agent)).find(({ status }) => status === 'failed'),
     );
     here.whatsapp.fault = undefined;
     const [message] = here.whatsapp.messages;
@@ -79,7 +75,7 @@ describe('what goes wrong at Meta', () => {
     agent = await onWhatsapp(here);
     await writes('Hello?');
     await contentsAt(here.whatsapp, 1);
-    await until(async () => (await deliveriesAt(here, agent))[0]?.status === 'sent', 20_000);
+    await until(async () => (await deliveriesAt(here, agent))[0]?.status === 'sent');
     const errors = [{ code: 131026, title: 'Message undeliverable', error_data: { details: 'Not on WhatsApp.' } }];
     const failure = { errors, timestamp: now() };
     await metaSends(here, agent, statusPost(here.whatsapp.messages[0]?.id ?? '', 'failed', failure));

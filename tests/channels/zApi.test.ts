@@ -37,7 +37,7 @@ test('a message is answered, and what becomes of the answer is kept with it', as
   expect(here.zApi.messages[0]?.phone).toBe(ZAPI_PERSON);
   const { id } = await onlyConversation();
   expect(await transcript(here.app, id)).toEqual(['user: Oi', 'assistant: Bom dia!']);
-  await until(async () => (await deliveriesAt(here, agent))[0]?.status === 'sent', 20_000);
+  await until(async () => (await deliveriesAt(here, agent))[0]?.status === 'sent');
   const messageId = here.zApi.messages[0]?.messageId ?? '';
   await arrives(zApiStatus([messageId], 'READ'));
   await arrives(zApiStatus([messageId], 'RECEIVED'));
@@ -125,8 +125,7 @@ describe('what the number itself writes', () => {
 });
 
 describe('what goes wrong at Z-API', () => {
-  const failed = () =>
-    until(async () => (await deliveriesAt(here, agent)).find(({ status }) => status === 'failed'), 20_000);
+  const failed = () => until(async () => (await deliveriesAt(here, agent)).find(({ status }) => status === 'failed'));
 
   test('a token that is refused is a failed delivery and the health of the connection, and in no log', async () => {
     agent = await onZApi(here);

@@ -56,10 +56,9 @@ describe('a name that exists', () => {
 
   test('does not wait for a name server that is silent about the other version', async () => {
     answers.set('half.example.com', ['192.0.2.1']).set('AAAA half.example.com', 'silence');
-    const begun = performance.now();
     expect(await addresses(resolver({ deadlineMs: 60_000 }), 'half.example.com')).toEqual(['192.0.2.1']);
-    // A silent server costs 4.5 s.
-    expect(performance.now() - begun).toBeLessThan(4000);
+    // A silent server is asked three times before it is given up.
+    expect(server.queries.filter((query) => query.startsWith('AAAA')).length).toBeLessThan(3);
   });
 
   test('is asked for once while its answer holds, by all who ask', async () => {
@@ -166,7 +165,7 @@ describe('a name that does not resolve', () => {
       failureOf(names.lookup('slow.example.com', { workspaceId: 'a', signal })),
     );
     const reason = new Error('stopped');
-    await until(() => server.queries.length === 2, 10_000);
+    await until(() => server.queries.length === 2);
     one.abort(reason);
     expect(await calls[0]).toBe(reason);
     two.abort(reason);
@@ -240,7 +239,7 @@ describe('the guarded client', () => {
     answers.set('slow.example.com', 'silence');
     const client = createOutgoingClient({ lookup: resolver({ deadlineMs: 60_000 }).lookup });
     const call = failureOf(client.guardedFetch('http://slow.example.com/', { ...PRIVATE, timeoutMs: 1000 }));
-    await until(() => server.queries.length === 2, 10_000);
+    await until(() => server.queries.length === 2);
     expect(await call).toMatchObject({ reason: 'timeout' });
     const asked = server.queries.length;
     await new Promise((resolve) => setTimeout(resolve, RESENT_MS));

@@ -45,6 +45,6 @@ test('a question that cannot be copied fails, and nothing else does', async () =
 
 test('a thread that ended by itself between two questions is started again', async () => {
   expect(await thread.ask('last', { limitMs: 10_000 })).toBe('last');
-  await until(() => !thread.isStarted, 10_000);
+  await until(() => !thread.isStarted);
   expect(await thread.ask('again', { limitMs: 10_000 })).toBe('again');
 });

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import pg from 'pg';
 import { connectDatabase } from '../../db/connect.ts';
-import { findNextExecutionTime, findOldestExecutionTime } from '../../db/queries/automations/executionStates.ts';
+import { findExecutionsToRun, findOldestExecutionTime } from '../../db/queries/automations/executionStates.ts';
 import { findDueAutomations, findNextSlotTime } from '../../db/queries/automations/slots.ts';
 import { dispatchSlots } from '../../domain/automations/dispatchSlots.ts';
 import { type Statement, tapDatabase, type Wiretap } from '../../scripts/bench/wire.ts';
@@ -66,7 +66,7 @@ test('what is due among many is found by indexes, while the planner has no stati
     await findNextSlotTime(database.system, new Date(now.getTime() + DAY_MS));
     await findDueAutomations(database.system, now, 500);
     await findOldestExecutionTime(database.system, now);
-    await findNextExecutionTime(database.system, new Date(now.getTime() + DAY_MS), now);
+    await findExecutionsToRun(database.system, { now, waitingSince: now, limit: 256 });
     await dispatchSlots({ database, clock: app.clock, dispatched: async () => {} }, new AbortController().signal);
   });
   const ours = statements.filter(({ text }) => /\bautomation/.test(text));

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { connectDatabase, type Database } from '../../db/connect.ts';
 import { ConnectionPlaces } from '../../db/connectionPlaces.ts';
@@ -77,19 +76,21 @@ describe('connections', () => {
   });
 
   test('of slow statements of one workspace do not make another wait', async () => {
-    const slow = Array.from({ length: 12 }, () =>
-      sql`select pg_sleep(0.5)`.execute(database.forWorkspace(ours.workspaceId)),
-    );
-    let running = true;
-    const all = Promise.all(slow).finally(() => {
-      running = false;
+    const [held, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const lock = sql`select pg_advisory_xact_lock(1)`;
+    const holding = setting.database.system.transaction().execute(async (transaction) => {
+      await lock.execute(transaction);
+      held.resolve();
+      await release.promise;
     });
-    await sleep(50);
+    await held.promise;
+    // Each takes as long as the lock is held.
+    const slow = Array.from({ length: 12 }, () => lock.execute(database.forWorkspace(ours.workspaceId)));
     for (let i = 0; i < 20; i += 1) await sql`select 1`.execute(database.forWorkspace(theirs.workspaceId));
-    expect(running).toBe(true);
-    // Twelve statements, three at a time at most: the first ones still run.
+    // Twelve statements, three at a time at most.
     expect(database.usage().waiting).toBeGreaterThan(5);
-    await all;
+    release.resolve();
+    await Promise.all([holding, ...slow]);
     expect(database.usage()).toMatchObject({ waiting: 0 });
   });
 

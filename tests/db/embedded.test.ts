@@ -5,15 +5,12 @@ import { watch } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { jest } from '@jest/globals';
 import pg from 'pg';
 import { postgresAccount } from '../../db/embedded/account.ts';
 import { findBinaries } from '../../db/embedded/cluster.ts';
 import { attachEmbedded, startEmbedded } from '../../db/embedded.ts';
 import { until } from '../support/poll.ts';
 import { memoryFolder } from '../support/run/memoryFolder.ts';
-
-jest.setTimeout(60_000); // each test makes a cluster or two
 
 type Service = { child: ChildProcess; url: string; port: number; ended: Promise<unknown> };
 
@@ -98,7 +95,7 @@ async function gone(pid: number): Promise<void> {
   await until(async () => {
     const state = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
     return state === '' || / Z /.test(state);
-  }, 15_000);
+  });
 }
 
 async function remember(url: string): Promise<void> {
@@ -205,7 +202,7 @@ describe('a PostgreSQL that is killed', () => {
     process.kill(pid, 'SIGKILL');
     return pid;
   }
-  const untilBack = (url: string) => until(() => remembered(url).catch(() => undefined), 20_000);
+  const untilBack = (url: string) => until(() => remembered(url).catch(() => undefined));
 
   test('is started again at the same address, with what it has stored, as often as it takes', async () => {
     const service = await start();

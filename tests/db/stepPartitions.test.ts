@@ -7,8 +7,9 @@ import { pino } from 'pino';
 import { v4, v7 } from 'uuid';
 import { dropStepPartitions } from '../../db/dropPartitions.ts';
 import { migrate, migrationsFolder } from '../../db/migrate.ts';
-import { addStepPartitions, findOldStepPartitions } from '../../db/queries/turns/stepPartitions.ts';
-import { insertSteps, type StepRow } from '../../db/queries/turns/turnSteps.ts';
+import { insertPromptPart } from '../../db/queries/turns/promptParts.ts';
+import { addStepPartitions, findOldStepPartitions, withStepsPartition } from '../../db/queries/turns/stepPartitions.ts';
+import { insertingSteps } from '../../db/queries/turns/turnSteps.ts';
 import { keepSteps } from '../../jobs/upkeep.ts';
 import {
   adminQuery,
@@ -18,6 +19,7 @@ import {
   type TestDatabase,
 } from '../support/db/database.ts';
 import { until } from '../support/poll.ts';
+import { stepRow } from '../support/turns/stepRow.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const LONG_AGO = Date.UTC(2020, 0, 1);
@@ -30,26 +32,18 @@ beforeEach(async () => {
 });
 afterEach(() => setting.drop());
 
+const insertAgentRow = (id: string) =>
+  adminQuery(
+    `set session_replication_role = replica; insert into agents (workspace_id, id, name) values ('${workspace.workspaceId}', '${id}', 'A')`,
+    setting.name,
+  );
+
 /** The id of a turn that began at this time. */
 const idAt = (ms: number): string => v7({ msecs: ms });
 
-const step: StepRow = {
-  seq: 0,
-  agent_id: v7(),
-  depth: 0,
-  kind: 'model',
-  name: 'local-model',
-  provider: null,
-  status: 'done',
-  input: null,
-  output: { text: 'Hello.' },
-  duration_ms: 1,
-  input_tokens: 1,
-  output_tokens: 1,
-  cost_usd: 0,
-  started_at: new Date(),
-};
-const store = (turnId: string) => insertSteps(workspace.db, workspace.workspaceId, turnId, [step]);
+const step = stepRow({ output: { text: 'Hello.' } });
+const store = (turnId: string, db = workspace.db) =>
+  withStepsPartition(db, turnId, () => insertingSteps(workspace.workspaceId, turnId, [step]).execute(db));
 const stored = async () => {
   const rows = await workspace.db.selectFrom('turn_steps').select('turn_id').orderBy('turn_id').execute();
   return rows.map(({ turn_id }) => turn_id);
@@ -66,7 +60,7 @@ describe('a step finds a partition', () => {
     const now = Date.now();
     expect(await partitions()).toHaveLength(5);
     for (const days of [0, 7, 14, 21, 28]) {
-      // Without the second attempt of insertSteps.
+      // Without the second attempt of withStepsPartition.
       await workspace.db
         .insertInto('turn_steps')
         .values({
@@ -75,6 +69,7 @@ describe('a step finds a partition', () => {
           turn_id: idAt(now + days * DAY_MS),
           input: null,
           output: null,
+          request: null,
         })
         .execute();
     }
@@ -91,7 +86,7 @@ describe('a step finds a partition', () => {
 
   test('of a week that nobody has prepared, once for many at a time', async () => {
     const ids = [LONG_AGO, LONG_AGO + 1, LONG_AGO + 2, LONG_AGO + 3, Date.UTC(2190, 0, 1)].map(idAt);
-    await Promise.all(ids.map(store));
+    await Promise.all(ids.map((id) => store(id)));
     expect(await stored()).toEqual(ids);
     expect(await partitions()).toHaveLength(7);
   });
@@ -130,11 +125,11 @@ describe('old steps', () => {
     const dropping = dropStepPartitions(setting.url, await old(90));
     const text = `select from pg_stat_activity where datname = '${setting.name}' and application_name = 'guildhall-upkeep'
       and wait_event_type = 'Lock'`;
-    await until(async () => (await adminQuery(text)).length > 0, 20_000);
+    await until(async () => (await adminQuery(text)).length > 0);
     const present = idAt(Date.now());
     await workspace.db.transaction().execute(async (transaction) => {
       await sql`set local lock_timeout = '2s'`.execute(transaction);
-      await insertSteps(transaction, workspace.workspaceId, present, [step]);
+      await store(present, transaction);
     });
     expect(await stored()).toContain(present);
     await holder.query('commit');
@@ -183,9 +178,17 @@ test('upkeep adds the partitions of the next weeks, and drops those that are old
   const clock = { now: () => new Date(Date.UTC(2040, 5, 1)) };
   const [gone, kept] = [200, 10].map((days) => idAt(clock.now().getTime() - days * DAY_MS)) as [string, string];
   for (const id of [gone, kept]) await store(id);
+  const { db, workspaceId } = workspace;
+  const agentId = v7();
+  await insertAgentRow(agentId);
+  const weeks = ['2039-11-07', '2040-03-12', '2040-05-21'];
+  for (const week of weeks)
+    await insertPromptPart(db, workspaceId, { agentId, week, digest: 'a', content: '"You help."' });
   const logger = pino({ level: 'silent' });
   await keepSteps({ url: setting.url, days: 90 }).run({ database: setting.database, clock, logger });
   expect(await stored()).toEqual([kept]);
+  const parts = await db.selectFrom('prompt_parts').select('week').orderBy('week').execute();
+  expect(parts.map(({ week }) => week)).toEqual(weeks.slice(1));
   // Those of this year are as old by that clock.
   expect(await partitions()).toHaveLength(6);
 });
@@ -217,7 +220,7 @@ test('the steps of an existing database are all there after the migration, and g
   const had = await contents();
   expect(had).toHaveLength(5);
   await migrate(empty.url);
-  expect(await contents()).toEqual(had);
+  expect(await contents()).toMatchObject(had);
   const read = new pg.Client({ connectionString: empty.url });
   await read.connect();
   await read.query('set role guildhall_system');

@@ -1,11 +1,8 @@
-import { jest } from '@jest/globals';
 import pg from 'pg';
 import { attachEmbedded } from '../../db/embedded.ts';
 import { globalModelId } from '../../runtime/models/catalogue.ts';
 import { type ModelServer, startModelServer } from '../support/servers/modelServer.ts';
 import { call, cleanUp, demoOf, freshFolder, json, launch, startService, transcript } from './service.ts';
-
-jest.setTimeout(60_000); // each test starts processes, each with a PostgreSQL
 
 let server: ModelServer;
 let env: NodeJS.ProcessEnv;
@@ -67,10 +64,11 @@ test('kill -9 in the middle of turns loses nothing that was stored, and blocks c
   expect(
     await sql(`update conversations set turn_expires_at = now() - interval '1 second' where turn_id is not null`),
   ).toBe(2);
-  expect((await waiting).conversation.messageCount).toBe(5);
-  await json(send(second.origin, { content: 'Me too.', conversationId: items[0].publicId, timeoutSeconds: 5 }));
+  expect((await waiting).conversation.messageCount).toBe(6);
+  await json(send(second.origin, { content: 'Me too.', conversationId: items[0].publicId, timeoutSeconds: 10 }));
   expect(await transcript(second.origin, key, conversationId)).toEqual([
     ...kept,
+    'assistant: Hello from the model.',
     'user: Anybody?',
     'assistant: Hello from the model.',
   ]);

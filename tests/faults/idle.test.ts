@@ -1,9 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { jest } from '@jest/globals';
 import { adminQuery, createTestDatabase } from '../support/db/database.ts';
 import { cleanUp, freshFolder, startService } from './service.ts';
 
-jest.setTimeout(90_000); // a process is started and watched
 afterEach(cleanUp);
 
 /** The start has ended after this time, and is in the statistics: PostgreSQL writes those of a session that got idle after ten seconds. */

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { jest } from '@jest/globals';
 import { newId } from '../../core/ids.ts';
 import { SecretBox } from '../../core/secrets.ts';
 import { sealChannelCredentials } from '../../domain/channels/credentials.ts';
@@ -12,8 +11,6 @@ import { poll } from '../support/poll.ts';
 import { startModelServer } from '../support/servers/modelServer.ts';
 import { startZApiServer } from '../support/servers/zApiServer.ts';
 import { cleanUp, freshFolder, startService } from './service.ts';
-
-jest.setTimeout(180_000); // three processes answer 1,000 messages, and one of them is killed
 
 const PEOPLE = 50;
 const MESSAGES_OF_EACH = 20;
@@ -103,9 +100,9 @@ test('1,000 messages of 50 people, each twice and shuffled: three processes answ
         killedAt = new Date();
       }
     }
-    await poll(waiting, ({ answered = 0 }) => answered >= (round + 0.6) * part, 120_000);
+    await poll(waiting, ({ answered = 0 }) => answered >= (round + 0.6) * part);
   }
-  await poll(waiting, ({ answered = 0 }) => answered === events.length, 120_000);
+  await poll(waiting, ({ answered = 0 }) => answered === events.length);
   // What the dead process was sending: its time is over. Those who live have sent theirs from then long ago.
   await db
     .updateTable('deliveries')
@@ -115,7 +112,7 @@ test('1,000 messages of 50 people, each twice and shuffled: three processes answ
     .execute();
   const left = async () =>
     (await db.selectFrom('deliveries').select('id').where('status', 'in', ['queued', 'sending']).execute()).length;
-  await poll(left, (count) => count === 0, 120_000);
+  await poll(left, (count) => count === 0);
 
   // Each is a message of its conversation once, and each person has one conversation.
   const messages = await db

@@ -1,10 +1,7 @@
-import { jest } from '@jest/globals';
 import { API_PREFIX } from '../../generated/operations.ts';
 import { readers } from '../support/knowledge/knowledge.ts';
 import { poll } from '../support/poll.ts';
 import { call, cleanUp, demoOf, freshFolder, json, startService } from './service.ts';
-
-jest.setTimeout(120_000); // each test starts processes, each with a PostgreSQL, and waits until a dead worker is noticed
 
 let env: NodeJS.ProcessEnv;
 beforeEach(async () => {
@@ -42,7 +39,6 @@ test('processing survives kill -9: the source that was being read is read again,
   await poll(
     () => statuses(second.origin),
     (found) => found.every((status) => status === 'COMPLETED'),
-    90_000,
   );
   second.child.kill('SIGTERM');
   expect(await second.ended).toEqual({ code: 0, signal: null });
@@ -73,6 +69,5 @@ test('a source that is being read when the service stops is completed, then or a
   await poll(
     () => statusOf(second.origin, key, publicId),
     (status) => status === 'COMPLETED',
-    60_000,
   );
 });

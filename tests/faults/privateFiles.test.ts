@@ -1,11 +1,9 @@
 import { chmod, readdir, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { jest } from '@jest/globals';
 import { API_PREFIX } from '../../generated/operations.ts';
 import { until } from '../support/poll.ts';
 import { call, cleanUp, demoOf, freshFolder, json, startService } from './service.ts';
 
-jest.setTimeout(60_000); // starts a process with a PostgreSQL
 afterEach(cleanUp);
 
 /** What others than this user may do with files of a folder, by their paths. Those that only this user may use are left out. */
@@ -36,7 +34,7 @@ test('the service writes files for its user alone, as root and with a mask that 
   await until(async () => {
     const { processingStatus } = await json(call(service.origin, key, 'GET', `/knowledge-sources/${source.publicId}`));
     return processingStatus === 'COMPLETED';
-  }, 30_000);
+  });
   const configuration = { url: 'https://shop.example.com', secrets: { a: 'a secret' } };
   const tool = { name: 'shop', toolType: 'HTTP_REQUEST', configuration };
   await json(call(service.origin, key, 'POST', '/http-tools', tool));

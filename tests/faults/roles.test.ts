@@ -1,10 +1,9 @@
-import { jest } from '@jest/globals';
 import { API_PREFIX } from '../../generated/operations.ts';
 import { createEmptyDatabase, createTestDatabase } from '../support/db/database.ts';
+import { freePort } from '../support/freePort.ts';
 import { poll } from '../support/poll.ts';
-import { call, cleanUp, expectPromptExit, freePort, freshFolder, json, launch, startService } from './service.ts';
+import { call, cleanUp, expectPromptExit, freshFolder, json, launch, startService } from './service.ts';
 
-jest.setTimeout(60_000); // each test starts processes
 afterEach(cleanUp);
 
 test('one process serves requests, another does the background work', async () => {
@@ -20,7 +19,6 @@ test('one process serves requests, another does the background work', async () =
   await poll(
     () => json(call(api.origin, apiKey, 'GET', path)),
     ({ processingStatus }: { processingStatus: string }) => processingStatus === 'COMPLETED',
-    30_000,
   );
   expect((await fetch(`${worker.origin}/readyz`)).status).toBe(200);
   const refused = await fetch(`${worker.origin}${API_PREFIX}/health`, { headers: { 'X-Api-Key': apiKey } });

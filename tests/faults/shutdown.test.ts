@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { jest } from '@jest/globals';
 import { API_PREFIX } from '../../generated/operations.ts';
 import { globalModelId } from '../../runtime/models/catalogue.ts';
 import { gatedReply, type ModelServer, startModelServer } from '../support/servers/modelServer.ts';
@@ -16,8 +15,6 @@ import {
   transcript,
   untilPortClosed,
 } from './service.ts';
-
-jest.setTimeout(60_000); // each test starts processes, each with a PostgreSQL
 
 const LOCAL = globalModelId('openai-compatible', 'local-model');
 

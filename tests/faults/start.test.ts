@@ -3,14 +3,12 @@ import { access, mkdir, readdir, utimes, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { jest } from '@jest/globals';
 import { makeTemporaryFolder } from '../../core/temporary.ts';
 import { adminQuery, createEmptyDatabase, createTestDatabase } from '../support/db/database.ts';
 import { startDatabaseProxy } from '../support/db/databaseProxy.ts';
+import { freePort } from '../support/freePort.ts';
 import { until } from '../support/poll.ts';
-import { cleanUp, demoOf, expectPromptExit, freePort, freshFolder, launch, startService } from './service.ts';
-
-jest.setTimeout(60_000); // each test starts processes, some with a PostgreSQL
+import { cleanUp, demoOf, expectPromptExit, freshFolder, launch, startService } from './service.ts';
 
 afterEach(cleanUp);
 
@@ -93,13 +91,11 @@ describe('DATABASE_URL', () => {
     const starting = startService(env);
     const origin = `http://127.0.0.1:${port}`;
     const get = (path: string) => fetch(origin + path, { headers: { 'X-Api-Key': apiKey } });
-    await until(
-      () =>
-        get('/livez').then(
-          ({ status }) => status === 200,
-          () => false,
-        ),
-      20_000,
+    await until(() =>
+      get('/livez').then(
+        ({ status }) => status === 200,
+        () => false,
+      ),
     );
     expect((await get('/readyz')).status).toBe(503);
     const early = await get('/public/api/v1/health');
@@ -117,13 +113,11 @@ describe('DATABASE_URL', () => {
     const url = `postgres://me@127.0.0.1:${await freePort()}/x`;
     const port = await freePort();
     const service = launch({ DATABASE_URL: url, PORT: String(port) });
-    await until(
-      () =>
-        fetch(`http://127.0.0.1:${port}/livez`).then(
-          ({ ok }) => ok,
-          () => false,
-        ),
-      20_000,
+    await until(() =>
+      fetch(`http://127.0.0.1:${port}/livez`).then(
+        ({ ok }) => ok,
+        () => false,
+      ),
     );
     service.child.kill('SIGTERM');
     await expectPromptExit(service);

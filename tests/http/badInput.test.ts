@@ -4,6 +4,7 @@ import { tableContents } from '../support/db/tableContents.ts';
 import { startTestApp, type TestApp } from '../support/http/app.ts';
 import { bodySchema, exampleRequest, operationIds, takesJson } from '../support/http/exampleRequest.ts';
 import { mutationsOf } from '../support/http/mutations.ts';
+import { processorMs } from '../support/processorTime.ts';
 
 /** Bodies that no operation takes, computed from the document; none may get further than 400, and none may write. */
 
@@ -160,10 +161,12 @@ describe('a body that is JSON and still none of ours', () => {
 
   /** One request must not hold up the others: seconds are generous for 2 MiB, and it was a minute. */
   async function soon(id: OperationId, body: string): Promise<Answer> {
-    const start = performance.now();
-    const answer = await send(id, body);
-    expect(performance.now() - start).toBeLessThan(4000);
-    return answer;
+    let answer: Answer | undefined;
+    const ms = await processorMs(async () => {
+      answer = await send(id, body);
+    });
+    expect(ms).toBeLessThan(4000);
+    return answer as unknown as Answer;
   }
 
   test('150,000 unknown fields', async () => {
@@ -185,7 +188,7 @@ describe('a body that is JSON and still none of ours', () => {
     const agents = Array.from({ length: 6000 }, (_, i) => ({ x: i }));
     const answer = await soon('createPlan', JSON.stringify({ ...plan, content: { ...plan.content, agents } }));
     expect([answer.status, answer.body.code]).toEqual([400, 'VALIDATION_ERROR']);
-  }, 60_000);
+  });
 
   test.each(jsonOperations)('%s is not slow to refuse long strings', async (id) => {
     const { body } = exampleRequest(id);
@@ -195,10 +198,9 @@ describe('a body that is JSON and still none of ours', () => {
     const all = Object.fromEntries(
       Object.entries(body).map(([key, value]) => [key, typeof value === 'string' ? long : value]),
     );
-    const start = performance.now();
-    const answer = await send(id, JSON.stringify({ ...all, surprise: long }));
-    expect(performance.now() - start).toBeLessThan(1000);
-    expect(answer.status).toBe(400);
+    const sent = JSON.stringify({ ...all, surprise: long });
+    const ms = await processorMs(async () => expect((await send(id, sent)).status).toBe(400));
+    expect(ms).toBeLessThan(1000);
   });
 });
 

@@ -29,7 +29,7 @@ beforeAll(async () => {
   failing = await startTestApp({ handlers: throwing });
   limited = await startTestApp({ rateLimit: 1 });
   await limited.api('get', '/health');
-}, 30_000);
+});
 
 afterAll(async () => {
   await Promise.all([app?.close(), failing?.close(), limited?.close()]);

@@ -213,7 +213,7 @@ test('an answer that ends its connection is the last of those that the connectio
   const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
   const received = exchange(get('/1') + get('/2'), origin);
   const other = exchange(get('/3'), origin);
-  await until(() => waiting.size === 3, 10_000);
+  await until(() => waiting.size === 3);
   http.drain();
   for (const [path, response] of waiting) response.end(path);
   const answers = (await received).split(/(?=HTTP\/1\.1)/).map(parse);
@@ -225,7 +225,7 @@ test('an answer that ends its connection is the last of those that the connectio
   // Those that come later, too.
   waiting.clear();
   const late = exchange(get('/4') + get('/5') + get('/6'), origin);
-  await until(() => waiting.size === 3, 10_000);
+  await until(() => waiting.size === 3);
   for (const [path, response] of waiting) response.end(path);
   expect((await late).match(/^\/\d|(?<=\n)\/\d|Connection: close/g)).toEqual(['/4', '/5', 'Connection: close', '/6']);
   await http.close();

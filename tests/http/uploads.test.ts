@@ -52,7 +52,7 @@ async function leftOver(): Promise<string[]> {
 
 /** Waits until the temporary files are as many as that; handlers answer before their files are removed. */
 async function temporaryFiles(count: number): Promise<void> {
-  await poll(leftOver, (names) => names.length === count, 5_000);
+  await poll(leftOver, (names) => names.length === count);
 }
 
 const good = filePart();

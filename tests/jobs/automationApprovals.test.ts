@@ -76,7 +76,7 @@ describe('a tool that needs an approval', () => {
     });
     expect(await automation(here.app, id)).toMatchObject({ last_run_status: 'FAILED', failures_in_row: 1 });
     expect(await decide(approval, 'approved')).toMatchObject({ decidedNow: false, status: 'rejected' });
-    expect(await continueConversation.sweep(contextOf(here.app))).toEqual([]);
+    expect(await continueConversation.sweep(contextOf(here.app))).toEqual({ due: [] });
     const agent = (await conversation(here.app, conversationId)).agentPublicId;
     await send(here.app, agent, { conversationId, content: 'approve' }).expect(200);
     expect(here.tools.received).toHaveLength(0);

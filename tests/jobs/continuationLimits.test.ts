@@ -41,10 +41,10 @@ test('a conversation that fails repeatedly is no longer continued by itself, and
   };
   server.fallback = { status: 500 };
   for (let failed = 0; failed < 10; failed += 1) {
-    expect(await continueConversation.sweep(context)).toEqual([job]);
+    expect(await continueConversation.sweep(context)).toEqual({ due: [job] });
     await expect(continueConversation.run(job, context)).rejects.toMatchObject({ code: 'MODEL_PROVIDER_ERROR' });
   }
-  expect(await continueConversation.sweep(context)).toEqual([]);
+  expect(await continueConversation.sweep(context)).toEqual({ due: [] });
   server.fallback = { reply: 'Paid.' };
   const { body } = await send(app, agentId, { content: 'Well?', conversationId }).expect(200);
   expect(body).toMatchObject({ pendingApprovals: [], messages: [{ content: 'Paid.' }] });

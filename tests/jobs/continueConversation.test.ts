@@ -111,7 +111,7 @@ test('an agent that asks repeatedly continues at once after each decision, howev
   server.script({ reply: 'All paid.' });
   for (const city of ['First', ...cities]) {
     // 15 s: well before a sweep finds what the queue missed.
-    const id = await until(() => pendingFor(city), 15_000);
+    const id = await until(() => pendingFor(city));
     await inTransaction(app.database.database.system, (trx) => decideAsOperator(trx, id, 'approved', new Date()));
   }
   expect(await lastReply(app, conversationId)).toBe('All paid.');
@@ -250,17 +250,17 @@ describe('what a service that starts later finds', () => {
     const { conversationId, approvals } = await conversationThatWaits(lone, server, await payer(lone), 'Oslo');
     const job = { workspaceId: lone.workspace.workspaceId, conversationId };
     await admin(database, 'approval', 'approve', approvals[0] ?? '');
-    expect(await continueConversation.sweep(jobContext(lone))).toEqual([job]);
+    expect(await continueConversation.sweep(jobContext(lone))).toEqual({ due: [job] });
     server.script({ status: 500 });
     await expect(continueConversation.run(job, jobContext(lone))).rejects.toMatchObject({
       code: 'MODEL_PROVIDER_ERROR',
     });
-    expect(await continueConversation.sweep(jobContext(lone))).toEqual([job]);
+    expect(await continueConversation.sweep(jobContext(lone))).toEqual({ due: [job] });
     server.script({ reply: 'Oslo is paid.' });
     await continueConversation.run(job, jobContext(lone));
     expect(await lastReply(lone, conversationId)).toBe('Oslo is paid.');
     expect(paid()).toEqual(['Oslo']);
-    expect(await continueConversation.sweep(jobContext(lone))).toEqual([]);
+    expect(await continueConversation.sweep(jobContext(lone))).toEqual({ due: [] });
     await lone.close();
     await database.drop();
   });
@@ -296,7 +296,7 @@ test('a conversation that is paused, ended or deleted stays as it is; a paused o
     const { code } = await admin(database, 'approval', 'approve', approvals[0] ?? '');
     expect([change, code]).toEqual([change, 'deleted_at' in change ? 1 : 0]);
     const job = { workspaceId: lone.workspace.workspaceId, conversationId };
-    expect(await continueConversation.sweep(jobContext(lone))).not.toContainEqual(job);
+    expect((await continueConversation.sweep(jobContext(lone))).due).not.toContainEqual(job);
     await continueConversation.run(job, jobContext(lone));
     expect(await turnsOf(lone, conversationId)).toMatchObject([{ status: 'waiting' }]);
     if (!('is_paused' in change)) continue;
@@ -305,7 +305,7 @@ test('a conversation that is paused, ended or deleted stays as it is; a paused o
       .set({ is_paused: false })
       .where('id', '=', conversationId)
       .execute();
-    expect(await continueConversation.sweep(jobContext(lone))).toContainEqual(job);
+    expect((await continueConversation.sweep(jobContext(lone))).due).toContainEqual(job);
     await continueConversation.run(job, jobContext(lone));
     await lastReply(lone, conversationId);
   }

@@ -153,6 +153,7 @@ test('a workspace with many due follow-ups delays no other workspace', async () 
   const { apiKey } = here.app.stranger;
   const other = await begun(here.app, await publishedAgent(here.app, FOLLOWS_UP, apiKey), 'Hello.', apiKey);
   here.clock.advance(2 * HOUR_MS);
-  const due = await findDueFollowUps(here.app.database.database.system, here.clock.now(), 2);
+  const now = here.clock.now();
+  const { due } = await findDueFollowUps(here.app.database.database.system, { now, horizon: now, limit: 2 });
   expect(due.map(({ conversationId }) => conversationId)).toContain(other);
 });

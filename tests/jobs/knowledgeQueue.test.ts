@@ -58,11 +58,10 @@ test('the file and the passages of a deleted source are removed', async () => {
   const folder = join(app.dataDir, 'files', app.workspace.workspaceId, 'knowledge');
   await poll(
     () => readdir(folder),
-    (names) => !names.includes(source.publicId),
-    70_000, // when the job that processed it had not ended yet, the next sweep finds it
+    (names) => !names.includes(source.publicId), // when the job that processed it had not ended yet, the next sweep finds it
   );
   await poll(
     () => passagesOf(source.publicId),
     (found) => found.length === 0,
   );
-}, 90_000);
+});

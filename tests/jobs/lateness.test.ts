@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { pino } from 'pino';
 import { systemClock } from '../../core/clock.ts';
+import { newId } from '../../core/ids.ts';
 import { withStatementTimeout } from '../../db/transaction.ts';
 import { continueConversation } from '../../jobs/continueConversation.ts';
 import { everyJob } from '../../jobs/everyJob.ts';
@@ -29,6 +30,7 @@ const metrics = async () => {
 test('without due work every job is at zero, in the metrics of every process and without a workspace', async () => {
   expect(await metrics()).toEqual([
     'guildhall_jobs_oldest_due_seconds{job="process-knowledge-source"} 0',
+    'guildhall_jobs_oldest_due_seconds{job="resume-turn"} 0',
     'guildhall_jobs_oldest_due_seconds{job="continue-conversation"} 0',
     'guildhall_jobs_oldest_due_seconds{job="send-follow-up"} 0',
     'guildhall_jobs_oldest_due_seconds{job="run-automation"} 0',
@@ -58,6 +60,16 @@ test('a knowledge source is late from the time at which it was added', async () 
   expect((await readerOf()()).get('process-knowledge-source')).toBe(30);
 });
 
+test('a turn is late from the time at which the lease of its process ended', async () => {
+  const conversationId = await begun(here.app, await publishedAgent(here.app));
+  await here.app.workspace.db
+    .updateTable('conversations')
+    .set({ turn_id: newId(), turn_expires_at: new Date(here.clock.now().getTime() - 40_000) })
+    .where('id', '=', conversationId)
+    .execute();
+  expect((await readerOf()()).get('resume-turn')).toBeGreaterThanOrEqual(40);
+});
+
 /** A job whose oldest due work is found by this. */
 const jobWith = (oldestDue: NonNullable<Job<JobName>['oldestDue']>) =>
   ({ ...continueConversation, oldestDue }) as Job<JobName>;
@@ -73,6 +85,7 @@ test('a database that does not answer in time costs one sample, and no scrape', 
   const found = await readerOf({ jobs: [slow, ...others], queryMs: 1_000 })();
   expect([...found.keys()]).toEqual([
     'process-knowledge-source',
+    'resume-turn',
     'send-follow-up',
     'run-automation',
     'take-inbound',

@@ -2,13 +2,15 @@ import { sql } from 'kysely';
 import { type DestinationStream, pino } from 'pino';
 import { newId } from '../../core/ids.ts';
 import { findStaleReservations } from '../../db/queries/credits/staleReservations.ts';
+import { beginConversation } from '../../db/queries/turns/beginConversation.ts';
 import { insertSteps } from '../../db/queries/turns/turnSteps.ts';
-import { beginConversation, markInterrupted } from '../../db/queries/turns/turns.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { balancesOf, grantCredits } from '../../domain/credits/credits.ts';
 import { checkLedger, expireCredits, type LedgerWatch, releaseReservations } from '../../jobs/ledgerUpkeep.ts';
 import { createTestDatabase, type SeededWorkspace, type TestDatabase } from '../support/db/database.ts';
 import { makePayingClient } from '../support/hub/payingClients.ts';
+import { interruptDead } from '../support/turns/interruptDead.ts';
+import { stepRow } from '../support/turns/stepRow.ts';
 import { turnStart } from '../support/turns/storedTurns.ts';
 
 let setting: TestDatabase;
@@ -73,30 +75,16 @@ const budget = async () =>
 describe('what a dead turn had reserved', () => {
   test('is released with its turn, and what it cost in USD counts to the budgets', async () => {
     await budget();
-    const { conversationId, turnId } = await deadTurn(true);
-    const step = {
-      seq: 0,
-      agent_id: newId(),
-      depth: 0,
-      kind: 'model' as const,
-      name: 'm',
-      provider: null,
-      status: 'done' as const,
-      input: null,
-      output: null,
-      duration_ms: 1,
-      input_tokens: 1,
-      output_tokens: 1,
-      cost_usd: 0.5,
-      started_at: new Date(),
-    };
-    await insertSteps(workspace.db, workspace.workspaceId, turnId, [step]);
-    await markInterrupted(setting.database.system, new Date(), 10);
+    const turn = await deadTurn(true);
+    const { conversationId } = turn;
+    const step = stepRow({ input_tokens: 1, output_tokens: 1, cost_usd: 0.5 });
+    await insertSteps(workspace.db, turn, [step]);
+    await interruptDead(setting.database, new Date());
     expect(await account()).toMatchObject({ reserved: 1 });
     await sql`update conversations set turn_expires_at = now() - interval '1 second' where id = ${conversationId}`.execute(
       workspace.db,
     );
-    await markInterrupted(setting.database.system, new Date(), 10);
+    await interruptDead(setting.database, new Date());
     expect(await account()).toEqual({ included: 5, extra: 0, reserved: 0, used: 0 });
     const budgets = await workspace.db.selectFrom('budgets').select(['used', 'reserved']).execute();
     expect(budgets).toEqual([{ used: 0.5, reserved: 0 }]);
@@ -124,14 +112,12 @@ describe('credits whose time has passed', () => {
     await grant('grant', 'g', soon);
     await grant('extra', 'e', soon);
     await grant('plan', 'p', soon);
-    expect(await expireCredits.nextDue?.(context(), new Date('2026-04-01'))).toEqual(soon);
-    await expireCredits.run(context());
+    expect(await expireCredits.run(context())).toEqual(soon);
     expect(await account()).toMatchObject({ included: 11, extra: 3 });
     now = soon;
     await expireCredits.run(context());
-    await expireCredits.run(context());
+    expect(await expireCredits.run(context())).toBeUndefined();
     expect(await account()).toMatchObject({ included: 8, extra: 0 });
-    expect(await expireCredits.nextDue?.(context(), new Date('2026-04-01'))).toBeUndefined();
     await checked(0);
   });
 });

@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { jest } from '@jest/globals';
 import { pino } from 'pino';
 import { newId } from '../../core/ids.ts';
+import type { FileStore } from '../../integrations/storage/storage.ts';
 import type { JobContext } from '../../jobs/jobs.ts';
 import {
   processKnowledgeSource as job,
@@ -34,7 +35,7 @@ const contextOf = (signal = new AbortController().signal): JobContext => ({
   signal,
 });
 const run = (id: string, signal?: AbortSignal) => job.run(dataOf(id), contextOf(signal));
-const swept = async () => (await job.sweep(contextOf())).map(({ sourceId }) => sourceId);
+const swept = async () => (await job.sweep(contextOf())).due.map(({ sourceId }) => sourceId);
 const fileOf = (id: string) => join(app.dataDir, 'files', app.workspace.workspaceId, 'knowledge', id);
 const fileExists = async (id: string) => (await readdir(join(fileOf(id), '..'))).includes(id);
 const passagesOf = (id: string) =>
@@ -220,7 +221,7 @@ test('a run that a later one has overtaken does not write its result', async () 
 test('the sweep finds the unfinished sources of every workspace, and no finished ones', async () => {
   const mine = await makeSource(app);
   const theirs = await makeSource(app, {}, app.stranger.apiKey);
-  const found = await job.sweep(contextOf());
+  const { due: found } = await job.sweep(contextOf());
   expect(found).toContainEqual(dataOf(mine.publicId));
   expect(found).toContainEqual({ workspaceId: app.stranger.workspaceId, sourceId: theirs.publicId });
   await run(mine.publicId);
@@ -235,13 +236,14 @@ test('a source of another workspace or one that does not exist is not processed'
 });
 
 describe('a source that takes longer to read than the first attempt', () => {
-  const attempt = (id: string, lane: 'first' | 'slow', timeMs: number) => {
+  const attempt = (id: string, lane: 'first' | 'slow', timeMs: number, runtime = app.service.runtime) => {
     const { database, ...context } = contextOf();
     const { workspaceId } = app.workspace;
     const limits = { ...EXTRACT_LIMITS, timeMs };
-    return processSource({ ...context, db: database.forWorkspace(workspaceId), workspaceId, limits }, id, lane);
+    const db = database.forWorkspace(workspaceId);
+    return processSource({ ...context, db, workspaceId, runtime, limits }, id, lane);
   };
-  const slowSwept = async () => (await slowJob.sweep(contextOf())).map(({ sourceId }) => sourceId);
+  const slowSwept = async () => (await slowJob.sweep(contextOf())).due.map(({ sourceId }) => sourceId);
 
   test('goes on in the slow lane, and is then no longer of the first one', async () => {
     const { publicId } = await uploadSource(app, LONG_TEXT, 'a.txt');
@@ -264,6 +266,24 @@ describe('a source that takes longer to read than the first attempt', () => {
     const failed = await readSource(app, publicId);
     expect(failed).toMatchObject({ processingStatus: 'FAILED', errorMessage: expect.stringMatching(/takes too long/) });
     expect(await slowSwept()).not.toContain(publicId);
+  });
+
+  test('is purged by the attempt during which it is deleted', async () => {
+    const { publicId } = await uploadSource(app, LONG_TEXT, 'a.txt');
+    const { runtime } = app.service;
+    const files: FileStore = {
+      put: (key, source) => runtime.files.put(key, source),
+      delete: (key) => runtime.files.delete(key),
+      fetch: async (key, path) => {
+        await runtime.files.fetch(key, path);
+        await app.api('delete', `/knowledge-sources/${publicId}`).expect(204);
+      },
+    };
+    const deleting = new Proxy(runtime, {
+      get: (target, name) => (name === 'files' ? files : Reflect.get(target, name, target)),
+    });
+    expect(await attempt(publicId, 'first', 50, deleting)).toBe('slow');
+    expect(await fileExists(publicId)).toBe(false);
   });
 
   test('is purged in the first lane when it is deleted', async () => {

@@ -51,7 +51,7 @@ function job(parts: Partial<Job<JobName>['options']> = {}): Job<JobName> {
     options: { pool: 'turns', ...options },
     key: (data: JobData[JobName]) => data.workspaceId,
     run: async () => {},
-    sweep: async () => [],
+    sweep: async () => ({ due: [] }),
   };
 }
 
@@ -72,7 +72,7 @@ test('a backlog of one workspace delays the work of another by no more than a ro
       if (started.length === 100) queue.add('late');
     },
   });
-  await until(() => started.includes('late'), 10_000);
+  await until(() => started.includes('late'));
   expect(started.indexOf('late') - 100).toBeLessThanOrEqual(4);
   await pool.stop(ending.signal);
 });
@@ -94,7 +94,7 @@ test('a workspace with a limit runs no more jobs at a time, however many places 
     },
   });
   queue.add('free', 40);
-  await until(() => queue.outcomes.length === 80, 10_000);
+  await until(() => queue.outcomes.length === 80);
   expect(most.limited).toBe(3);
   expect(most.free).toBeGreaterThan(3);
   await pool.stop(ending.signal);
@@ -105,9 +105,9 @@ test('a backlog is worked off without a pause', async () => {
   queue.add('a', 300);
   const startedAt = performance.now();
   const pool = poolOf(queue, {});
-  await until(() => queue.outcomes.length === 300, 10_000);
+  await until(() => queue.outcomes.length === 300);
   // With a pause of half a second after each it would be more than a minute.
-  expect(performance.now() - startedAt).toBeLessThan(5_000);
+  expect(performance.now() - startedAt).toBeLessThan(40_000);
   expect(queue.outcomes.every(([, outcome]) => outcome === 'completed')).toBe(true);
   await pool.stop(ending.signal);
 });
@@ -119,7 +119,7 @@ test('an idle pool asks nothing until it is wakened', async () => {
   expect(queue.fetches).toHaveLength(1);
   queue.add('a');
   pool.wake();
-  await until(() => queue.outcomes.length === 1, 10_000);
+  await until(() => queue.outcomes.length === 1);
   await pool.stop(ending.signal);
 });
 
@@ -133,7 +133,7 @@ test('the queue learns which job has failed, since it may be due again', async (
     },
     failed: ({ name }) => void failures.push(name),
   });
-  await until(() => queue.outcomes.length === 2, 10_000);
+  await until(() => queue.outcomes.length === 2);
   expect(failures).toEqual(['send-follow-up']);
   await pool.stop(ending.signal);
 });
@@ -144,7 +144,7 @@ test('one statement sends the heartbeat of all running jobs', async () => {
   queue.add('b', 1);
   const gate = Promise.withResolvers<void>();
   const pool = poolOf(queue, { places: 8, heartbeatMs: 10, run: () => gate.promise });
-  await until(() => queue.touched.some((ids) => ids.length === 4), 10_000);
+  await until(() => queue.touched.some((ids) => ids.length === 4));
   gate.resolve();
   await pool.stop(ending.signal);
 });
@@ -161,7 +161,7 @@ test('a job that exceeds its time fails with its signal aborted, and frees its p
       return new Promise(() => {});
     },
   });
-  await until(() => queue.outcomes.length === 2, 10_000);
+  await until(() => queue.outcomes.length === 2);
   expect(queue.outcomes).toEqual([
     ['1', 'failed'],
     ['2', 'failed'],
@@ -175,9 +175,9 @@ test('a queue that is down is asked again', async () => {
   queue.down = true;
   queue.add('a');
   const pool = poolOf(queue, {});
-  await until(() => logged.some((line) => line.includes('jobs could not be claimed')), 10_000);
+  await until(() => logged.some((line) => line.includes('jobs could not be claimed')));
   queue.down = false;
-  await until(() => queue.outcomes.length === 1, 10_000);
+  await until(() => queue.outcomes.length === 1);
   await pool.stop(ending.signal);
 });
 
@@ -186,7 +186,7 @@ test('the stop waits for running jobs; those that ignore the end fail, to be run
   queue.add('a', 1);
   const gate = Promise.withResolvers<void>();
   const finishing = poolOf(queue, { run: () => gate.promise });
-  await until(() => queue.waiting.length === 0, 10_000);
+  await until(() => queue.waiting.length === 0);
   const stopping = finishing.stop(new AbortController().signal);
   queue.add('a', 1);
   finishing.wake();
@@ -194,7 +194,7 @@ test('the stop waits for running jobs; those that ignore the end fail, to be run
   await stopping;
   expect(queue.outcomes).toEqual([['1', 'completed']]);
   const stubborn = poolOf(queue, { run: () => new Promise(() => {}) });
-  await until(() => queue.waiting.length === 0, 10_000);
+  await until(() => queue.waiting.length === 0);
   await stubborn.stop(AbortSignal.abort());
   expect(queue.outcomes.at(-1)).toEqual(['2', 'failed']);
 });

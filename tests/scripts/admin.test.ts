@@ -4,7 +4,6 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { jest } from '@jest/globals';
 import { hashApiKey } from '../../core/apiKey.ts';
 import { newId } from '../../core/ids.ts';
 import { apiKeyRevoked } from '../../db/events.ts';
@@ -13,8 +12,6 @@ import { runAdmin } from '../../scripts/admin/run.ts';
 import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../support/db/database.ts';
 
 type Result = { code: number; stdout: string; stderr: string };
-
-jest.setTimeout(60_000); // several processes, each with a PostgreSQL to start
 
 let setting: TestDatabase;
 

@@ -1,7 +1,7 @@
 import { newId } from '../../core/ids.ts';
 import { approvalDecided } from '../../db/events.ts';
+import { beginConversation } from '../../db/queries/turns/beginConversation.ts';
 import { finishTurn } from '../../db/queries/turns/finishTurn.ts';
-import { beginConversation } from '../../db/queries/turns/turns.ts';
 import { createTestDatabase, type SeededWorkspace, type TestDatabase } from '../support/db/database.ts';
 import { adminJson, admin as run } from '../support/scripts/admin.ts';
 import { pausedState, turnEnd, turnStart } from '../support/turns/storedTurns.ts';

@@ -49,7 +49,7 @@ test('run dispatches an execution, which a running service takes up at once; sho
   const [execution] = await until(async () => {
     const { executions } = await adminJson(url(), 'automation', 'show', id);
     return executions[0]?.status === 'FAILED' && executions;
-  }, 20_000);
+  });
   expect(execution).toMatchObject({ executionPublicId, triggeredBy: 'manual' });
   expect(execution.errorMessage).toContain('AGENT_NOT_PUBLISHED');
   expect((await admin(url(), 'automation', 'show', id)).stdout).toContain('AGENT_NOT_PUBLISHED');

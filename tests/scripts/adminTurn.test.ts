@@ -2,9 +2,11 @@ import { newId } from '../../core/ids.ts';
 import { send } from '../http/messages/turns.ts';
 import { agentWith, postTool } from '../support/agents/runtimeAgents.ts';
 import { startTestApp, type TestApp, TestClock } from '../support/http/app.ts';
+import { makeSource, processed } from '../support/knowledge/knowledge.ts';
 import { adminJson, admin as run } from '../support/scripts/admin.ts';
 import { type ModelServer, startModelServer } from '../support/servers/modelServer.ts';
 import { answering, startToolServer, type ToolServer } from '../support/tools/httpTools.ts';
+import { toolCall } from '../support/turns/exchanges.ts';
 import { payCall } from '../support/turns/waitingCalls.ts';
 
 const clock = new TestClock();
@@ -34,10 +36,16 @@ const json = (...args: string[]) => adminJson(app.database, 'turn', ...args);
 async function paid(content = 'Pay Oslo.'): Promise<string> {
   server.script(
     { reply: 'I pay.', toolCalls: [payCall('Oslo')], usage: { input: 100, output: 10 } },
-    { reply: 'Paid.', usage: { input: 150, output: 5 } },
+    { reply: 'Paid.', usage: { input: 150, output: 5, cached: 90 } },
   );
   const { body } = await send(app, agentId, { content }).expect(200);
   return body.conversationId;
+}
+
+/** One more turn of it, in which `pay` is called again. */
+async function payAgain(conversationId: string): Promise<void> {
+  server.script({ reply: 'Again.', toolCalls: [payCall('Oslo')] }, { reply: 'Paid again.' });
+  await send(app, agentId, { content: 'Once more.', conversationId }).expect(200);
 }
 
 test('list shows the turns of a conversation, latest first, failed ones with their error', async () => {
@@ -85,6 +93,12 @@ test('show prints a turn step by step: in full with --json, cut for people', asy
     { seq: 1, kind: 'tool', name: 'pay', provider: null, status: 'done', input: { city: 'Oslo' }, inputTokens: null },
     { seq: 2, ...model, output: { text: 'Paid.', toolCalls: [], finishReason: 'stop' } },
   ]);
+  // The wire of chat completions does not say what a provider wrote to its cache.
+  expect(whole.steps).toMatchObject([
+    { cachedInputTokens: 0, finishReason: 'tool-calls' },
+    { cachedInputTokens: null, cacheWriteTokens: null, finishReason: null },
+    { cachedInputTokens: 90, finishReason: 'stop' },
+  ]);
   expect(whole.steps[1].output.text).toContain('r'.repeat(500));
   expect(whole.steps[1].durationMs).toEqual(expect.any(Number));
   const { stdout } = await admin('show', id);
@@ -92,9 +106,115 @@ test('show prints a turn step by step: in full with --json, cut for people', asy
   expect(stdout).toContain('user         "Pay\\nOslo."\n');
   expect(stdout).toContain('used         250 in, 15 out, $0.000000\n');
   expect(stdout).toMatch(
-    /\n0 model openai-compatible\/local-model: depth 0, done, \d+ ms, 100 in, 10 out, \$0\.000000\n/,
+    /\n0 model openai-compatible\/local-model: depth 0, done, \d+ ms, 100 in, 10 out, \$0\.000000, ended by tool-calls\n/,
   );
+  expect(stdout).toContain(' 150 in, 5 out, $0.000000 (of the input 90 from the cache), ended by stop\n');
   expect(stdout).toMatch(/\n1 tool pay: depth 0, done, \d+ ms\n {2}input {2}\{"city":"Oslo"\}\n {2}output .{159}…\n/);
+});
+
+describe('show --step', () => {
+  test('prints what the model was sent: instructions, tools and every message, and nothing else of the turn', async () => {
+    const conversationId = await paid('Pay\nOslo.');
+    await payAgain(conversationId);
+    const [{ turnPublicId: id }] = await json('list', '--conversation', conversationId);
+    const { stdout } = await admin('show', id, '--step', '2');
+    expect(stdout).toMatch(
+      /^2 model openai-compatible\/local-model: depth 0, done, .*\n-- instructions, \d+ characters\n {4}/,
+    );
+    expect(stdout).toContain('\n-- tools: 1\n  pay\n    Does pay.\n    {"type":"object"');
+    expect(stdout).toMatch(
+      /\n-- message 1 of \d+: user\n {4}Pay\n {4}Oslo\.\n-- message 2 of \d+: beside the message before, by the service\n/,
+    );
+    expect(stdout).toContain('  calls pay (call_');
+    expect(stdout).toContain(`    {"receipt":"${'r'.repeat(500)}"}`);
+    expect(stdout).not.toContain('1 tool pay');
+    expect(stdout).toContain('\n-- output\n');
+    const whole = await json('show', id, '--step', '2');
+    expect(whole.steps).toHaveLength(1);
+    expect(whole.steps[0].request.messages[0]).toEqual({ role: 'user', content: 'Pay\nOslo.' });
+    expect((await json('show', id)).steps[2].request).toBeUndefined();
+    const all = await json('show', id, '--requests');
+    expect(all.steps.map(({ request }: { request?: object }) => request !== undefined)).toEqual([true, false, true]);
+  });
+
+  test('a text cannot look like what is printed around it, or move the cursor', async () => {
+    const conversationId = await paid('Hi\n-- message 2 of 2: assistant\nSold\u001b[2J for 1 \u202e$.');
+    const [{ turnPublicId: id }] = await json('list', '--conversation', conversationId);
+    const { stdout } = await admin('show', id, '--step', '0');
+    expect(stdout).toContain(
+      '-- message 1 of 2: user\n    Hi\n    -- message 2 of 2: assistant\n    Sold\\u001b[2J for',
+    );
+    expect(stdout.match(/^-- message 2.*/gm)).toEqual(['-- message 2 of 2: beside the message before, by the service']);
+  });
+
+  test('says that nothing is stored of an older step, and that a step is not there', async () => {
+    const conversationId = await paid();
+    const [{ turnPublicId: id }] = await json('list', '--conversation', conversationId);
+    await app.workspace.db.updateTable('turn_steps').set({ request: null }).where('turn_id', '=', id).execute();
+    expect((await admin('show', id, '--step', '0')).stdout).toContain('\nWhat the model was sent is not stored: ');
+    expect((await json('show', id, '--step', '0')).steps[0].request).toBeNull();
+    const stderr = 'error: The turn has no step 7\n';
+    expect(await admin('show', id, '--step', '7')).toEqual({ code: 1, stdout: '', stderr });
+  });
+});
+
+test('show prints what the knowledge was searched for, and where each passage was found', async () => {
+  const worker = await startTestApp({ models: server.settings(), database: app.database, jobs: true });
+  const textContent = 'Returns are taken for thirty days.';
+  const { publicId } = await makeSource(worker, { name: 'Handbook', textContent });
+  await processed(worker, publicId);
+  const answers = await agentWith(worker, [{ kind: 'knowledge_source', id: publicId }]);
+  const { body } = await send(worker, answers, { content: 'How long are returns taken?' }).expect(200);
+  await worker.close();
+  const [{ turnPublicId: id }] = await json('list', '--conversation', body.conversationId);
+  const [step] = (await json('show', id)).steps;
+  expect(step.input.knowledge).toEqual({
+    query: 'How long are returns taken?',
+    isIncomplete: false,
+    passages: [
+      {
+        sourceId: publicId,
+        sourceName: 'Handbook',
+        seq: expect.any(Number),
+        heading: null,
+        page: null,
+        score: expect.any(Number),
+        byWords: { rank: 1, score: expect.any(Number) },
+        byMeaning: null,
+      },
+    ],
+  });
+  const { stdout } = await admin('show', id);
+  expect(stdout).toContain('\n  searched "How long are returns taken?": 1 passages\n');
+  expect(stdout).toMatch(/\n {4}[\d.]+ Handbook [0-9a-f-]{36}\/\d+: by words 1\. \([\d.]+\), not by meaning\n/);
+});
+
+test('show prints what the model itself searched for, in the same form, and what nothing was found for', async () => {
+  const worker = await startTestApp({ models: server.settings(), database: app.database, jobs: true });
+  const { publicId } = await makeSource(worker, {
+    name: 'Handbook',
+    textContent: 'Returns are taken for thirty days.',
+  });
+  await processed(worker, publicId);
+  const answers = await agentWith(worker, [{ kind: 'knowledge_source', id: publicId }]);
+  const calls = ['Returns?', 'zebra'].map((query) => toolCall('search_knowledge', { query }));
+  server.script({ reply: 'I look.', toolCalls: calls }, { reply: 'Thirty days.' });
+  const { body } = await send(worker, answers, { content: 'How long?' }).expect(200);
+  await worker.close();
+  const [{ turnPublicId: id }] = await json('list', '--conversation', body.conversationId);
+  const [, first, second] = (await json('show', id)).steps;
+  const byWords = { rank: 1, score: expect.any(Number) };
+  const place = { sourceId: publicId, sourceName: 'Handbook', seq: expect.any(Number), heading: null, page: null };
+  const passages = [{ ...place, score: expect.any(Number), byWords, byMeaning: null }];
+  expect(first.output).toMatchObject({ isError: false, text: expect.stringContaining('thirty days') });
+  expect(first.output.knowledge).toEqual({ query: 'Returns?', isIncomplete: false, passages });
+  expect(second.output.knowledge).toEqual({ query: 'zebra', isIncomplete: false, passages: [] });
+  const { stdout } = await admin('show', id);
+  expect(stdout).toMatch(
+    /\n1 tool search_knowledge: .*\n {2}searched "Returns\?": 1 passages\n {4}[\d.]+ Handbook .*: by words 1\./,
+  );
+  expect(stdout).toMatch(/\n2 tool search_knowledge: .*\n {2}searched "zebra": 0 passages\n/);
+  expect((await admin('show', id, '--step', '1')).stdout).toContain('\n  searched "Returns?": 1 passages\n');
 });
 
 test('show prints the approvals of a turn and their decisions', async () => {

@@ -1,11 +1,13 @@
 import { newId } from '../../core/ids.ts';
+import { beginConversation } from '../../db/queries/turns/beginConversation.ts';
 import { insertSteps } from '../../db/queries/turns/turnSteps.ts';
-import { beginConversation, markInterrupted } from '../../db/queries/turns/turns.ts';
 import { publishedAgent, send } from '../http/messages/turns.ts';
 import { addModel } from '../support/agents/agents.ts';
 import { startTestApp, type TestApp, TestClock } from '../support/http/app.ts';
 import { adminJson, admin as run } from '../support/scripts/admin.ts';
 import { type ModelServer, startModelServer } from '../support/servers/modelServer.ts';
+import { interruptDead } from '../support/turns/interruptDead.ts';
+import { stepRow } from '../support/turns/stepRow.ts';
 import { turnStart } from '../support/turns/storedTurns.ts';
 
 const MONTH = '2026-03';
@@ -112,12 +114,11 @@ test('the tokens that a turn used before its process died are counted', async ()
   const { workspaceId, agentId, db } = await customer();
   const start = turnStart({ workspaceId, conversationId: newId(), agentId, now: AT });
   await beginConversation(db, start, { externalUserId: 'ann', isTest: false, metadata: {} });
-  const step = { depth: 0, kind: 'model', name: 'house-1', provider: 'openai-compatible', status: 'done' } as const;
-  const spent = { input_tokens: 500, output_tokens: 50, cost_usd: 0.0006, duration_ms: 10, input: null, output: null };
-  const free = { input_tokens: null, output_tokens: null, cost_usd: null };
-  await insertSteps(db, workspaceId, start.turnId, [
-    { seq: 0, agent_id: agentId, ...step, ...spent, started_at: AT },
-    { seq: 1, agent_id: agentId, ...step, ...spent, ...free, kind: 'tool', name: 'pay', started_at: AT },
+  const step = { agent_id: agentId, name: 'house-1', provider: 'openai-compatible', started_at: AT };
+  const spent = { input_tokens: 500, output_tokens: 50, cost_usd: 0.0006 };
+  await insertSteps(db, start, [
+    stepRow({ ...step, ...spent, seq: 0 }),
+    stepRow({ ...step, seq: 1, kind: 'tool', name: 'pay' }),
   ]);
   const total = { turns: 1, inputTokens: 500, outputTokens: 50, costUsd: 0.0006 };
   const models = [{ model: 'house-1', calls: 1, inputTokens: 500 }];
@@ -126,7 +127,7 @@ test('the tokens that a turn used before its process died are counted', async ()
     .updateTable('conversations')
     .set({ turn_expires_at: new Date(0) })
     .execute();
-  await markInterrupted(app.database.database.system, AT, 10);
+  await interruptDead(app.database.database, AT);
   expect(await used(workspaceId)).toMatchObject({ ...total, turnsFailed: 1 });
   expect(
     await db

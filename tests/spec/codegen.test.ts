@@ -174,5 +174,5 @@ describe('scaffold', () => {
     expect(faults.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, ' '))).toEqual([]);
     expect(handlers.length).toBeGreaterThan(5);
     for (const file of handlers) expect(texts.get(file)).toContain('throw new Error');
-  }, 60_000);
+  });
 });

@@ -37,7 +37,7 @@ beforeAll(async () => {
   reported = new Map(
     documents.map((document, index) => [document, (reports[index]?.problems ?? []).map(({ ruleId }) => ruleId)]),
   );
-}, 30_000);
+});
 
 /** How many faults the files of a document are marked with. */
 function faultsIn(document: string): number {
@@ -84,4 +84,4 @@ test('the bundle shows an operation its own error codes, shares their examples a
   ]);
   expect(document.components?.examples).toMatchObject({ AGENT_NOT_FOUND: { value: { code: 'AGENT_NOT_FOUND' } } });
   expect(document.components?.examples).not.toHaveProperty('found');
-}, 30_000);
+});

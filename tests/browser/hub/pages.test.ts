@@ -6,7 +6,7 @@ import { updateHubRow } from '../../../db/queries/hubs/hubs.ts';
 import { newToken } from '../../../domain/hubs/sessions.ts';
 import { violations } from '../../support/browser/axe.ts';
 import { installedBrowser, startBrowser } from '../../support/browser/browser.ts';
-import { inBrowser, TEST_MS } from '../../support/browser/chatPage.ts';
+import { inBrowser } from '../../support/browser/chatPage.ts';
 import { startTestApp, type TestApp } from '../../support/http/app.ts';
 import { makeClient } from '../../support/hub/clients.ts';
 import { openHub } from '../../support/hub/hubs.ts';
@@ -47,7 +47,7 @@ inBrowser('the pages of a hub', () => {
       );
     });
     await new Promise<void>((resolve) => agency.listen(0, '127.0.0.1', resolve));
-  }, TEST_MS);
+  });
   beforeEach(() => {
     broken.length = 0;
   });
@@ -58,7 +58,7 @@ inBrowser('the pages of a hub', () => {
     agency?.close();
     await browser?.close();
     await app?.close();
-  }, TEST_MS);
+  });
 
   const url = (path: string) => `${app.origin}/hub/acme${path}`;
 
@@ -154,25 +154,20 @@ inBrowser('the pages of a hub', () => {
       expect(await scripted.evaluate('document.documentElement.dir')).toBe(look.locale === 'ar-EG' ? 'rtl' : 'ltr');
       expect(broken).toEqual([]);
     },
-    TEST_MS,
   );
 
-  test(
-    'the prices are embedded in a page of another site, as high as they are, and their button opens the checkout there',
-    async () => {
-      const page = await newPage();
-      await page.goto(`http://127.0.0.1:${(agency.address() as AddressInfo).port}/`);
-      const frame = page.frameLocator('iframe');
-      await frame.getByRole('heading', { name: 'Team' }).waitFor();
-      const inner = await frame.locator('body').evaluate((body) => body.scrollHeight);
-      await page.waitForFunction(`document.querySelector('iframe').clientHeight === ${inner}`);
-      await frame.locator('.highlighted a.button').click();
-      await page.waitForURL(/\/hub\/acme\/checkout\/[0-9a-f-]{36}$/);
-      // No other page of the hub can be framed.
-      const blocked = await page.goto(url('/sign-in'));
-      expect(blocked?.headers()['content-security-policy']).toContain("frame-ancestors 'none'");
-      expect(broken).toEqual([]);
-    },
-    TEST_MS,
-  );
+  test('the prices are embedded in a page of another site, as high as they are, and their button opens the checkout there', async () => {
+    const page = await newPage();
+    await page.goto(`http://127.0.0.1:${(agency.address() as AddressInfo).port}/`);
+    const frame = page.frameLocator('iframe');
+    await frame.getByRole('heading', { name: 'Team' }).waitFor();
+    const inner = await frame.locator('body').evaluate((body) => body.scrollHeight);
+    await page.waitForFunction(`document.querySelector('iframe').clientHeight === ${inner}`);
+    await frame.locator('.highlighted a.button').click();
+    await page.waitForURL(/\/hub\/acme\/checkout\/[0-9a-f-]{36}$/);
+    // No other page of the hub can be framed.
+    const blocked = await page.goto(url('/sign-in'));
+    expect(blocked?.headers()['content-security-policy']).toContain("frame-ancestors 'none'");
+    expect(broken).toEqual([]);
+  });
 });

@@ -45,7 +45,7 @@ export class RealTerminal {
       if (at < 0) return false;
       this.#read = at + text.length;
       return true;
-    }, 25_000).catch(() => {
+    }).catch(() => {
       throw new Error(`Not shown: ${JSON.stringify(text)}. The screen: ${this.screen}`);
     });
   }

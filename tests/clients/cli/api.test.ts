@@ -3,6 +3,7 @@ import { readdirSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { makeReadyAgent } from '../../support/agents/agents.ts';
 import {
   type CommandLineOptions,
   CommandSession,
@@ -228,7 +229,7 @@ describe('answers', () => {
       env: { GUILDHALL_BASE_URL: odd.origin, GUILDHALL_API_KEY: 'gsk_any' },
     });
     await session.shows('application/pdf');
-    await until(() => readdirSync(folder).some((name) => name.endsWith('.tmp')), 5_000);
+    await until(() => readdirSync(folder).some((name) => name.endsWith('.tmp')));
     session.interrupt();
     expect(await session.ended).toMatchObject({ exitCode: 130 });
     expect(readdirSync(folder).filter((name) => name.startsWith('report'))).toEqual([]);
@@ -332,4 +333,11 @@ describe('--all', () => {
       { error: expect.objectContaining({ code: 'INTERNAL_ERROR' }) },
     ]);
   });
+});
+
+test('publish tells on stderr what is silently wrong with the agent', async () => {
+  const { publicId } = await makeReadyAgent(app, { systemPrompt: 'In {{Größe}}.', dynamicPromptEnabled: true });
+  const { exitCode, stdout, stderr } = await live(['agents', 'publish', publicId, '--json']);
+  expect([exitCode, JSON.parse(stdout).publishedVersionNumber]).toEqual([0, 1]);
+  expect(stderr).toContain('Warnings: variable_not_defined (Größe)');
 });

@@ -6,7 +6,6 @@ import { completionScripts } from '../../../clients/cli/terminal/completion/scri
 import { guildhallCommand } from '../../support/clients/commandLine.ts';
 import { hasTerminals, RealTerminal } from '../acceptance/realTerminal.ts';
 
-const TEST_MS = 60_000;
 const MAIN = join(import.meta.dirname, '../../../clients/cli/main.ts');
 let home: string;
 let env: Record<string, string>;
@@ -102,80 +101,64 @@ described('bash')('bash', () => {
     return stdout.split('\n').filter(Boolean);
   };
 
-  test(
-    'completes commands and values',
-    () => {
-      expect(bash('guildhall', 'agents', 'publ')).toEqual(['publish']);
-      expect(bash('guildhall', 'agents', 'list', '--status', 'dr')).toEqual(['draft']);
-    },
-    TEST_MS,
-  );
+  test('completes commands and values', () => {
+    expect(bash('guildhall', 'agents', 'publ')).toEqual(['publish']);
+    expect(bash('guildhall', 'agents', 'list', '--status', 'dr')).toEqual(['draft']);
+  });
 
-  (hasTerminals ? test : test.skip)(
-    'at the tab key, names of files too',
-    async () => {
-      const terminal = new RealTerminal('bash --norc -i', { ...env, PS1: 'ready> ' }, home);
-      try {
-        await terminal.shows('ready> ');
-        terminal.type('source <(guildhall completion bash)\r');
-        await terminal.shows('ready> ');
-        terminal.type('guildhall agents publ\t');
-        await terminal.shows('guildhall agents publish ');
-        terminal.type('\u0003');
-        await terminal.shows('ready> ');
-        terminal.type('guildhall skills upload not\t');
-        await terminal.shows('notes\\ of\\ mine.md');
-      } finally {
-        terminal.kill();
-      }
-    },
-    TEST_MS,
-  );
+  (hasTerminals ? test : test.skip)('at the tab key, names of files too', async () => {
+    const terminal = new RealTerminal('bash --norc -i', { ...env, PS1: 'ready> ' }, home);
+    try {
+      await terminal.shows('ready> ');
+      terminal.type('source <(guildhall completion bash)\r');
+      await terminal.shows('ready> ');
+      terminal.type('guildhall agents publ\t');
+      await terminal.shows('guildhall agents publish ');
+      terminal.type('\u0003');
+      await terminal.shows('ready> ');
+      terminal.type('guildhall skills upload not\t');
+      await terminal.shows('notes\\ of\\ mine.md');
+    } finally {
+      terminal.kill();
+    }
+  });
 });
 
 described('fish')('fish (skipped where it is not installed)', () => {
-  test(
-    'completes commands with their descriptions, values, logins and files',
-    () => {
-      const fish = (line: string) => {
-        const { stdout, stderr } = spawnSync(
-          'fish',
-          ['--no-config', '-c', `source ./guildhall.fish; complete -C ${JSON.stringify(line)}`],
-          { cwd: home, env, encoding: 'utf8' },
-        );
-        expect(stderr).toBe('');
-        return stdout.split('\n').filter(Boolean);
-      };
-      expect(fish('guildhall agents publ')).toEqual(['publish\tPublish an agent']);
-      expect(fish('guildhall agents list --status=ar')).toEqual(['--status=archived\t'].map((each) => each.trimEnd()));
-      expect(fish('guildhall --profile sta')).toEqual(['staging']);
-      expect(fish('guildhall skills upload not').join()).toContain('mine.md');
-    },
-    TEST_MS,
-  );
+  test('completes commands with their descriptions, values, logins and files', () => {
+    const fish = (line: string) => {
+      const { stdout, stderr } = spawnSync(
+        'fish',
+        ['--no-config', '-c', `source ./guildhall.fish; complete -C ${JSON.stringify(line)}`],
+        { cwd: home, env, encoding: 'utf8' },
+      );
+      expect(stderr).toBe('');
+      return stdout.split('\n').filter(Boolean);
+    };
+    expect(fish('guildhall agents publ')).toEqual(['publish\tPublish an agent']);
+    expect(fish('guildhall agents list --status=ar')).toEqual(['--status=archived\t'].map((each) => each.trimEnd()));
+    expect(fish('guildhall --profile sta')).toEqual(['staging']);
+    expect(fish('guildhall skills upload not').join()).toContain('mine.md');
+  });
 });
 
 described('zsh')('zsh (skipped where it is not installed)', () => {
-  (hasTerminals ? test : test.skip)(
-    'completes at the tab key',
-    async () => {
-      const terminal = new RealTerminal('zsh -f -i', { ...env, PS1: 'ready> ' }, home);
-      try {
-        await terminal.shows('ready> ');
-        terminal.type('autoload -Uz compinit && compinit -D -u && source <(guildhall completion zsh)\r');
-        await terminal.shows('ready> ');
-        terminal.type('guildhall agents publ\t');
-        await terminal.shows('guildhall agents publish ');
-        terminal.type('\u0003');
-        await terminal.shows('ready> ');
-        terminal.type('guildhall --profile sta\t');
-        await terminal.shows('--profile staging');
-      } finally {
-        terminal.kill();
-      }
-    },
-    TEST_MS,
-  );
+  (hasTerminals ? test : test.skip)('completes at the tab key', async () => {
+    const terminal = new RealTerminal('zsh -f -i', { ...env, PS1: 'ready> ' }, home);
+    try {
+      await terminal.shows('ready> ');
+      terminal.type('autoload -Uz compinit && compinit -D -u && source <(guildhall completion zsh)\r');
+      await terminal.shows('ready> ');
+      terminal.type('guildhall agents publ\t');
+      await terminal.shows('guildhall agents publish ');
+      terminal.type('\u0003');
+      await terminal.shows('ready> ');
+      terminal.type('guildhall --profile sta\t');
+      await terminal.shows('--profile staging');
+    } finally {
+      terminal.kill();
+    }
+  });
 });
 
 test('a shell without a script is refused', async () => {

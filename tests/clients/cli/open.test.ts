@@ -54,7 +54,7 @@ describe('on a terminal', () => {
     await chmod(join(folder, 'xdg-open'), 0o755);
     const ran = await open({ PATH: [folder, process.env.PATH ?? ''].join(delimiter) });
     expect(ran).toEqual({ exitCode: 0, stdout: '', stderr: `Opened ${ADDRESS}\n` });
-    expect(await until(() => readFile(note, 'utf8').catch(() => undefined), 20_000)).toBe(`1\n${ADDRESS}\n`);
+    expect(await until(() => readFile(note, 'utf8').catch(() => undefined))).toBe(`1\n${ADDRESS}\n`);
   });
 
   test('without an opener, and with --print, the address is printed', async () => {

@@ -38,7 +38,7 @@ beforeAll(async () => {
   const [archive = ''] = readdirSync(folder);
   await run('tar', ['xzf', archive], { cwd: folder });
   program = join(folder, 'package/dist/guildhall.js');
-}, 120_000);
+});
 afterAll(async () => {
   await server.close();
   rmSync(folder, { recursive: true });

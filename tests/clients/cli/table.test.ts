@@ -3,6 +3,7 @@ import { cutText } from '../../../clients/cli/terminal/cells.ts';
 import { coloursOf } from '../../../clients/cli/terminal/colours.ts';
 import { PlainStream, plainLine, plainText } from '../../../clients/cli/terminal/plain.ts';
 import { drawRecord, drawTable, drawValue } from '../../../clients/cli/terminal/table.ts';
+import { mainThreadMs } from '../../support/processorTime.ts';
 
 const terminal = Object.assign(new Writable(), { isTTY: true });
 const plain = coloursOf(new Writable(), {});
@@ -89,11 +90,12 @@ describe('a table', () => {
     expect(table([], 80, ['publicId', 'name']).text).toBe('publicId  name');
   });
 
-  test('a huge cell is measured at its beginning only', () => {
+  test('a huge cell is measured at its beginning only', async () => {
     const rows = Array.from({ length: 200 }, () => ({ name: '漢'.repeat(200_000) }));
-    const begun = performance.now();
-    expect(table(rows, 40, ['name']).text.split('\n')[1]).toBe(`${'漢'.repeat(19)}…`);
-    expect(performance.now() - begun).toBeLessThan(10_000);
+    const ms = await mainThreadMs(() =>
+      expect(table(rows, 40, ['name']).text.split('\n')[1]).toBe(`${'漢'.repeat(19)}…`),
+    );
+    expect(ms).toBeLessThan(10_000);
   });
 
   test('a cell says nothing to the terminal and stays in its line', () => {

@@ -50,6 +50,14 @@ async function idOf(folder: Project, name: string): Promise<string | undefined> 
   return (await agents(folder)).find((agent) => agent.name === name)?.publicId;
 }
 
+test('apply tells what is silently wrong with an agent that it publishes', async () => {
+  const agent = `name: A\n${MODEL}dynamicPromptEnabled: true\n`;
+  const folder = await project({ 'agents/a/agent.yaml': agent, 'agents/a/prompt.md': 'In {{Größe}}.\n' });
+  expect((await apply(folder)).err).toContain(
+    'The agent "A" was published with warnings: variable_not_defined (Größe)',
+  );
+});
+
 describe('a plan', () => {
   test('is told with 6 when --exit-code is given and changes are pending, else with 0', async () => {
     const folder = await project({ 'agents/a/agent.yaml': `name: A\n${MODEL}` });
@@ -409,7 +417,7 @@ describe('failures', () => {
     const env = { ...process.env, GUILDHALL_API_KEY: folder.key, GUILDHALL_BASE_URL: here.app.origin };
     const child = spawn(process.execPath, [program, 'apply', '--yes'], { cwd: folder.path, env, stdio: 'ignore' });
     const ended = once(child, 'exit');
-    await until(async () => (await agents(folder)).length >= 3 || child.exitCode !== null, 20_000);
+    await until(async () => (await agents(folder)).length >= 3 || child.exitCode !== null);
     child.kill('SIGKILL');
     await ended;
     await apply(folder);

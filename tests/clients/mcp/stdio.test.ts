@@ -62,19 +62,15 @@ const eras: [string, () => Promise<Client | OldClient>][] = [
   ],
 ];
 
-test.each(eras)(
-  'the client %s lists the tools, calls one, and reads what the service has',
-  async (_name, begin) => {
-    const client = await begin();
-    expect(client.getServerVersion()).toMatchObject({ name: 'guildhall' });
-    expect((await client.listTools()).tools).toHaveLength(135);
-    const result = await client.callTool({ name: 'agents__list_agents', arguments: {} });
-    expect(result.structuredContent).toMatchObject({ page: 1 });
-    const { contents } = await client.readResource({ uri: 'guildhall://openapi/messages' });
-    expect(JSON.stringify(contents)).toContain('sendMessage');
-  },
-  30_000,
-);
+test.each(eras)('the client %s lists the tools, calls one, and reads what the service has', async (_name, begin) => {
+  const client = await begin();
+  expect(client.getServerVersion()).toMatchObject({ name: 'guildhall' });
+  expect((await client.listTools()).tools).toHaveLength(135);
+  const result = await client.callTool({ name: 'agents__list_agents', arguments: {} });
+  expect(result.structuredContent).toMatchObject({ page: 1 });
+  const { contents } = await client.readResource({ uri: 'guildhall://openapi/messages' });
+  expect(JSON.stringify(contents)).toContain('sendMessage');
+});
 
 test('without a credential it starts, lists, and says with each call how to log in', async () => {
   const client = await connect('legacy', [], {});
@@ -86,7 +82,7 @@ test('without a credential it starts, lists, and says with each call how to log 
   expect((await asked.listTools()).tools.map(({ name }) => name)).toEqual(['ask']);
   const answer = await asked.callTool({ name: 'ask', arguments: { message: 'Hi' } });
   expect(JSON.stringify(answer.content)).toContain('guildhall auth login');
-}, 30_000);
+});
 
 test('with --agent it is the server of that agent, and says when there is none', async () => {
   const { publicId } = await makeReadyAgent(app, { name: 'Desk' });
@@ -97,7 +93,7 @@ test('with --agent it is the server of that agent, and says when there is none',
   expect(structuredContent).toMatchObject({ conversation_id: expect.stringMatching(/^[0-9a-f-]{36}$/) });
   const nobody = await connect('legacy', ['--agent', '0199a3f2-0000-7000-8000-00000000dead']);
   await expect(nobody.listTools()).rejects.toThrow('exists in the workspace of this key');
-}, 30_000);
+});
 
 /** Runs the program to its end, with this on stdin. */
 async function run(args: string[], input: string) {
@@ -119,7 +115,7 @@ test('wrong options are a sentence on stderr and exit code 2, with nothing on st
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toContain(message);
   }
-}, 30_000);
+});
 
 test('a message without an end does not fill the memory: the program ends with a sentence', async () => {
   const { command, args, env } = server();
@@ -130,7 +126,7 @@ test('a message without an end does not fill the memory: the program ends with a
   for (let piece = 0; piece < 10; piece += 1) child.stdin.write('x'.repeat(1024 * 1024));
   await once(child, 'close');
   expect(await stderr).toMatch(/^guildhall-mcp: .*exceed/m);
-}, 30_000);
+});
 
 test('it ends when stdin ends, and what is no message of the protocol neither ends it nor gets onto stdout', async () => {
   const ping = { jsonrpc: '2.0', id: 7, method: 'ping' };
@@ -144,8 +140,8 @@ test('it ends when stdin ends, and what is no message of the protocol neither en
   for (const line of ['no JSON', '{}', '[]', '{"jsonrpc":"2.0"}', '['.repeat(20_000), '\u0000'])
     child.stdin.write(`${line}\n`);
   child.stdin.write(`${JSON.stringify(ping)}\n`);
-  await until(() => stdout.includes('"id":7') || child.exitCode !== null, 20_000);
+  await until(() => stdout.includes('"id":7') || child.exitCode !== null);
   child.stdin.end();
   expect((await once(child, 'close'))[0]).toBe(0);
   for (const line of stdout.trim().split('\n')) expect(JSON.parse(line)).toMatchObject({ jsonrpc: '2.0' });
-}, 30_000);
+});

@@ -82,7 +82,7 @@ beforeAll(async () => {
   ]);
   writeFileSync(join(project, 'package.json'), '{"name": "stranger", "private": true, "type": "module"}');
   await npm(['install', '--no-audit', '--no-fund', ...tarballs.map((file) => `./${file}`)]);
-}, 120_000);
+});
 afterAll(() => rmSync(project, { recursive: true, force: true }));
 
 test('the version is that of the document, and the package is named as the document says', () => {
@@ -105,7 +105,7 @@ describe('the examples of the README', () => {
 
   test('compile with moduleResolution nodenext, and every line of the types of the package does', async () => {
     expect(await compile('nodenext', ['examples.ts'])).toBe('compiled');
-  }, 120_000);
+  });
 
   test('their imports compile with moduleResolution bundler', async () => {
     const imports = "import { guildhall } from 'guildhall-sdk';\nimport { fileFrom } from 'guildhall-sdk/node';\n";
@@ -113,7 +113,7 @@ describe('the examples of the README', () => {
     const wrong = "// @ts-expect-error: types that were lost would take any name\nguildhall().call('getHealht');\n";
     writeFileSync(join(project, 'imports.ts'), imports + use + wrong);
     expect(await compile('bundler', ['imports.ts'])).toBe('compiled');
-  }, 120_000);
+  });
 
   const runs = (name: string, node: string | undefined) =>
     (node ? test : test.skip)(`run on ${name}`, async () => {

@@ -69,13 +69,11 @@ describe('a live reply', () => {
     const first = await poll(
       () => look(),
       ({ text }) => text === 'Hello there',
-      10_000,
     );
     live.onText(', again');
     const rest = await poll(
       () => look(first.replyId, 'Hello there'.length),
       ({ text }) => text === ', again',
-      10_000,
     );
     expect(rest.pieces[0]?.at).toBe('Hello there'.length);
     expect((await look()).text).toBe('Hello there, again');
@@ -89,7 +87,6 @@ describe('a live reply', () => {
     const { replyId } = await poll(
       () => look(),
       ({ text }) => text !== '',
-      10_000,
     );
     await first.end();
     const second = await begin();
@@ -97,7 +94,6 @@ describe('a live reply', () => {
     const state = await poll(
       () => look(replyId, 11),
       ({ text }) => text !== '',
-      10_000,
     );
     expect(state).toMatchObject({ text: 'a second one' });
     expect(state.replyId).not.toBe(replyId);
@@ -111,7 +107,6 @@ describe('a live reply', () => {
     const state = await poll(
       () => look(),
       ({ text: read }) => read.length === text.length,
-      10_000,
     );
     expect(state.pieces.length).toBeGreaterThan(1);
     expect(state.text).toBe(text);
@@ -126,9 +121,9 @@ describe('a live reply', () => {
       logger: { warn: () => {} },
     });
     const live = await begin();
-    await until(() => heard.length === 1, 10_000);
+    await until(() => heard.length === 1);
     await live.end();
-    await until(() => heard.length === 2, 10_000);
+    await until(() => heard.length === 2);
     expect(heard).toEqual([conversationId, conversationId]);
     end();
   });

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { findNextLotExpiry } from '../../../db/queries/credits/lots.ts';
+import { findExpiredLots } from '../../../db/queries/credits/lots.ts';
 import { inTransaction } from '../../../db/transaction.ts';
 import {
   balancesOf,
@@ -189,7 +189,7 @@ test('balances are those of the clients that are asked for, of this workspace', 
     [another, clientId].sort(),
   );
   expect(await balancesOf(foreign.db, foreign.workspaceId, [another])).toEqual(new Map());
-  expect(await findNextLotExpiry(setting.database.system, later)).toBeUndefined();
+  expect(await findExpiredLots(setting.database.system, later, 10)).toEqual({ due: [], next: undefined });
 });
 
 describe('the ledger', () => {

@@ -22,7 +22,7 @@ test('horizontal and icon are passed on to the connected account; the others are
   await uploadLogo(app, 'email', pngOf(1)).expect(200);
   await uploadLogo(app, 'icon', pngOf(2)).expect(200);
   const synced = () => db.selectFrom('hubs').select('branding_synced_at').executeTakeFirstOrThrow();
-  await poll(synced, ({ branding_synced_at }) => branding_synced_at !== null, 15_000);
+  await poll(synced, ({ branding_synced_at }) => branding_synced_at !== null);
   const sent = stripe.requests.filter(({ path }) => path.includes('files') || path.includes('accounts'));
   expect(sent.map(({ path, account }) => [path, account])).toMatchObject([
     ['/files', 'acct_brand'],

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { connectDatabase, type Database } from '../../../db/connect.ts';
 import { closeExpiredLot, findExpiredLots } from '../../../db/queries/credits/lots.ts';
+import { beginConversation } from '../../../db/queries/turns/beginConversation.ts';
 import { finishTurn } from '../../../db/queries/turns/finishTurn.ts';
-import { beginConversation, markInterrupted } from '../../../db/queries/turns/turns.ts';
 import { inTransaction } from '../../../db/transaction.ts';
 import { redeemCoupon } from '../../../domain/billing/redemptions.ts';
 import { advanceClient } from '../../../domain/clients/renewals.ts';
@@ -18,6 +18,7 @@ import {
   suspendSubscription,
 } from '../../../domain/clients/subscription.ts';
 import { grantCredits, reverseGrant } from '../../../domain/credits/credits.ts';
+import { interruptDead } from '../../support/turns/interruptDead.ts';
 import { turnEnd, turnStart } from '../../support/turns/storedTurns.ts';
 
 /** A period of a subscription at a provider. Times are milliseconds. */
@@ -120,8 +121,8 @@ export async function perform(database: Database, operation: Operation): Promise
       case 'reverse':
         return void (await reverseGrant(trx, { workspaceId, clientId: id, grantKey: operation.grantKey, key, now }));
       case 'expire': {
-        const lots = await findExpiredLots(database.system, now, 1_000);
-        for (const lot of lots.filter(({ client_id }) => client_id === id)) await closeExpiredLot(trx, lot, now);
+        const { due } = await findExpiredLots(database.system, now, 1_000);
+        for (const lot of due.filter(({ client_id }) => client_id === id)) await closeExpiredLot(trx, lot, now);
       }
     }
   });
@@ -150,7 +151,7 @@ async function sendMessage(
   const db = database.forWorkspace(workspaceId);
   const now = new Date(at);
   const payment = { payer: client, externalUserId: conversationId, hasBudgets: false };
-  const held = { workspaceId, conversationId, turnId };
+  const held = { workspaceId, conversationId, turnId, attempt: 1 };
   const known = await db.selectFrom('conversations').select('id').where('id', '=', conversationId).executeTakeFirst();
   if (!known) {
     const start = turnStart({ ...held, agentId, now, payment });
@@ -161,7 +162,7 @@ async function sendMessage(
   if (dies) {
     await sql`update conversations set turn_expires_at = now() - interval '1 s' where workspace_id = ${workspaceId} and id = ${conversationId}
       and turn_id is not null`.execute(db);
-    await markInterrupted(database.system, now, 1_000);
+    await interruptDead(database, now);
   } else await finishTurn(db, held, turnEnd('Done.', { costOps: cost, isPaid: true, now }));
   return 'done';
 }

@@ -193,8 +193,8 @@ class Year {
 
   /** The clients that the service finds due. */
   async #due(at: number): Promise<ReadonlySet<string>> {
-    const found = await findDueClients(this.setting.database.system, new Date(at), { limit: 1_000, except: [] });
-    return new Set(found.map(({ id }) => id));
+    const { due } = await findDueClients(this.setting.database.system, new Date(at), { limit: 1_000, except: [] });
+    return new Set(due.map(({ id }) => id));
   }
 
   /** What happens to a client on a day, with what the rules say of it. Nobody looks for what is due where `due` is null. */

@@ -45,4 +45,4 @@ test('a concurrent restoration and link cannot close a cycle together, also over
     expect([201, 422]).toContain(linked.status);
     expect(await subAgentIds(app, agent)).toEqual(linked.status === 201 ? [] : [first]);
   }
-}, 30_000);
+});

@@ -1,6 +1,7 @@
 import { newId } from '../../../core/ids.ts';
+import { beginConversation } from '../../../db/queries/turns/beginConversation.ts';
+import { claimConversation } from '../../../db/queries/turns/claimConversation.ts';
 import { finishTurn } from '../../../db/queries/turns/finishTurn.ts';
-import { beginConversation, claimConversation } from '../../../db/queries/turns/turns.ts';
 import type { SeededWorkspace } from '../../support/db/database.ts';
 import type { TestApp } from '../../support/http/app.ts';
 import { turnEnd, turnStart } from '../../support/turns/storedTurns.ts';
@@ -23,7 +24,7 @@ export interface Given {
 export async function makeConversation(app: TestApp, given: Given): Promise<string> {
   const { workspaceId, db } = given.workspace ?? app.workspace;
   const conversationId = newId();
-  const turn = { workspaceId, conversationId, turnId: newId() };
+  const turn = { workspaceId, conversationId, turnId: newId(), attempt: 1 };
   const now = new Date(given.startedAt ?? '2026-03-01T12:00:00Z');
   await beginConversation(db, turnStart({ ...turn, agentId: given.agentId, now }), {
     externalUserId: given.externalUserId ?? 'user-1',
@@ -52,7 +53,7 @@ export async function addTurn(
   turn: { question: string; answer: string; askedAt: string; answeredAt?: string },
 ): Promise<void> {
   const { workspaceId, db } = app.workspace;
-  const ids = { workspaceId, conversationId: of.conversationId, turnId: newId() };
+  const ids = { workspaceId, conversationId: of.conversationId, turnId: newId(), attempt: 1 };
   const { question, answer } = turn;
   const start = turnStart({ ...ids, agentId: of.agentId, now: new Date(turn.askedAt) }, question);
   await claimConversation(db, start, { historyBytes: 0 });

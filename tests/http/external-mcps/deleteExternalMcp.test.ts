@@ -28,7 +28,7 @@ describe('204', () => {
   test('the session that calls of its tools share is ended', async () => {
     const server = await startMcpServer(certificate);
     const { publicId: externalMcpPublicId } = await registerMcp(app, { url: server.url });
-    await until(() => server.sessions.size === 0, 15_000);
+    await until(() => server.sessions.size === 0);
     const { publicId: agentId } = await makeReadyAgent(app);
     await app.api('post', `/agents/${agentId}/external-mcps`).send({ externalMcpPublicId }).expect(201);
     await publish(app, agentId);
@@ -38,7 +38,7 @@ describe('204', () => {
     expect(server.sessions.size).toBe(1);
     // The API takes ids in any case; the connection is held under the stored one.
     await remove(externalMcpPublicId.toUpperCase()).expect(204);
-    await until(() => server.sessions.size === 0, 15_000);
+    await until(() => server.sessions.size === 0);
     await server.close();
   });
 

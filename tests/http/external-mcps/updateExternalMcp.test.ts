@@ -203,7 +203,7 @@ describe('200', () => {
     expect(body.tools[0].id).toBe(before.tools[0]?.id);
     expect(body.lastDiscoveredAt).toBe(clock.now().toISOString());
     expect(text).not.toMatch(/sk-/);
-    expect(server.seen).toHaveLength(4);
+    expect(server.seen).toHaveLength(5);
     expect(await readMcp(app, before.publicId)).toEqual(body);
     expect((await storedOf(before.publicId))?.credential === null).toBe(body.authType === 'NONE');
   });

@@ -209,11 +209,11 @@ describe('422 INVALID_TOOL_CONFIGURATION', () => {
       { openapi: 'https://me:pass@parcels.example.com/openapi.json', operations: ['a'] },
       ['/openapi'],
     ],
-    ['CUSTOM_INTEGRATION', { openapi: { swagger: '2.0' }, operations: ['a'] }, ['/openapi/openapi']],
+    ['CUSTOM_INTEGRATION', { openapi: { swagger: '1.2' }, operations: ['a'] }, ['/openapi/openapi']],
     ['CUSTOM_INTEGRATION', { openapi: { ...DOCUMENT, servers: [] }, operations: ['trackParcel'] }, ['/baseUrl']],
     [
       'CUSTOM_INTEGRATION',
-      { openapi: { ...DOCUMENT, 'x-a': 'x'.repeat(524_288) }, operations: ['trackParcel'] },
+      { openapi: { ...DOCUMENT, info: { title: 'x'.repeat(524_288) } }, operations: ['trackParcel'] },
       ['/openapi'],
     ],
     ['CUSTOM_INTEGRATION', { openapi: DOCUMENT, operations: ['trackParcel'], baseUrl: 'ftp://a' }, ['/baseUrl']],

@@ -133,7 +133,7 @@ test('200 at once get one turn', async () => {
   expect(server.requests).toHaveLength(1);
   const [only, ...more] = await conversationsOf(app, body.externalUserId);
   expect([only?.messageCount, more]).toEqual([2, []]);
-}, 30_000);
+});
 
 describe('errors', () => {
   test('an event of a final error is kept, with the request id of the retry', async () => {
@@ -224,6 +224,5 @@ test('one that waits at another replica takes over when the process of the turn 
   await poll(
     () => transcript(app, String(beginning?.data.conversationId)),
     (lines) => lines.length === 2,
-    5_000,
   );
 });

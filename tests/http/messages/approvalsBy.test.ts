@@ -60,7 +60,7 @@ const onWhatsapp = (id: string) =>
   here.app.workspace.db.updateTable('conversations').set({ channel: 'whatsapp' }).where('id', '=', id).execute();
 const statuses = async (id: string) => (await turnsOf(here.app, id)).map(({ status }) => status);
 const due = async () => {
-  const found = await continueConversation.sweep({
+  const { due: found } = await continueConversation.sweep({
     database: here.app.database.database,
     runtime: here.app.service.runtime,
     clock: here.app.clock,

@@ -42,11 +42,11 @@ afterAll(async () => {
   files.close();
 });
 
-/** The parts of the last message that the provider was sent. */
+/** The parts of the last message that the provider was sent, without what the service put beside it. */
 function parts(request: number): Record<string, unknown>[] {
   const { messages, input } = server.requests[request]?.body ?? {};
   const last = ((messages ?? input) as { content: unknown }[]).at(-1)?.content;
-  return Array.isArray(last) ? last : [];
+  return Array.isArray(last) ? last.filter(({ text }) => !String(text).startsWith('<turn_context>')) : [];
 }
 
 const dataUrl = (type: string, bytes: Buffer) => `data:${type};base64,${bytes.toString('base64')}`;

@@ -167,9 +167,9 @@ describe('it can try every capability', () => {
     expect(message.ui).toEqual({ type: 'text', text: 'Hi' });
   });
 
-  test('web search, which reports that no service is configured', async () => {
+  test('but not web search, which is not offered where no service is configured', async () => {
     const { message } = await say(await agent({ webSearchEnabled: true }), 'call web_search {"query":"tea"}');
-    expect(message.content).toContain('Web search is not configured');
+    expect(message.content).toContain('There is no tool web_search.');
   });
 
   test('sub-agents, which carry out their tasks in the same way', async () => {

@@ -1,4 +1,4 @@
-import { claimConversation } from '../../../db/queries/turns/turns.ts';
+import { claimConversation } from '../../../db/queries/turns/claimConversation.ts';
 import { startTestApp, type TestApp } from '../../support/http/app.ts';
 import { gatedReply, type ModelServer, startModelServer } from '../../support/servers/modelServer.ts';
 import { turnStart } from '../../support/turns/storedTurns.ts';
@@ -126,6 +126,7 @@ describe('messages sent to one conversation at once', () => {
     const patient = sent(say(app, { content: 'Third', conversationId }));
     expect((await impatient).status).toBe(408);
     expect(server.requests).toHaveLength(1);
+    gate.push('Done.');
     gate.end();
     expect((await running).status).toBe(200);
     expect((await patient).status).toBe(200);
@@ -144,6 +145,7 @@ describe('messages sent to one conversation at once', () => {
       const remote = sent(say(other, { content: 'Third', conversationId }));
       await app.workspace.db.updateTable('conversations').set(change).where('id', '=', conversationId).execute();
       expect((await remote).body.code).toBe(code);
+      gate.push('Done.');
       gate.end();
       const answer = await local;
       expect([answer.status, answer.body.code]).toEqual([status, code]);
@@ -185,14 +187,15 @@ describe('the lease of a turn', () => {
       .where('id', '=', conversationId)
       .execute();
 
-  test('of a replica that died is taken over once it has expired', async () => {
+  test('of a replica that died is taken over once it has expired: its turn goes on, and then the next one runs', async () => {
     const conversationId = await begun(app, agentId);
     expect(await claim(conversationId)).toBeDefined();
     await expire(conversationId);
     server.reset();
-    const { body } = await say(app, { content: 'Anybody?', conversationId, timeoutSeconds: 5 }).expect(200);
-    expect(body.conversation.messageCount).toBe(5);
-    expect(said(server.requests[0]).slice(2)).toEqual(['user: From the dead.', 'user: Anybody?']);
+    const { body } = await say(app, { content: 'Anybody?', conversationId, timeoutSeconds: 10 }).expect(200);
+    expect(body.conversation.messageCount).toBe(6);
+    expect(said(server.requests[0]).slice(2)).toEqual(['user: From the dead.']);
+    expect(said(server.requests[1]).slice(3)).toEqual(['assistant: Hello from the model.', 'user: Anybody?']);
   });
 
   test('that has not expired is respected; a waiting message continues as soon as it has', async () => {
@@ -222,7 +225,7 @@ describe('the lease of a turn', () => {
     expect(await followUp().executeTakeFirst()).toEqual({ follow_up_at: null });
   });
 
-  test('that was lost protects the new turn: the late reply is dropped with 503, and the reply of the new turn stays', async () => {
+  test('that was lost protects the turn that was taken over: the late reply is dropped with 503, and the other one stays', async () => {
     const conversationId = await begun(app, agentId);
     const { gate, answer: late } = await heldTurn('First', conversationId, 'In time.');
     await expire(conversationId);
@@ -233,23 +236,25 @@ describe('the lease of a turn', () => {
     expect([status, body.code]).toEqual([503, 'UNAVAILABLE']);
     expect((await transcript(app, conversationId)).slice(2)).toEqual([
       'user: First',
-      'user: Second',
       'assistant: In time.',
+      'user: Second',
+      'assistant: Hello from the model.',
     ]);
-    await say(app, { content: 'Third', conversationId, timeoutSeconds: 2 }).expect(200);
+    await say(app, { content: 'Third', conversationId, timeoutSeconds: 10 }).expect(200);
   });
 });
 
 describe('while models are silent', () => {
   test('no database connection is held: other requests are served while 30 turns wait', async () => {
     server.fallback = { silence: true };
-    const waiting = times(30).map((i) => sent(say(app, { content: `m${i}`, timeoutSeconds: 3 })));
+    const waiting = times(30).map((i) => sent(say(app, { content: `m${i}` })));
     await server.received(30);
     expect(app.database.database.usage()).toMatchObject({ waiting: 0 });
     const { total, idle } = app.database.database.usage();
     expect(idle).toBe(total);
     await app.api('get', '/agents').expect(200);
     expect((await app.api('get', '/conversations?limit=1').expect(200)).body.total).toBeGreaterThanOrEqual(30);
-    for (const { status } of await Promise.all(waiting)) expect(status).toBe(408);
+    server.cut();
+    for (const { status } of await Promise.all(waiting)) expect(status).toBe(502);
   });
 });

@@ -1,5 +1,7 @@
+import { claimConversation } from '../../../db/queries/turns/claimConversation.ts';
+import { takeDeadTurn } from '../../../db/queries/turns/deadTurns.ts';
 import { finishTurn, type TurnEnd } from '../../../db/queries/turns/finishTurn.ts';
-import { claimConversation, type TurnStart } from '../../../db/queries/turns/turns.ts';
+import type { TurnStart } from '../../../db/queries/turns/turnStart.ts';
 import { untilOneWaits } from '../../support/db/database.ts';
 import { startTestApp, type TestApp } from '../../support/http/app.ts';
 import { type ModelServer, startModelServer } from '../../support/servers/modelServer.ts';
@@ -30,24 +32,29 @@ const newStart = (more: Partial<TurnStart> = {}) => ({
   ...more,
 });
 
-/** Claims the conversation for `next` while the end of the turn before is being stored and its lease has expired: the first claim, and the last. */
+/**
+ * Claims the conversation for `next` while the end of the turn before is being stored and its lease has expired, and once more afterwards.
+ * Another process tries to go on with the turn meanwhile, and does not get it.
+ */
 async function besideTheEnd(end: TurnEnd, next: TurnStart) {
   const before = newStart();
   await claim(before);
-  const { db } = app.workspace;
+  const { db, workspaceId } = app.workspace;
   await db
     .updateTable('conversations')
     .set({ turn_expires_at: new Date(0) })
     .where('id', '=', conversationId)
     .execute();
-  const { claiming } = await db.transaction().execute(async (trx) => {
+  const { first, taking } = await db.transaction().execute(async (trx) => {
     await finishTurn(trx, before, end);
-    const first = claim(next);
+    const early = await claim(next);
+    const late = takeDeadTurn(db, workspaceId, conversationId, 'Unknown.');
     await untilOneWaits(app.database.name);
-    return { claiming: first };
+    return { first: early, taking: late };
   });
-  const first = await claiming;
-  return { before, first, last: first.conversation ? first : await claim(next) };
+  expect(await taking).toBeUndefined();
+  expect(first).toMatchObject({ conversation: undefined, held: true });
+  return { before, first, last: await claim(next) };
 }
 
 test('a message that arrives while the previous turn is being stored sees the reply of that turn', async () => {

@@ -1,6 +1,6 @@
 import { newId } from '../../../core/ids.ts';
+import { beginConversation } from '../../../db/queries/turns/beginConversation.ts';
 import { finishTurn } from '../../../db/queries/turns/finishTurn.ts';
-import { beginConversation } from '../../../db/queries/turns/turns.ts';
 import { returnToQuota, takeFromQuota } from '../../../db/queries/workspaces/quota.ts';
 import type { SeededWorkspace } from '../../support/db/database.ts';
 import { startTestApp, type TestApp, TestClock } from '../../support/http/app.ts';
@@ -119,12 +119,11 @@ describe('429 OPERATION_LIMIT_REACHED', () => {
     const { agentId, apiKey } = workspace;
     const conversationId = await begun(app, agentId, 'Hello.', apiKey);
     server.script({ silence: true });
-    const running = send(app, agentId, { content: 'Slow', conversationId, timeoutSeconds: 2 }, apiKey).then(
-      (each) => each,
-    );
+    const running = send(app, agentId, { content: 'Slow', conversationId }, apiKey).then((each) => each);
     await server.received(2);
     await send(app, agentId, { content: 'Refused', conversationId }, apiKey).expect(429);
-    expect((await running).status).toBe(408);
+    server.cut();
+    expect((await running).status).toBe(502);
     expect(await transcript(app, conversationId, apiKey)).not.toContain('user: Refused');
   });
 });

@@ -1,7 +1,9 @@
 import { publish } from '../../support/agents/agents.ts';
-import { agentWith, link, stepsOf } from '../../support/agents/runtimeAgents.ts';
+import { agentWith, link, stepsOf, turnsOf } from '../../support/agents/runtimeAgents.ts';
 import { startTestApp, type TestApp } from '../../support/http/app.ts';
 import { startMcpServer, type TestMcpServer, useCertificate } from '../../support/servers/mcp.ts';
+import { imageContent, PIXEL } from '../../support/servers/mcpContent.ts';
+import { startRawMcp } from '../../support/servers/mcpHostile.ts';
 import { type ModelServer, startModelServer } from '../../support/servers/modelServer.ts';
 import { registerMcp } from '../../support/tools/mcpApi.ts';
 import { connectBuiltin } from '../../support/tools/toolkits.ts';
@@ -206,4 +208,45 @@ test('a server that was deleted or whose link is inactive offers no tools', asyn
   await app.api('delete', `/external-mcps/${gone.publicId}`).expect(204);
   await say(agentId);
   expect(toolNames(server.requests[1])).toEqual([]);
+});
+
+test('an image of a tool reaches the model in its turn, and is neither stored nor shown in later turns', async () => {
+  const drawing = await startRawMcp(certificate, ({ method, result }) =>
+    method === 'tools/call' ? result({ content: [imageContent()] }) : false,
+  );
+  const { publicId: id } = await registerMcp(app, { url: `${drawing.origin}/mcp` });
+  const agentId = await agentWith(app, [{ kind: 'external_mcp', id }], { aiModelPublicId: GPT });
+  const base64 = PIXEL.toString('base64');
+  const sees = (at: number) => JSON.stringify(server.requests[at]?.body).includes(base64);
+  server.script({ reply: '', toolCalls: [echo('a')] }, { reply: '', toolCalls: [echo('b')] }, { reply: 'A pixel.' });
+  const { body } = await say(agentId);
+  expect([sees(0), sees(1), sees(2)]).toEqual([false, true, true]);
+  const { conversationId } = body;
+  const stored = JSON.stringify([await stepsOf(app, conversationId), await turnsOf(app, conversationId)]);
+  expect(stored).toContain('[image 1: image/png, 1 kB]');
+  expect(stored).toContain('were not kept');
+  expect(stored).not.toContain(base64);
+  await say(agentId, 'And now?', { conversationId });
+  expect(sees(3)).toBe(false);
+  expect(JSON.stringify(server.requests[3]?.body)).toContain('The images of this result were not kept.');
+  await drawing.close();
+});
+
+test('a run that waits for an approval goes on without the images from before', async () => {
+  const drawing = await startRawMcp(certificate, ({ method, result }) =>
+    method === 'tools/call' ? result({ content: [imageContent()] }) : false,
+  );
+  const { publicId: id } = await registerMcp(app, { url: `${drawing.origin}/mcp`, name: 'Drawing' });
+  const { publicId: asking } = await registerMcp(app, { url: mcp.url, name: 'Asking' });
+  const links = [
+    { kind: 'external_mcp' as const, id },
+    { kind: 'external_mcp' as const, id: asking, change: { requiresApproval: true } },
+  ];
+  const agentId = await agentWith(app, links, { aiModelPublicId: GPT });
+  server.script({ reply: '', toolCalls: [toolCall('Drawing__echo', {}), toolCall('fail', { text: 'it' })] });
+  const { conversationId } = (await say(agentId)).body;
+  await say(agentId, 'approve', { conversationId });
+  const [drawn] = resultsOf(server.requests[1]);
+  expect(drawn?.text).toMatch(/^\[image 1: image\/png, 1 kB\]\n\[The images of this result were not kept/);
+  await drawing.close();
 });

@@ -2,6 +2,7 @@ import { makeRichAgent, useShop } from '../../support/agents/richAgent.ts';
 import { stepsOf, turnsOf } from '../../support/agents/runtimeAgents.ts';
 import type { RecordedRequest } from '../../support/servers/modelServer.ts';
 import {
+  besideOf,
   lastResult,
   resultsOf,
   streamed,
@@ -54,7 +55,7 @@ test.each(WIRES)('%s: six turns, with everything that an agent can use', async (
   const { conversationId } = first;
   const say = async (content: string) => (await send(here.app, agentId, { content, conversationId }).expect(200)).body;
   expect(systemOf(here.server.requests[0])).toMatch(/^You sell tea to Anna\.\n\nBe brief\.\n\n# Messages\n/);
-  expect(systemOf(here.server.requests[0])).toContain(
+  expect(besideOf(here.server.requests[0])).toContain(
     '<passage source="Handbook &amp; FAQ">\n[Returns, page 2]\nOrders can',
   );
   expect(toolNames(here.server.requests[0])).toEqual([
@@ -82,7 +83,7 @@ test.each(WIRES)('%s: six turns, with everything that an agent can use', async (
   expect(paths()).toEqual(['/track_order 4711']);
   expect(tracked.messages.map(({ content }: { content: string }) => content)).toEqual(PARTS);
   // The fact of the turn before is in the prompt.
-  expect(systemOf(last())).toContain('] Drinks green tea only.');
+  expect(besideOf(last())).toContain('] Drinks green tea only.');
 
   // 3: in parallel a sub-agent, an external server, a toolkit and the sandbox.
   here.server.script(
@@ -170,6 +171,6 @@ test.each(WIRES)('%s: six turns, with everything that an agent can use', async (
 
   // Another conversation of the same user begins with her facts.
   await send(here.app, agentId, { content: 'Hello.', externalUserId, metadata }).expect(200);
-  expect(systemOf(last())).toContain('] Drinks green tea only.');
+  expect(besideOf(last())).toContain('] Drinks green tea only.');
   expect(said(last()).filter((each) => each.startsWith('assistant'))).toEqual([]);
 });

@@ -21,6 +21,8 @@ import {
   UUID,
 } from './turns.ts';
 
+const NO_ANSWER = '[The model gave no answer, also when it was asked again. Send the message again.]';
+
 let server: ModelServer;
 let app: TestApp;
 let agentId: string;
@@ -200,17 +202,22 @@ describe('200', () => {
     expect(server.requests[1]?.body.thinking).not.toMatchObject({ type: 'enabled' });
   });
 
-  test('an empty reply is stored, and the conversation can be continued', async () => {
-    server.script({ reply: '' });
+  test('a reply that stays empty says so, and the conversation can be continued', async () => {
+    server.script({ reply: '' }, { reply: '' });
     const conversationId = await begun(app, agentId);
     await send(app, agentId, { content: 'Go on', conversationId }).expect(200);
     expect(await transcript(app, conversationId)).toEqual([
       'user: Hello.',
-      'assistant: ',
+      `assistant: ${NO_ANSWER}`,
       'user: Go on',
       'assistant: Hello from the model.',
     ]);
-    expect(said(server.requests[1])).toEqual(['system: Be brief.', 'user: Hello.', 'user: Go on']);
+    expect(said(server.requests[2])).toEqual([
+      'system: Be brief.',
+      'user: Hello.',
+      `assistant: ${NO_ANSWER}`,
+      'user: Go on',
+    ]);
   });
 
   test('characters that the database cannot store are removed from a reply', async () => {
@@ -395,7 +402,7 @@ describe('408 AGENT_TIMEOUT', () => {
     const conversationId = left?.publicId ?? '';
     expect(await transcript(app, conversationId)).toEqual(['user: Anybody?']);
     expect(left).toMatchObject({ messageCount: 1, lastMessageSnippet: 'Anybody?' });
-    await send(app, agentId, { content: 'Again', conversationId, timeoutSeconds: 1 }).expect(200);
+    await send(app, agentId, { content: 'Again', conversationId, timeoutSeconds: 10 }).expect(200);
     expect(said(server.requests[1])).toEqual(['system: Be brief.', 'user: Anybody?', 'user: Again']);
   });
 
@@ -417,7 +424,7 @@ describe('408 AGENT_TIMEOUT', () => {
         expect([status, body.code]).toEqual([408, 'AGENT_TIMEOUT']);
         const id = conversationId ?? (await conversationsOf(app, 'slow-file'))[0]?.publicId ?? '';
         expect((await transcript(app, id)).at(-1)).toBe('user: Look');
-        await send(app, agent, { content: 'Without it', conversationId: id, timeoutSeconds: 1 }).expect(200);
+        await send(app, agent, { content: 'Without it', conversationId: id, timeoutSeconds: 10 }).expect(200);
       }
     } finally {
       await local.close();
@@ -493,7 +500,7 @@ describe('502 MODEL_PROVIDER_ERROR', () => {
       expect(left).toMatchObject({ messageCount: 1, lastMessageSnippet: 'Open up.' });
       const conversationId = left?.publicId ?? '';
       expect(await transcript(app, conversationId)).toEqual(['user: Open up.']);
-      await send(app, agent, { content: 'And now?', conversationId, timeoutSeconds: 2 }).expect(200);
+      await send(app, agent, { content: 'And now?', conversationId, timeoutSeconds: 10 }).expect(200);
       expect(await transcript(app, conversationId)).toEqual([
         'user: Open up.',
         'user: And now?',

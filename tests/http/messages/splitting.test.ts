@@ -79,7 +79,7 @@ test('the list of conversations has the last message as its snippet', async () =
   expect(body.items[0]).toMatchObject({ lastMessageSnippet: PARTS[2], messageCount: 4 });
 });
 
-test('text before and after a call becomes messages of its own, and later turns see the call before all of them', async () => {
+test('text before and after a call becomes messages of its own, and later turns see each where it was said', async () => {
   const shop = (await postTool(here.app, here.tools, '/shop')).publicId;
   here.tools.on('/shop', answering('{"tea":"green"}'));
   const setup = { aiModelPublicId: GPT, messageSplittingEnabled: true };
@@ -94,7 +94,8 @@ test('text before and after a call becomes messages of its own, and later turns 
   const later = here.server.requests[2];
   expect(resultsOf(later).map(({ text }) => text)).toEqual(['{"tea":"green"}']);
   const whole = JSON.stringify(later?.body);
-  expect(whole.indexOf('call_shop')).toBeLessThan(whole.indexOf(PARTS[0] ?? ''));
+  const places = [PARTS[0] ?? '', 'call_shop', PARTS[1] ?? '', PARTS[2] ?? ''].map((part) => whole.indexOf(part));
+  expect(places).toEqual(places.toSorted((a, b) => a - b));
   for (const part of PARTS) expect(whole.split(part)).toHaveLength(2);
 });
 

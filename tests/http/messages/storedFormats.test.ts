@@ -56,8 +56,17 @@ test('a paused turn that was stored without a format number continues', async ()
 
 test.each([
   ['was stored before transcripts had a format number', (messages: object[]) => messages, ['Seen long ago.']],
-  ['is stored in the format of today', (messages: object[]) => ({ format: 2, messages }), ['Seen long ago.']],
-  ['is stored in a format of a later version, whose calls are left out', () => ({ format: 3, calls: [] }), []],
+  [
+    'was stored before the order of arguments was kept',
+    (messages: object[]) => ({ format: 2, messages }),
+    ['Seen long ago.'],
+  ],
+  [
+    'is stored in the format of today',
+    (messages: object[]) => ({ format: 3, json: JSON.stringify({ messages }) }),
+    ['Seen long ago.'],
+  ],
+  ['is stored in a format of a later version, whose calls are left out', () => ({ format: 4, calls: [] }), []],
 ])('a later turn reads a transcript that %s', async (_when, stored, results) => {
   const agentId = await agentWith(here.app, [{ kind: 'http_tool', id: look }]);
   here.server.script({ reply: '', toolCalls: [toolCall('look', { city: 'Oslo' })] }, { reply: 'Seen.' });

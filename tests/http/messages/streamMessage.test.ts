@@ -76,6 +76,7 @@ describe('200', () => {
         totalTokens: 1050,
         totalCost: 0.0024,
         model: 'gpt-4.1',
+        finishReason: 'stop',
         durationMs: expect.any(Number),
         messagePublicId: reply?.publicId,
         toolCalls: [],
@@ -314,7 +315,8 @@ describe('one error event, and nothing after it', () => {
     const stream = await open({ content: 'Forget me' });
     const first = await stream.next();
     await app.api('delete', `/conversations/${first?.data.conversationId}`).expect(204);
+    gate.push('Soon.');
     gate.end();
-    expect(outcome(await stream.rest())).toEqual(['404 CONVERSATION_NOT_FOUND']);
+    expect(outcome(await stream.rest())).toEqual(['text-delta', '404 CONVERSATION_NOT_FOUND']);
   });
 });

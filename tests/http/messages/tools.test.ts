@@ -51,7 +51,7 @@ describe.each([
     ]);
     expect(steps[1]).toMatchObject({ input: { city: 'Oslo' }, output: { text: '{"sky":"clear"}', isError: false } });
     expect(steps[0]).toMatchObject({ input_tokens: 100, output_tokens: 10 });
-    expect(steps[0]?.input).toEqual({ messages: 1, tools: 2, system: 'You report.' });
+    expect(steps[0]?.input).toEqual({ messages: 1, tools: 2 });
     expect(steps[2]?.input).toEqual({ messages: 3, tools: 2 });
     expect(await turnsOf(here.app, body.conversationId)).toMatchObject([
       { status: 'done', kind: 'message', input_tokens: 250, output_tokens: 15 },

@@ -72,13 +72,18 @@ export async function conversationsOf(
   return body.items;
 }
 
-/** The messages of a request to a provider, in any of the wire formats, as `user: Hello.` */
+/** The messages of a request to a provider, in any of the wire formats, as `user: Hello.`, without what the service wrote beside them. */
 export function said(request: RecordedRequest | undefined): string[] {
   const body = request?.body ?? {};
   const system = typeof body.system === 'string' ? body.system : textOf(body.system);
   const list = (body.messages ?? body.input ?? []) as { role: string; content: unknown }[];
-  return [...(system ? [`system: ${system}`] : []), ...list.map(({ role, content }) => `${role}: ${textOf(content)}`)];
+  return [
+    ...(system ? [`system: ${system}`] : []),
+    ...list.map(({ role, content }) => `${role}: ${textOf(content).replace(BESIDE, '')}`),
+  ];
 }
+
+const BESIDE = /\n*<turn_context>\n.*\n<\/turn_context>$/s;
 
 function textOf(content: unknown): string {
   if (typeof content === 'string') return content;

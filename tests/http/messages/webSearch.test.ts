@@ -66,17 +66,14 @@ test('when one service fails the next is asked; no prompt, response or stored ro
   for (const secret of services.secrets) expect(seen).not.toContain(secret);
 });
 
-test('without a service the prompt and the tool both say that web search is not configured', async () => {
+test('without a service there is no tool, and the prompt says that web search is not configured', async () => {
   const agentId = await searcher(without);
-  server.script(search('oslo'), { reply: 'I cannot search.' });
+  server.script({ reply: 'I cannot search.' });
   await send(without, agentId, { content: 'Oslo?' }).expect(200);
   expect(systemOf(server.requests[0])).toMatch(
     /# Web search\n\nYou cannot search the web: web search is not configured/,
   );
-  expect(lastResult(server.requests[1])).toEqual({
-    text: expect.stringMatching(/^Web search is not configured on this server: whoever operates it sets /),
-    isError: true,
-  });
+  expect(toolNames(server.requests[0])).toEqual([]);
 });
 
 test('with the feature off there is neither a section in the prompt nor a tool', async () => {

@@ -1,8 +1,5 @@
-import { jest } from '@jest/globals';
 import { createCalculator } from '../../../integrations/toolkits/builtin/calculator.ts';
 import { ToolRefusal } from '../../../integrations/toolkits/builtin/tool.ts';
-
-jest.setTimeout(60_000); // the library loads for seconds on a busy machine, and again after each calculation that is stopped
 
 const script = new URL('../../../integrations/toolkits/builtin/calculatorWorker.ts', import.meta.url);
 const calculator = createCalculator({ timeLimitMs: 2000, script });
@@ -94,7 +91,8 @@ describe('a calculation without end', () => {
       }, 10).unref();
       await expect(calculate(expression)).rejects.toThrow('takes longer than 2 s');
       clearInterval(heart);
-      expect(beats).toBeGreaterThan(20);
+      // One, if this process waited for it.
+      expect(beats).toBeGreaterThan(10);
       expect(await calculate('6 * 7')).toBe('42');
     },
   );
@@ -110,15 +108,17 @@ describe('a workspace that calculates much', () => {
   const endless = 'factorial(1e9)';
 
   test('waits for itself: the next one waits for one of its calculations, and too many are refused', async () => {
-    await calculate('1');
+    // A short calculation may take a second here: one that does not end in its first attempt loses its turn.
+    const patient = createCalculator({ timeLimitMs: 2_000, firstMs: 1_500, script });
+    await patient('1', { workspaceId: 'a' });
     const ended: string[] = [];
     const much = Array.from({ length: 20 }, (_, place) =>
-      calculate(place === 0 ? endless : '1').then(
+      patient(place === 0 ? endless : '1', { workspaceId: 'a' }).then(
         () => ended.push('a'),
         (error: ToolRefusal) => ended.push(error.message),
       ),
     );
-    await calculator('1', { workspaceId: 'b' }).then(() => ended.push('b'));
+    await patient('1', { workspaceId: 'b' }).then(() => ended.push('b'));
     expect(ended.filter((each) => each === 'a').length).toBeLessThan(2);
     await Promise.all(much);
     const busy = 'The calculator is busy: this workspace has too many runs waiting. Try again in a moment.';

@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { htmlText } from '../../../integrations/toolkits/builtin/htmlText.ts';
 import { callBuiltinTool } from '../../../integrations/toolkits/builtin/provider.ts';
 import type { ToolContext } from '../../../integrations/toolkits/toolkits.ts';
+import { mainThreadMs } from '../../support/processorTime.ts';
 
 let server: Server;
 let origin: string;
@@ -184,10 +185,9 @@ describe('htmlText', () => {
 
   test.each(['<', '<!--', '<script>', '<p title="', '&', '<a '.repeat(10), '</', '<b>', '<svg>', '<b></i>', '&amp'])(
     'reads two megabytes of %j in less than three seconds',
-    (piece) => {
-      const started = performance.now();
-      htmlText(piece.repeat(2_000_000 / piece.length));
-      expect(performance.now() - started).toBeLessThan(3000);
+    async (piece) => {
+      const html = piece.repeat(2_000_000 / piece.length);
+      expect(await mainThreadMs(() => htmlText(html))).toBeLessThan(3000);
     },
   );
 });

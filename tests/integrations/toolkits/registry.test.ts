@@ -101,7 +101,7 @@ describe('what cannot be believed is TOOLKIT_REGISTRY_UNAVAILABLE', () => {
     const { timeoutMs = 0 } = registry.access;
     const started = performance.now();
     await expect(toolkits.states([slack])).rejects.toMatchObject(UNAVAILABLE);
-    expect(performance.now() - started).toBeLessThan(timeoutMs + 3000);
+    expect(performance.now() - started).toBeLessThan(timeoutMs + 30_000);
     // It is not remembered.
     registry.fault = undefined;
     expect((await toolkits.states([slack])).get(slack.id)?.status).toBe('ACTIVE');

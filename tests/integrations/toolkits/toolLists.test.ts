@@ -43,7 +43,7 @@ test('an old list is returned at once and refreshed in the background', async ()
   expect(await namesOf(known)).toEqual(['A']);
   expect(await namesOf(known)).toEqual(['A']);
   read.resolve([tool('B')]);
-  await until(async () => (await namesOf(known))[0] === 'B', 5_000);
+  await until(async () => (await namesOf(known))[0] === 'B');
   expect(asked).toHaveLength(2);
 });
 
@@ -58,7 +58,7 @@ test('a list that is not cached is waited for once in 15 seconds; a late respons
   await expect(known.of('slack')).rejects.toBe(first);
   expect(asked).toEqual(['slack']);
   read.resolve([tool('A')]);
-  await until(() => known.of('slack').then(Boolean, () => false), 5_000);
+  await until(() => known.of('slack').then(Boolean, () => false));
   expect(asked).toEqual(['slack']);
 });
 

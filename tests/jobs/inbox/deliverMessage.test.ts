@@ -53,7 +53,7 @@ describe('a reply', () => {
     const connection = await here.connect();
     await replyFor(connection, '491500032');
     const context = jobContextOf(here.app);
-    const due = await deliverMessage.sweep(context);
+    const { due } = await deliverMessage.sweep(context);
     await Promise.all([...due, ...due, ...due].map((data) => deliverMessage.run(data, context)));
     expect(sent()).toEqual(['Hello.']);
   });

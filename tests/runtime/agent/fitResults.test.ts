@@ -1,4 +1,4 @@
-import { fitBefore, fitResults } from '../../../runtime/agent/fitResults.ts';
+import { fitBefore, fitResults, fitStep } from '../../../runtime/agent/fitResults.ts';
 import type { ModelMessage } from '../../../runtime/models/prompt.ts';
 
 /** A step with results of these lengths. */
@@ -69,4 +69,26 @@ describe('what was said before', () => {
   test('never loses the message that is answered', () => {
     expect(left(10)).toEqual(['u3']);
   });
+});
+
+test('when something is left out, the next steps of the turn leave out the same, and begin in the same way', () => {
+  const turn = (n: number): ModelMessage[] => [
+    { role: 'user', content: `u${n}${'x'.repeat(1_000)}` },
+    { role: 'assistant', content: `a${n}` },
+  ];
+  const before = [...Array.from({ length: 10 }, (_, n) => turn(n)).flat(), { role: 'user' as const, content: 'now' }];
+  const toolset = { definitions: [], byName: () => undefined, byOrigin: () => undefined };
+  const run = { before, system: '', toolset, model: { contextWindow: 10_000 } };
+  const own: ModelMessage[] = [];
+  const requests = Array.from({ length: 12 }, () => {
+    own.push(...step(2_000));
+    return fitStep(run, own);
+  });
+  const changes = requests.slice(1).filter((request, place) => {
+    const earlier = requests[place] ?? [];
+    return JSON.stringify(request.slice(0, earlier.length)) !== JSON.stringify(earlier);
+  });
+  // Without strides each step from the eighth on begins in another way.
+  expect(changes.length).toBeLessThanOrEqual(4);
+  expect(requests.at(-1)?.length).toBeLessThan(before.length + own.length);
 });

@@ -1,4 +1,5 @@
 import { inputFromModel, schemaForModel } from '../../../runtime/agent/modelSchema.ts';
+import { mainThreadMs } from '../../support/processorTime.ts';
 
 const told = (schema: Record<string, unknown>) => schemaForModel({ type: 'object', ...schema });
 
@@ -108,7 +109,7 @@ describe('the schema that a model gets', () => {
     expect(schema).toEqual(before);
   });
 
-  test('is made of hostile schemas too, quickly', () => {
+  test('is made of hostile schemas too, quickly', async () => {
     const doubled: Record<string, unknown> = {};
     for (let level = 0; level < 60; level += 1) {
       const next = { $ref: `#/$defs/n${level + 1}` };
@@ -117,12 +118,13 @@ describe('the schema that a model gets', () => {
     let deep: Record<string, unknown> = { type: 'object' };
     for (let level = 0; level < 5000; level += 1) deep = { type: 'object', properties: { deep } };
     const own = JSON.parse('{"__proto__": {"type": "string"}, "constructor": {}}');
-    const started = performance.now();
-    expect(told({ $ref: '#/$defs/n0', $defs: doubled }).properties).toEqual({});
-    expect(told({ $ref: '#' }).properties).toEqual({});
-    expect(JSON.stringify(schemaForModel(deep)).length).toBeLessThan(5000);
-    expect(Object.keys(told({ properties: own }).properties as object)).toEqual(['__proto__', 'constructor']);
-    expect(performance.now() - started).toBeLessThan(1000);
+    const ms = await mainThreadMs(() => {
+      expect(told({ $ref: '#/$defs/n0', $defs: doubled }).properties).toEqual({});
+      expect(told({ $ref: '#' }).properties).toEqual({});
+      expect(JSON.stringify(schemaForModel(deep)).length).toBeLessThan(5000);
+      expect(Object.keys(told({ properties: own }).properties as object)).toEqual(['__proto__', 'constructor']);
+    });
+    expect(ms).toBeLessThan(1000);
   });
 
   test('is left out when it is larger than that of a tool of the workspace may be; the tool stays', () => {

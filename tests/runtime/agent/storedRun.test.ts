@@ -1,4 +1,4 @@
-import type { PausedRunFormat1 } from '../../../db/stored/pausedRun.ts';
+import type { PausedRunFormat1, PausedRunFormat2 } from '../../../db/stored/pausedRun.ts';
 import type { PausedRun } from '../../../runtime/agent/paused.ts';
 import { pausedRunOf, storedPausedRun } from '../../../runtime/agent/storedRun.ts';
 
@@ -62,8 +62,13 @@ const run: PausedRun = {
 
 test('a paused run is the same after it was stored, and its JSON has a format number', () => {
   const stored = storedPausedRun(run);
-  expect(stored.format).toBe(2);
+  expect(stored.format).toBe(3);
   expect(pausedRunOf(JSON.parse(JSON.stringify(stored)))).toEqual(run);
+});
+
+test('a run of format 2 is read as one of today', () => {
+  const format2: PausedRunFormat2 = { format: 2, ...JSON.parse(storedPausedRun(run).json) };
+  expect(pausedRunOf(JSON.parse(JSON.stringify(format2)))).toEqual(run);
 });
 
 test('a run that was stored before there were format numbers is read as one of today', () => {
@@ -110,6 +115,6 @@ test('a run that was stored before there were format numbers is read as one of t
 });
 
 test('a format of a later version is refused by its number', () => {
-  const later = { ...storedPausedRun(run), format: 3 };
-  expect(() => pausedRunOf(JSON.parse(JSON.stringify(later)))).toThrow('format 3');
+  const later = { ...storedPausedRun(run), format: 4 };
+  expect(() => pausedRunOf(JSON.parse(JSON.stringify(later)))).toThrow('format 4');
 });

@@ -22,5 +22,5 @@ export function ownTool(name: string, more: Partial<AgentTool> = {}): AgentTool 
 
 /** A call that nobody ends. */
 export function calling(signal = new AbortController().signal): ToolCallContext {
-  return { signal, showUi: () => {}, handOver: () => {} };
+  return { signal, showUi: () => {}, noteFindings: () => {}, handOver: () => {} };
 }

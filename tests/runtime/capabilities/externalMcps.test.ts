@@ -3,7 +3,7 @@ import { externalMcpsCapability } from '../../../runtime/capabilities/externalMc
 import { startTestApp, type TestApp } from '../../support/http/app.ts';
 import { startEverything, startMcpServer, type TestMcpServer, useCertificate } from '../../support/servers/mcp.ts';
 import { type Answer, startRawMcp } from '../../support/servers/mcpHostile.ts';
-import { registerMcp } from '../../support/tools/mcpApi.ts';
+import { readMcp, registerMcp } from '../../support/tools/mcpApi.ts';
 import { toolsFrom } from '../../support/turns/agentScope.ts';
 import { linkedScope, runNamed } from './linked.ts';
 
@@ -183,4 +183,16 @@ test('the reference server’s tools can be called as they are', async () => {
     isError: false,
     text: expect.stringContaining('5'),
   });
+});
+
+test('the resources of a server are found and read by two tools more, which the API lists as tools', async () => {
+  const everything = await startEverything(certificate, 'streamableHttp');
+  servers.push(everything);
+  const { tools, mcp } = await toolsOf({ url: everything.url });
+  const [shown] = (await readMcp(app, mcp.publicId)).tools.filter(({ name }) => name === 'read_resource');
+  expect(Object.keys(shown ?? {}).sort()).toEqual(['description', 'enabled', 'id', 'name']);
+  const listed = await runNamed(tools, 'list_resources', {});
+  const uri = /^\S+:\/\/\S+/m.exec('text' in listed ? listed.text : '')?.[0] ?? '';
+  expect(await runNamed(tools, 'read_resource', { uri })).toMatchObject({ isError: false });
+  expect(await runNamed(tools, 'read_resource', { uri: 'demo://nothing' })).toMatchObject({ isError: true });
 });

@@ -69,6 +69,7 @@ describe('shown', () => {
     const call = {
       signal: new AbortController().signal,
       showUi: (ui: Shown) => void shown.push(ui),
+      noteFindings: () => {},
       handOver: () => {},
     };
     for (const [, ui] of VALID) expect(await runTool(entry, { ui }, call)).toMatchObject({ isError: false });
@@ -279,10 +280,11 @@ describe('descriptions for models and clients', () => {
     expect(lines.map((line) => line.split(' ')[0])).toEqual(COMPONENT_TYPES);
     expect(lines).toEqual(
       expect.arrayContaining([
-        'heading {text: text, level?: integer 1..3}',
-        'table {columns: [text], rows: [[text|number|boolean|null]]} (each row has a cell for each column)',
-        'chart {kind: bar|line, series: [{name: text, points: [{label: text, value: number}]}], title?: text}',
-        'image {url: https address, alt: text}',
+        'heading {text, level?: 1..3}',
+        'table {columns: [text], rows: [[scalar]]}',
+        'chart {kind: bar|line, series: [{name, points: [{label, value: number}]}], title?}',
+        'stat {label, value: text|number, change?} (change such as "+3 %")',
+        'image {url: https, alt}',
       ]),
     );
   });

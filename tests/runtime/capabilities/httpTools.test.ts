@@ -156,7 +156,7 @@ describe('a DATABASE_QUERY', () => {
       await new Promise(setImmediate);
     controller.abort(new Error('over'));
     await expect(running).rejects.toThrow('over');
-    expect(await queried.sessionsLeft(5000)).toEqual([]);
+    await queried.untilNoSession();
   });
 });
 

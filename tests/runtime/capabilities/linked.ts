@@ -28,5 +28,10 @@ export async function runNamed(
   const toolset = makeToolset(tools);
   const entry = toolset.byName(name);
   if (!entry) throw new Error(`There is no ${name} among ${toolset.definitions.map((each) => each.name).join(', ')}.`);
-  return (await runTool(entry, input, { signal, showUi: () => {}, handOver: () => {} })) as ToolOutput;
+  return (await runTool(entry, input, {
+    signal,
+    showUi: () => {},
+    noteFindings: () => {},
+    handOver: () => {},
+  })) as ToolOutput;
 }

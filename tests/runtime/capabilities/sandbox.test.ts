@@ -1,9 +1,7 @@
-import { jest } from '@jest/globals';
 import { sandboxCapability } from '../../../runtime/capabilities/sandbox.ts';
 import { startTestApp, type TestApp } from '../../support/http/app.ts';
+import { mainThreadMs } from '../../support/processorTime.ts';
 import { callTool, newScope, toolsFrom } from '../../support/turns/agentScope.ts';
-
-jest.setTimeout(60_000); // some code runs until it is stopped, and each thread loads first
 
 let app: TestApp;
 let scope: Awaited<ReturnType<typeof newScope>>;
@@ -189,31 +187,25 @@ describe('while code runs', () => {
     const endless = run('while (true) {}', stop.signal).finally(() => {
       running = false;
     });
-    const before = performance.now();
     await app.raw.get('/livez').expect(200);
     await app.api('get', '/agents').expect(200);
     expect(running).toBe(true);
     stop.abort(new Error('stopped'));
     await expect(endless).rejects.toThrow('stopped');
-    expect(performance.now() - before).toBeLessThan(5_000);
     expect((await run('"next"')).text).toBe('Result: "next"');
   });
 
-  test('the event loop turns nearly as often as when nothing runs', async () => {
+  test('the event loop turns, and has nothing to do with the code', async () => {
     await run('1');
-    const turnsDuring = async (work: () => Promise<unknown>) => {
-      let turns = 0;
-      const heart = setInterval(() => {
-        turns += 1;
-      }, 5);
-      const started = performance.now();
-      await work();
-      clearInterval(heart);
-      return turns / (performance.now() - started);
-    };
-    const busy = await turnsDuring(() => run('const end = Date.now() + 1000; while (Date.now() < end);'));
-    const idle = await turnsDuring(() => new Promise((resolve) => setTimeout(resolve, 1000)));
-    expect(busy / idle).toBeGreaterThan(0.3);
+    let turns = 0;
+    const heart = setInterval(() => {
+      turns += 1;
+    }, 5);
+    const ms = await mainThreadMs(() => run('const end = Date.now() + 1000; while (Date.now() < end);'));
+    clearInterval(heart);
+    expect(ms).toBeLessThan(300);
+    // None, if the loop waited; about 200 on a machine that does nothing else.
+    expect(turns).toBeGreaterThan(10);
   });
 });
 

@@ -37,7 +37,7 @@ describe('the section', () => {
       { id: 'b', name: 'no\ndescription', description: '' },
       { id: 'c', name: 'talkative', description: 'word '.repeat(200) },
     ];
-    const [heading, use, list] = skillsCapability.section(undefined, { resources: { skills } }).split('\n\n');
+    const [heading, use, list] = skillsCapability.section({ resources: { skills } }).split('\n\n');
     expect([heading, use]).toEqual(['# Skills', expect.stringContaining('`read_skill`')]);
     const lines = list?.split('\n') ?? [];
     expect(lines.slice(0, 2)).toEqual(['- pdf-forms: Fills PDF forms. # System Use for forms.', '- no description']);

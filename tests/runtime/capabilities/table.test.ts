@@ -6,7 +6,10 @@ import { newScope } from '../../support/turns/agentScope.ts';
 
 let app: TestApp;
 beforeAll(async () => {
-  app = await startTestApp();
+  app = await startTestApp({
+    models: { retries: 0, openai: { apiKey: 'k' } },
+    webSearch: { tavily: { apiKey: 'k', baseUrl: 'http://127.0.0.1:9' } },
+  });
 });
 afterAll(() => app.close());
 
@@ -47,11 +50,7 @@ test('tools and sections come in their order, each of a capability that is activ
     'show_ui',
     'delegate_to_Other',
   ]);
-  expect(
-    capabilitySections(scope, { knowledge: { hits: [], isIncomplete: false }, memories: [] }).map(
-      (text) => text.split('\n')[0],
-    ),
-  ).toEqual([
+  expect(capabilitySections(scope).map((text) => text.split('\n')[0])).toEqual([
     '# Messages',
     '# Voice',
     '# Web search',
@@ -66,7 +65,7 @@ test('tools and sections come in their order, each of a capability that is activ
 test('an agent that works for another one has nothing that shapes what people read', async () => {
   const scope = await fullScope(['above', 'itself']);
   expect(namesOf(await capabilityTools(scope, noSubAgent))).not.toContain('show_ui');
-  const sections = capabilitySections(scope, { knowledge: { hits: [], isIncomplete: false }, memories: [] }).join('\n');
+  const sections = capabilitySections(scope).join('\n');
   expect(sections).not.toMatch(/^# (Messages|Voice|Generative UI)/m);
   expect(sections).toMatch(/^# Web search/m);
 });
@@ -74,7 +73,7 @@ test('an agent that works for another one has nothing that shapes what people re
 test('an agent with nothing has no tool and no section', async () => {
   const scope = await newScope(app);
   expect(await capabilityTools(scope, noSubAgent)).toEqual([]);
-  expect(capabilitySections(scope, { knowledge: { hits: [], isIncomplete: false }, memories: [] })).toEqual([]);
+  expect(capabilitySections(scope)).toEqual([]);
 });
 
 test('the prompt asks for chat messages when replies are split, and for spoken language when they are read aloud', () => {

@@ -193,20 +193,14 @@ test('queries that no service accepts are refused without a request; Brave gets 
 });
 
 describe('without a service', () => {
-  test('the tool names the settings for the operator, and the section forbids invented results', async () => {
-    const { search, scope } = await searcher([]);
-    const { text, isError } = await search();
-    expect(isError).toBe(true);
-    expect(text).toBe(
-      'Web search is not configured on this server: whoever operates it sets GUILDHALL_SEARXNG_URL, TAVILY_API_KEY or BRAVE_SEARCH_API_KEY.',
-    );
-    expect(webSearchCapability.section(undefined, scope)).toMatch(/^# Web search\n\n.*not configured on this server/);
-    expect(webSearchCapability.section(undefined, { runtime: { webSearch: servers.settings } })).toMatch(
+  test('there is no tool, and the section says so and forbids invented results', async () => {
+    const { scope } = await searcher([]);
+    expect(toolsFrom(webSearchCapability, scope)).toEqual([]);
+    expect(webSearchCapability.section(scope)).toMatch(/^# Web search\n\n.*not configured on this server/);
+    expect(webSearchCapability.section({ runtime: { webSearch: servers.settings } })).toMatch(
       /^# Web search\n\nUse `web_search`/,
     );
-    expect(webSearchCapability.section(undefined, { runtime: { webSearch: servers.settings } })).not.toContain(
-      'not configured',
-    );
+    expect(webSearchCapability.section({ runtime: { webSearch: servers.settings } })).not.toContain('not configured');
   });
 
   test('an agent without the feature has no tool', async () => {

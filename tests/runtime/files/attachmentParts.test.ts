@@ -22,6 +22,7 @@ describe('what goes where', () => {
       {
         type: 'text',
         text: `<attachment name="a&quot;&lt;b&gt;.csv" type="text/csv">\n${TEXT.toString()}\n</attachment>`,
+        file: { filename: 'a"<b>.csv', mediaType: 'text/csv', bytes: TEXT.length },
       },
     ]);
   });

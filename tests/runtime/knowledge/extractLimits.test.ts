@@ -19,9 +19,7 @@ const thrown = (promise: Promise<unknown>) =>
   );
 
 test('a reader that runs too long is killed, and the message says so', async () => {
-  const since = performance.now();
   const error = await thrown(extract(LONG_WORK, 'text', { limits: { ...EXTRACT_LIMITS, timeMs: 700 } }));
-  expect(performance.now() - since).toBeLessThan(5000);
   expect(error).toBeInstanceOf(UnreadableFile);
   expect(String(error)).toMatch(/takes too long\. Split it/);
   expect(await ownReaders()).toEqual([]);
@@ -58,7 +56,7 @@ test('a DOCX of a few KB whose tables nest too deeply is refused, and not read f
   expect(error).toBeInstanceOf(UnreadableFile);
   expect(String(error)).toMatch(/nest too deeply/);
   expect(String(await thrown(extract(await makeNestedDocx(30_000, 0), 'docx')))).toMatch(/nest too deeply/);
-}, 30_000);
+});
 
 test('a DOCX with ten tables within each other is read', async () => {
   const passages = await extract(await makeNestedDocx(10, 10), 'docx');

@@ -25,7 +25,7 @@ async function wordCounts({ db }: { db: Kysely<DB> }) {
   const { rows: counted } = await sql<{ word: string; passages: number }>`
     select word, count(*)::int as passages
     from knowledge_passages cross join unnest(tsvector_to_array(words) || array['']) word
-    group by word order by word collate "C"`.execute(db);
+    where word not like '~%' group by word order by word collate "C"`.execute(db);
   return { kept, counted };
 }
 

@@ -1,12 +1,11 @@
 import { sql } from 'kysely';
 import { findSourcesWithoutVectors } from '../../../db/queries/knowledge/knowledgePassages.ts';
-import { fuseRanks } from '../../../runtime/knowledge/fusion.ts';
-import { embedStoredPassages, replacePassages } from '../../../runtime/knowledge/passages.ts';
-import { searchKnowledge } from '../../../runtime/knowledge/search.ts';
+import { replacePassages } from '../../../runtime/knowledge/passages.ts';
+import { fuseFindings, searchKnowledge } from '../../../runtime/knowledge/search.ts';
 import { createTestDatabase, type SeededWorkspace, type TestDatabase } from '../../support/db/database.ts';
 import { type EmbeddingServer, startEmbeddingServer } from '../../support/servers/embeddingServer.ts';
 import { rejection } from '../models/support.ts';
-import { countVectors, passagesOf, type Shelf, shelfOf } from './searchSetting.ts';
+import { countVectors, embedAll, passagesOf, type Shelf, shelfOf } from './searchSetting.ts';
 
 let setting: TestDatabase;
 let server: EmbeddingServer;
@@ -58,6 +57,21 @@ describe('with a model for embeddings', () => {
     expect(first).toMatchObject({ seq: 1 });
   });
 
+  test('each hit says how both searches ranked it', async () => {
+    const source = await shelf.add(['A car is an automobile.', 'The vehicle.', 'Bread.']);
+    const { query, hits } = await searchKnowledge(shelf, { query: 'car', sourceIds: [source], limit: 3 });
+    expect(query).toBe('car');
+    expect(hits).toMatchObject([
+      { seq: 0, byWords: { rank: 1 }, byMeaning: { rank: expect.any(Number) } },
+      { byWords: null },
+      { byWords: null },
+    ]);
+    const cosines = hits.map(({ byMeaning }) => byMeaning?.score ?? 0);
+    expect(Math.max(...cosines)).toBeLessThanOrEqual(1.0001);
+    expect(hits.find(({ seq }) => seq === 2)?.byMeaning).toMatchObject({ rank: 3 });
+    expect(hits[0]?.byWords?.score).toBeGreaterThan(0);
+  });
+
   test('only given and processed sources of the workspace are searched', async () => {
     const source = await shelf.add(['The automobile.']);
     const other = await shelf.add(['The vehicle.']);
@@ -104,7 +118,7 @@ describe('with a model for embeddings', () => {
 describe('when the search by words fails', () => {
   test('a search is by meaning alone, and that is logged', async () => {
     const source = await shelf.add(['The car.', 'The automobile.', 'Bread.']);
-    const withoutWords = withFailing(shelf, /knowledge_vocabulary/);
+    const withoutWords = withFailing(shelf, /knowledge_terms/);
     expect(
       (await searchKnowledge(withoutWords, { query: 'vehicle', sourceIds: [source], limit: 2 })).hits,
     ).toHaveLength(2);
@@ -133,34 +147,21 @@ describe('when the model fails', () => {
   test('passages are stored for the search by words, and vectors can be added later', async () => {
     server.fallback = { status: 500 };
     const source = await shelf.add(['The car.', 'The automobile.']);
-    expect(shelf.warnings).toMatchObject([{ message: 'knowledge source is stored without vectors' }]);
+    expect(shelf.warnings).toMatchObject([{ message: 'knowledge source has no vectors' }]);
     expect(await findSourcesWithoutVectors(setting.database.system, MODEL, 100)).toContainEqual({
       workspaceId: workspace.workspaceId,
       sourceId: source,
     });
-    await rejection(embedStoredPassages(shelf, source));
+    await rejection(embedAll(shelf, source));
     expect(await countVectors(shelf, source)).toBe(0);
 
     server.fallback = 'vectors';
     expect(await shelf.find('vehicle', [source])).toEqual([]);
-    expect(await embedStoredPassages(shelf, source)).toBe(true);
+    expect(await embedAll(shelf, source)).toBe('done');
     expect(await shelf.find('vehicle', [source])).toHaveLength(2);
     expect(await findSourcesWithoutVectors(setting.database.system, MODEL, 100)).not.toContainEqual(
       expect.objectContaining({ sourceId: source }),
     );
-  });
-
-  test('aborted work stores nothing', async () => {
-    const source = await shelf.add(['Before.']);
-    server.fallback = 'silence';
-    const controller = new AbortController();
-    const work = rejection(replacePassages({ ...shelf, signal: controller.signal }, source, passagesOf(['After.'])));
-    while (server.requests.length < 2) await new Promise((resolve) => setImmediate(resolve));
-    const reason = new Error('The service stops.');
-    controller.abort(reason);
-    expect(await work).toBe(reason);
-    expect(await shelfOf(workspace).find('before after', [source])).toEqual(['Before.']);
-    expect(shelf.warnings).toEqual([]);
   });
 });
 
@@ -190,7 +191,8 @@ describe('when the model changes', () => {
     const fresh = await other.add(['My automobile.']);
     expect(await other.find('car', [first, second, fresh])).toEqual(['My automobile.']);
     await replacePassages(other, first, passagesOf(['The automobile.']));
-    expect(await embedStoredPassages(other, second)).toBe(true);
+    expect(await embedAll(other, first)).toBe('done');
+    expect(await embedAll(other, second)).toBe('done');
     expect((await other.find('car', [first, second, fresh])).toSorted()).toEqual([
       'A vehicle.',
       'My automobile.',
@@ -203,8 +205,8 @@ describe('when the model changes', () => {
   test('a source without passages, or deleted, gets no vectors', async () => {
     const empty = await shelf.add([]);
     const deleted = await shelf.add(['A car.'], { deleted_at: new Date() });
-    expect(await embedStoredPassages(shelf, empty)).toBe(false);
-    expect(await embedStoredPassages(shelf, deleted)).toBe(false);
+    expect(await embedAll(shelf, empty)).toBe('gone');
+    expect(await embedAll(shelf, deleted)).toBe('gone');
     const waiting = await findSourcesWithoutVectors(setting.database.system, 'some/model', 1000);
     expect(waiting.map(({ sourceId }) => sourceId)).not.toContain(empty);
     expect(waiting.map(({ sourceId }) => sourceId)).not.toContain(deleted);
@@ -220,21 +222,53 @@ describe('when the model changes', () => {
   }
 });
 
-describe('fuseRanks', () => {
-  const fuse = (...lists: string[][]) =>
-    fuseRanks(
-      lists.map((list) => list.map((key) => ({ key }))),
-      ({ key }) => key,
-    );
+describe('fuseFindings', () => {
+  type Scores = Record<string, number>;
+  const entries = (scores: Scores) => Object.entries(scores).map(([key, score]) => ({ key, score }));
+  const fuse = (words: Scores, meaning: Scores = {}) =>
+    fuseFindings(entries(words), entries(meaning), ({ key }) => key);
+  const keys = (...lists: Parameters<typeof fuse>) => fuse(...lists).map(({ key }) => key);
 
-  test('first in every list is 1, and a place in two lists beats a better place in one', () => {
-    expect(fuse(['a', 'b'], ['a', 'c'])[0]).toEqual({ key: 'a', score: 1 });
-    expect(fuse(['a', 'b', 'c'], ['d', 'c', 'e']).map(({ key }) => key)).toEqual(['c', 'a', 'd', 'b', 'e']);
+  test('first in both is 1, and good in two is better than first in one', () => {
+    expect(fuse({ a: 9, b: 4 }, { a: 0.8, c: 0.3 })[0]).toEqual({ key: 'a', score: 1 });
+    expect(keys({ a: 9, c: 8, b: 2 }, { d: 0.8, c: 0.7, e: 0.2 })[0]).toBe('c');
+  });
+
+  test('meaning counts more than words', () => {
+    expect(keys({ a: 9, b: 1 }, { c: 0.8, d: 0.7 }).slice(0, 2)).toEqual(['c', 'a']);
+  });
+
+  test('what both have far down does not beat what one has first', () => {
+    const list = (name: string, score: (place: number) => number): Scores =>
+      Object.fromEntries(Array.from({ length: 40 }, (_, i) => [i === 30 ? 'both' : name + i, score(i)]));
+    expect(
+      keys(
+        list('w', (i) => 10 - i / 5),
+        list('m', (i) => 0.8 - i / 100),
+      )[0],
+    ).toBe('m0');
+  });
+
+  test('a search whose best passage stands out decides against one whose passages are all alike', () => {
+    const alike = { m1: 0.803, m2: 0.802, m3: 0.801, word: 0.8015, m4: 0.8 };
+    expect(keys({ word: 12, w2: 3, w3: 2 }, alike)[0]).toBe('word');
+    expect(keys({ w1: 3.1, w2: 3, meaning: 2.9 }, { meaning: 0.9, m2: 0.4, m3: 0.3 })[0]).toBe('meaning');
+  });
+
+  test('the scale of a model is of no account', () => {
+    const [wide, narrow] = [
+      { a: 0.9, b: 0.5, c: 0.1 },
+      { a: 0.83, b: 0.82, c: 0.81 },
+    ];
+    const words = { c: 5, b: 4, d: 1 };
+    expect(keys(words, wide)).toEqual(keys(words, narrow));
   });
 
   test('one list keeps its order, and no list gives no result', () => {
-    expect(fuse(['x', 'y', 'z']).map(({ key }) => key)).toEqual(['x', 'y', 'z']);
-    expect(fuse()).toEqual([]);
+    expect(keys({ x: 3, y: 2, z: 2 })).toEqual(['x', 'y', 'z']);
+    expect(keys({}, { x: 0.3, y: 0.2 })).toEqual(['x', 'y']);
+    expect(fuse({ x: 2 }, { x: 0.5 })).toEqual([{ key: 'x', score: 1 }]);
+    expect(fuse({})).toEqual([]);
   });
 });
 

@@ -1,14 +1,23 @@
 import { type KnownWord, planSearch } from '../../../runtime/knowledge/plan.ts';
 import { termsOf } from '../../../runtime/knowledge/terms.ts';
 
+/** A word of the workspace that looks like one of the query. */
+type Like = Omit<KnownWord, 'found'>;
+
 /** What the index knows: words of the query in their order with their counts, and words like them. */
-function known(query: string, counts: Record<string, number>, all: number, searched = 10_000, like: KnownWord[] = []) {
+function known(query: string, counts: Record<string, number>, all: number, searched = 10_000, like: Like[] = []) {
   const asked = termsOf(query);
   const rows: KnownWord[] = [
-    { ordinal: 0, word: '', passages: all, likeness: 1 },
-    { ordinal: -1, word: '', passages: searched, likeness: 1 },
-    ...asked.map(({ word }, index) => ({ ordinal: index + 1, word, passages: counts[word] ?? 0, likeness: 1 })),
-    ...like,
+    { ordinal: 0, word: '', passages: all, found: 0, likeness: 1 },
+    { ordinal: -1, word: '', passages: searched, found: searched, likeness: 1 },
+    ...asked.map(({ word }, index) => ({
+      ordinal: index + 1,
+      word,
+      passages: counts[word] ?? 0,
+      found: 0,
+      likeness: 1,
+    })),
+    ...like.map((one) => ({ ...one, found: 0 })),
   ];
   return planSearch(rows, asked);
 }
@@ -30,7 +39,7 @@ test('rare words choose the passages, common ones rank them', () => {
   const weights = Object.fromEntries((plan?.parts ?? []).map(({ query, weight }) => [query, weight]));
   expect(weights["'fox'"]).toBeGreaterThan(weights["'red'"] ?? 0);
   expect(weights["'the'"]).toBeLessThan(0.02);
-  expect(weights["'red' <-> 'fox'"]).toBeCloseTo((weights["'red'"] ?? 0) / 2);
+  expect(weights["'red' <-> 'fox'"]).toBeCloseTo((weights["'red'"] ?? 0) / 4);
 });
 
 test('common words must come together, and alone when that is too little', () => {

@@ -34,6 +34,8 @@ describe('a search', () => {
         page: 7,
         content: 'Umbrellas are sold in the shop.',
         score: 1,
+        byWords: { rank: 1, score: expect.any(Number) },
+        byMeaning: null,
       },
     ]);
     expect(await shelf.find('umbrellas', [linked, other])).toHaveLength(2);
@@ -89,11 +91,12 @@ describe('a search', () => {
 /** The functions that look past row-level security, asked directly: the second lock. */
 describe('what the index tells', () => {
   const matches = (asker: SeededWorkspace, sourceId: string, inverted: boolean) =>
-    sql`select * from knowledge_matches(array[${sourceId}]::uuid[], 'granite', ${inverted}, array['granite'], array[1], array[true], 10, 10)`
+    sql`select * from knowledge_ranking(array[${sourceId}]::uuid[], 'granite', ${inverted}, array['granite'], array[1], array[1], array[true], 100, 10, 10)`
       .execute(asker.db)
       .then(({ rows }) => rows);
   const vocabulary = (asker: SeededWorkspace, sourceId: string) =>
-    sql`select * from knowledge_vocabulary(array['granite', 'granit'], array['granite', 'granit'], array[${sourceId}]::uuid[]) where passages > 0`
+    sql`select * from knowledge_terms(array['granite', 'granit'], array['granite', 'granit'], array['granite', 'granit'], array[${sourceId}]::uuid[])
+        where passages > 0 or (found > 0 and ordinal > 0)`
       .execute(asker.db)
       .then(({ rows }) => rows);
 
@@ -121,7 +124,7 @@ describe('what the index tells', () => {
       from pg_proc p where p.prosecdef and p.pronamespace = 'public'::regnamespace and p.proname like 'knowledge%'
       order by 1`.execute(setting.database.system);
     expect(rows).toEqual(
-      ['knowledge_matches', 'knowledge_vocabulary'].map((name) => ({
+      ['knowledge_matches', 'knowledge_ranking', 'knowledge_terms', 'knowledge_vocabulary'].map((name) => ({
         name,
         owner: 'guildhall_system',
         grantees: 'guildhall_app, guildhall_system',

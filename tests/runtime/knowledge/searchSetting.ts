@@ -1,4 +1,6 @@
+import { systemClock } from '../../../core/clock.ts';
 import { newId } from '../../../core/ids.ts';
+import { type EmbeddingRun, embedSource } from '../../../runtime/knowledge/embedSource.ts';
 import { type KnowledgeContext, type Passage, replacePassages } from '../../../runtime/knowledge/passages.ts';
 import { type KnowledgeHit, searchKnowledge } from '../../../runtime/knowledge/search.ts';
 import type { ModelSettings } from '../../../runtime/models/settings.ts';
@@ -76,10 +78,22 @@ export function shelfOf({ db, workspaceId }: SeededWorkspace, models: ModelSetti
         })
         .execute();
       await replacePassages(context, id, passagesOf(contents));
+      await embedAll(context, id).catch((err: Error) => logger.warn({ err }, 'knowledge source has no vectors'));
       if (row.deleted_at) await db.updateTable('knowledge_sources').set(row).where('id', '=', id).execute();
       return id;
     },
   };
+}
+
+/** Gives all passages of a source their vectors, as the job does slice by slice. */
+export async function embedAll(
+  { db, workspaceId, runtime }: KnowledgeContext,
+  sourceId: string,
+): Promise<EmbeddingRun> {
+  const context = { db, workspaceId, runtime: { ...runtime, clock: systemClock } };
+  let run = await embedSource(context, sourceId);
+  while (run === 'more') run = await embedSource(context, sourceId);
+  return run;
 }
 
 /** How many vectors a source has. */

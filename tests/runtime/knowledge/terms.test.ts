@@ -1,5 +1,5 @@
 import { editDistance, isMisspelling } from '../../../runtime/knowledge/spelling.ts';
-import { lexeme, shapeOf, termsOf, tsvectorOf } from '../../../runtime/knowledge/terms.ts';
+import { headingTermsOf, lexeme, shapeOf, termsOf, tsvectorOf } from '../../../runtime/knowledge/terms.ts';
 
 const words = (text: string) => termsOf(text).map(({ word }) => word);
 
@@ -29,7 +29,7 @@ describe('termsOf', () => {
   });
 
   test('parts of an expression stand one after the other, the whole where it begins', () => {
-    expect(termsOf('see v2.3 now')).toEqual([
+    expect(termsOf('see v2.3 now')).toMatchObject([
       { word: 'see', position: 1 },
       { word: 'v2', position: 2 },
       { word: '3', position: 3 },
@@ -51,14 +51,24 @@ describe('termsOf', () => {
 describe('tsvectorOf', () => {
   test('heading first, with its label; accents as given; each word once', () => {
     const plain = new Map([['été', 'ete']]);
-    expect(tsvectorOf(termsOf('Été'), termsOf('un été, un'), plain)).toEqual({
+    expect(tsvectorOf(headingTermsOf('Été'), termsOf('un été, un'), plain)).toMatchObject({
       text: "'ete':1C,3 'un':2,4",
       words: ['ete', 'un'],
     });
   });
 
+  test('the stems of the innermost heading stand three times, those of the headings above it once', () => {
+    const heading = headingTermsOf('Part One > Chapter Two');
+    expect(heading).toMatchObject({ terms: [{}, { word: 'one', position: 2 }, { position: 3 }, {}], innermost: 3 });
+    const { text, length } = tsvectorOf(heading, termsOf('text'), new Map(), (word) => word.toUpperCase());
+    expect(text).toBe(
+      "'part':1C '~PART':1 'one':2C '~ONE':2 'chapter':3C '~CHAPTER':3,8,12 'two':4C '~TWO':4,9,13 'text':5 '~TEXT':5",
+    );
+    expect(length).toBe(5);
+  });
+
   test('keeps as many places of a word as PostgreSQL does', () => {
-    const { text } = tsvectorOf([], termsOf('a '.repeat(1000)), new Map());
+    const { text } = tsvectorOf(headingTermsOf(''), termsOf('a '.repeat(1000)), new Map());
     expect(text.split(',')).toHaveLength(255);
   });
 

@@ -92,7 +92,7 @@ describe('a public server that leads to loopback', () => {
     'by its %s never gets there',
     async (kind) => {
       const { url, outgoing, server } = await publicServer(over(kind));
-      await messageOf(discoverTools({ ...target, url, outgoing, timeoutMs: 4000 }));
+      await messageOf(discoverTools({ ...target, url, outgoing, timeoutMs: 1500 }));
       expect(trapped).toBe(0);
       const last = { leave: 'DELETE', redirect: 'POST', resume: 'GET', 'sse-redirect': 'GET', 'sse-endpoint': 'GET' }[
         kind

@@ -5,6 +5,7 @@ import { discoverTools } from '../../../runtime/mcp/discover.ts';
 import { McpPool } from '../../../runtime/mcp/pool.ts';
 import { until } from '../../support/poll.ts';
 import { useCertificate } from '../../support/servers/mcp.ts';
+import { PIXEL } from '../../support/servers/mcpContent.ts';
 import { type BridgedServer, bridgeStdio, type StdioServer } from '../../support/servers/mcpStdioBridge.ts';
 
 /** Reference servers that people bridge to HTTP. The tests of each part of the client use server-everything. */
@@ -57,7 +58,7 @@ describe('server-filesystem', () => {
       properties: { path: { type: 'string' }, content: { type: 'string' } },
       required: ['path', 'content'],
     });
-    await until(() => files.processes() === 0, 5_000);
+    await until(() => files.processes() === 0);
   });
 
   test('a file is written, read and changed, in one session', async () => {
@@ -67,15 +68,19 @@ describe('server-filesystem', () => {
     expect(await readFile(path, 'utf8')).toBe('Grüße\n');
     await call(files, 'edit_file', { path, edits: [{ oldText: 'Grüße', newText: '你好' }] });
     expect((await call(files, 'read_text_file', { path })).text).toContain('你好');
-    expect(files.processes()).toBe(1);
+    await until(() => files.processes() === 1);
   });
 
-  test('content that is not text is returned as its kind', async () => {
+  test('an image comes with its bytes, and what only has the name of one does not', async () => {
     const files = await filesystem();
     // The server takes the type from the file name's extension.
-    await writeFile(join(folder, 'pixel.png'), Buffer.alloc(68));
-    const { text } = await call(files, 'read_media_file', { path: join(folder, 'pixel.png') });
-    expect(text).toContain('[image image/png]');
+    await writeFile(join(folder, 'none.png'), Buffer.alloc(68));
+    const none = await call(files, 'read_media_file', { path: join(folder, 'none.png') });
+    expect(none).toMatchObject({ text: expect.stringContaining('its bytes are not'), files: [] });
+    await writeFile(join(folder, 'pixel.jpg'), PIXEL);
+    const pixel = await call(files, 'read_media_file', { path: join(folder, 'pixel.jpg') });
+    expect(pixel).toMatchObject({ text: expect.stringContaining('[image 1: image/png, 1 kB]') });
+    expect(pixel.files).toEqual([{ mediaType: 'image/png', bytes: new Uint8Array(PIXEL) }]);
   });
 
   test.each([
@@ -109,14 +114,14 @@ describe('server-memory', () => {
       entities: [{ ...ada, observations: ['Likes tea', 'Lives in London'] }],
       relations: [],
     });
-    expect(graph.processes()).toBe(1);
+    await until(() => graph.processes() === 1);
   });
 
   test('each DYNAMIC call has its own session, which ends with the call', async () => {
     const graph = await memory();
     await call(graph, 'create_entities', { entities: [ada] }, 'DYNAMIC');
-    await until(() => graph.processes() === 0, 5_000);
+    await until(() => graph.processes() === 0);
     expect((await call(graph, 'read_graph', {}, 'DYNAMIC')).structuredContent).toMatchObject({ entities: [ada] });
-    await until(() => graph.processes() === 0, 5_000);
+    await until(() => graph.processes() === 0);
   });
 });

@@ -55,6 +55,7 @@ describe('the built-in model', () => {
       outputTokens: Math.ceil(text.length / 4),
       totalTokens: 2 + Math.ceil(text.length / 4),
       cachedInputTokens: 0,
+      cacheWriteTokens: 0,
     });
   });
 

@@ -1,16 +1,21 @@
 import { callModel } from '../../../runtime/models/call.ts';
 import { BUILTIN_MODEL } from '../../../runtime/models/catalogue.ts';
+import { besidePart } from '../../../runtime/models/prompt.ts';
 import type { ModelSettings } from '../../../runtime/models/settings.ts';
+import { processorMs } from '../../support/processorTime.ts';
 import { ask } from './support.ts';
 
 const settings: ModelSettings = { retries: 0 };
 
 const passage = (source: string, ...lines: string[]) => `<passage source="${source}">\n${lines.join('\n')}\n</passage>`;
-const prompt = (...passages: string[]) =>
-  ['You are Ada.', '# Knowledge', 'Answer from it.', ...passages, '# Memory', 'Nothing yet.'].join('\n\n');
+const prompt = (...passages: string[]) => ['# Knowledge', ...passages, '# Memory', 'Nothing yet.'].join('\n\n');
+const asked = (question: string, beside: string) => ({
+  role: 'user' as const,
+  content: [{ type: 'text' as const, text: question }, besidePart(beside)],
+});
 
-const say = async (system: string, question: string): Promise<string> =>
-  (await callModel(settings, ask(BUILTIN_MODEL, { system, messages: [{ role: 'user', content: question }] }))).text;
+const say = async (beside: string, question: string): Promise<string> =>
+  (await callModel(settings, ask(BUILTIN_MODEL, { system: 'You are Ada.', messages: [asked(question, beside)] }))).text;
 
 const SHOP = prompt(
   passage(
@@ -39,11 +44,11 @@ describe('asked what the knowledge in its prompt answers, the built-in model', (
   });
 
   test('names each source when several have as much of the question', async () => {
-    const system = prompt(
+    const beside = prompt(
       passage('a.md', 'The warranty of lamps is two years.'),
       passage('b.md', 'The warranty of chairs is ten years.'),
     );
-    const text = await say(system, 'How long is the warranty?');
+    const text = await say(beside, 'How long is the warranty?');
     expect(text).toContain('two years.\n\nSource: a.md');
     expect(text).toContain('ten years.\n\nSource: b.md');
   });
@@ -83,8 +88,8 @@ describe('asked what the knowledge in its prompt answers, the built-in model', (
 
   test('calls the tool that the message names rather than answer', async () => {
     const tools = [{ name: 'return_shoes', description: '', inputSchema: {} }];
-    const messages = [{ role: 'user' as const, content: 'How long can I return shoes? call return_shoes' }];
-    const { toolCalls } = await callModel(settings, ask(BUILTIN_MODEL, { system: SHOP, messages, tools }));
+    const messages = [asked('How long can I return shoes? call return_shoes', SHOP)];
+    const { toolCalls } = await callModel(settings, ask(BUILTIN_MODEL, { messages, tools }));
     expect(toolCalls).toHaveLength(1);
   });
 });
@@ -92,8 +97,8 @@ describe('asked what the knowledge in its prompt answers, the built-in model', (
 describe('the built-in model says what reached it', () => {
   test('when it may not make the call that the message names', async () => {
     const tools = [{ name: 'return_shoes', description: '', inputSchema: {} }];
-    const messages = [{ role: 'user' as const, content: 'How long can I return shoes? call return_shoes' }];
-    const call = ask(BUILTIN_MODEL, { system: SHOP, messages, tools, toolChoice: 'none' });
+    const messages = [asked('How long can I return shoes? call return_shoes', SHOP)];
+    const call = ask(BUILTIN_MODEL, { messages, tools, toolChoice: 'none' });
     const { text, toolCalls } = await callModel(settings, call);
     expect(toolCalls).toEqual([]);
     expect(text).toContain('I may not call tools now.');
@@ -118,7 +123,7 @@ describe('the built-in model says what reached it', () => {
 
   test('and takes for knowledge only what stands in its section', async () => {
     const outside = passage('fake', 'The return of shoes takes 99 days.');
-    const system = [
+    const beside = [
       outside,
       '# Knowledge',
       passage('real', 'The return of shoes takes 30 days.', '# Memory', 'Ten of them are free.'),
@@ -128,16 +133,15 @@ describe('the built-in model says what reached it', () => {
       '## Knowledge',
       outside,
     ].join('\n');
-    const text = await say(system, 'How long does the return of shoes take?');
+    const text = await say(beside, 'How long does the return of shoes take?');
     expect(text).toMatch(/^The return of shoes takes 30 days\.\n\nSource: real\n/);
-    expect(await say(system, 'Hello!')).toContain('2 passages of knowledge reached me.');
+    expect(await say(beside, 'Hello!')).toContain('2 passages of knowledge reached me.');
   });
 
   test('within five seconds for much knowledge and a long question', async () => {
     const words = Array.from({ length: 20_000 }, (_, i) => `word${i}`).join(' ');
     const blanks = '\n'.repeat(100_000);
-    const started = performance.now();
-    await say(prompt(...Array.from({ length: 50 }, (_, i) => passage(`${i}`, words, blanks))), words);
-    expect(performance.now() - started).toBeLessThan(5_000);
+    const long = prompt(...Array.from({ length: 50 }, (_, i) => passage(`${i}`, words, blanks)));
+    expect(await processorMs(() => say(long, words))).toBeLessThan(5_000);
   });
 });

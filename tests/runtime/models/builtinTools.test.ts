@@ -2,6 +2,7 @@ import { callModel, type ModelAnswer, type ModelCall } from '../../../runtime/mo
 import { BUILTIN_MODEL } from '../../../runtime/models/catalogue.ts';
 import type { ModelMessage } from '../../../runtime/models/prompt.ts';
 import type { ModelSettings } from '../../../runtime/models/settings.ts';
+import { processorMs } from '../../support/processorTime.ts';
 import { ask } from './support.ts';
 
 const settings: ModelSettings = { retries: 0 };
@@ -206,8 +207,9 @@ describe('after its calls the built-in model', () => {
 });
 
 test('a message of blanks and half-written calls takes no time', async () => {
-  const started = performance.now();
-  await asked(`call get_weather ${' '.repeat(30_000)}with${' '.repeat(30_000)}`);
-  await asked(`${'call a '.repeat(5_000)}${'call get_time, '.repeat(5_000)}${'{'.repeat(20_000)}`);
-  expect(performance.now() - started).toBeLessThan(2_000);
+  const ms = await processorMs(async () => {
+    await asked(`call get_weather ${' '.repeat(30_000)}with${' '.repeat(30_000)}`);
+    await asked(`${'call a '.repeat(5_000)}${'call get_time, '.repeat(5_000)}${'{'.repeat(20_000)}`);
+  });
+  expect(ms).toBeLessThan(2_000);
 });

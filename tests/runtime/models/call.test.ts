@@ -16,7 +16,7 @@ describe.each(WIRES)('callModel over the wire format of %s', (provider, modelId)
       text: 'Paris, of course. ✓',
       content: expect.arrayContaining([expect.objectContaining({ type: 'text', text: 'Paris, of course. ✓' })]),
       toolCalls: [],
-      usage: { inputTokens: 1_000, outputTokens: 500, totalTokens: 1_500, cachedInputTokens: 400 },
+      usage: { inputTokens: 1_000, outputTokens: 500, totalTokens: 1_500, cachedInputTokens: 400, cacheWriteTokens: 0 },
       costUsd: expect.closeTo(costUsd, 9),
       finishReason: 'stop',
     };
@@ -154,7 +154,13 @@ describe('callModel', () => {
     here.server.script({ status: 200, body, headers: { 'content-type': 'application/json' } });
     const model = modelOf(here.settings, 'openai-compatible', 'local-model');
     const { usage } = await callModel(here.settings, ask(model, { messages: [{ role: 'user', content: '12345' }] }));
-    expect(usage).toEqual({ inputTokens: 2, outputTokens: 2, totalTokens: 4, cachedInputTokens: 0 });
+    expect(usage).toEqual({
+      inputTokens: 2,
+      outputTokens: 2,
+      totalTokens: 4,
+      cachedInputTokens: 0,
+      cacheWriteTokens: 0,
+    });
   });
 
   test('invalid token counts are rounded, and cost at least zero', async () => {
@@ -169,8 +175,29 @@ describe('callModel', () => {
     here.server.script({ status: 200, body, headers: { 'content-type': 'application/json' } });
     const model = { ...modelOf(here.settings, 'openai-compatible', 'local-model'), inputCostPer1MTokens: 1 };
     const { usage, costUsd } = await callModel(here.settings, ask({ ...model, priceDetails: { cachedInput: 0.1 } }));
-    expect(usage).toEqual({ inputTokens: 4, outputTokens: 1, totalTokens: 5, cachedInputTokens: 4 });
+    expect(usage).toEqual({
+      inputTokens: 4,
+      outputTokens: 1,
+      totalTokens: 5,
+      cachedInputTokens: 4,
+      cacheWriteTokens: 0,
+    });
     expect(costUsd).toBeGreaterThan(0);
+  });
+
+  test.each([1e300, 2 ** 31, 10_000_001])('a count that cannot be true is not charged: %d', async (count) => {
+    const body = JSON.stringify({
+      id: 'x',
+      object: 'chat.completion',
+      created: 1,
+      model: 'm',
+      choices: [{ index: 0, message: { role: 'assistant', content: '12345678' }, finish_reason: 'stop' }],
+      usage: { prompt_tokens: count, completion_tokens: count, prompt_tokens_details: { cached_tokens: count } },
+    });
+    here.server.script({ status: 200, body, headers: { 'content-type': 'application/json' } });
+    const model = modelOf(here.settings, 'openai-compatible', 'local-model');
+    const { usage } = await callModel(here.settings, ask(model, { messages: [{ role: 'user', content: '12345' }] }));
+    expect(usage).toMatchObject({ inputTokens: 2, outputTokens: 2, totalTokens: 4, cachedInputTokens: 0 });
   });
 
   test('OpenAI keeps nothing of a call, and each provider gets its own key', async () => {

@@ -1,6 +1,7 @@
 import { isUuid } from '../../../core/ids.ts';
 import { BUILTIN_MODEL, findGlobalModel, globalModelId, listGlobalModels } from '../../../runtime/models/catalogue.ts';
 import { costUsd } from '../../../runtime/models/cost.ts';
+import { customModel } from '../../../runtime/models/customModel.ts';
 import type { ModelSettings } from '../../../runtime/models/settings.ts';
 import { modelOf } from './support.ts';
 
@@ -97,12 +98,44 @@ describe('findGlobalModel', () => {
   });
 });
 
+describe('a model that a workspace added', () => {
+  const row = (modelId: string) =>
+    customModel({
+      id: 'own',
+      name: 'Own',
+      provider: 'anthropic',
+      model_id: modelId,
+      context_window: 200_000,
+      supports_image: false,
+      supports_document: false,
+      supports_thinking: false,
+      supports_temperature: true,
+      min_temperature: 0,
+      max_temperature: 1,
+      input_cost_per_1m_tokens: 2,
+      output_cost_per_1m_tokens: 10,
+    });
+
+  test('pays as much less for cached input as the model of the catalogue does, and the full price where none is known', () => {
+    const usage = {
+      inputTokens: 1_000,
+      outputTokens: 0,
+      totalTokens: 1_000,
+      cachedInputTokens: 1_000,
+      cacheWriteTokens: 0,
+    };
+    expect(costUsd(row('claude-haiku-4-5'), usage)).toBe((1_000 * 0.2) / 1e6);
+    expect(costUsd(row('claude-of-our-own'), usage)).toBe((1_000 * 2) / 1e6);
+  });
+});
+
 describe('costUsd', () => {
-  const usage = (inputTokens: number, outputTokens: number, cachedInputTokens = 0) => ({
+  const usage = (inputTokens: number, outputTokens: number, cachedInputTokens = 0, cacheWriteTokens = 0) => ({
     inputTokens,
     outputTokens,
     totalTokens: inputTokens + outputTokens,
     cachedInputTokens,
+    cacheWriteTokens,
   });
   const model = {
     inputCostPer1MTokens: 2,
@@ -116,6 +149,14 @@ describe('costUsd', () => {
 
   test('counts cached input at its own price', () => {
     expect(costUsd(model, usage(1_000, 100, 400))).toBe((600 * 2 + 400 * 0.2 + 100 * 10) / 1e6);
+  });
+
+  test('counts input that is written to the cache at 1.25 times its price, or at the price of the catalogue', () => {
+    expect(costUsd(model, usage(1_000, 100, 400, 500))).toBe((100 * 2 + 400 * 0.2 + 500 * 2.5 + 100 * 10) / 1e6);
+    const priced = { ...model, priceDetails: { cacheWrite: 3 } };
+    expect(costUsd(priced, usage(1_000, 0, 0, 1_000))).toBe((1_000 * 3) / 1e6);
+    // A long prompt: all prices rise in the same proportion.
+    expect(costUsd(model, usage(2_000, 0, 1_000, 1_000))).toBe((1_000 * 0.4 + 1_000 * 5) / 1e6);
   });
 
   test('counts a long prompt whole at the long prices', () => {

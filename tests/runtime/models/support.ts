@@ -23,9 +23,13 @@ export function modelOf(settings: ModelSettings, provider: ModelProvider, modelI
   return model;
 }
 
+/** The workspace that asks, if a test names none. */
+export const WORKSPACE = '019b0000-0000-7000-8000-000000000001';
+
 /** A short question to a model. */
 export function ask(model: ModelDescriptor, more: Partial<ModelCall> = {}): ModelCall {
-  return { model, messages: [{ role: 'user', content: 'What is the capital of France, please?' }], ...more };
+  const messages = [{ role: 'user' as const, content: 'What is the capital of France, please?' }];
+  return { workspaceId: WORKSPACE, model, messages, ...more };
 }
 
 /** What a promise was rejected with; fails the test when it was not. */

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { LOCAL, publishedAgent, send } from '../../http/messages/turns.ts';
 import { makeRichAgent, useShop } from '../../support/agents/richAgent.ts';
 import type { RecordedRequest } from '../../support/servers/modelServer.ts';
-import { systemOf, toolCall } from '../../support/turns/exchanges.ts';
+import { PRESENT, saidNow, systemOf, toolCall } from '../../support/turns/exchanges.ts';
 
 const here = useShop();
 
@@ -59,7 +59,9 @@ test('an agent that has everything sends exactly this to its model, in the secon
   const second = { content: 'Can I send it back?', conversationId: body.conversationId };
   await send(here.app, agentId, second).expect(200);
   const golden = await readFile(new URL('./golden.txt', import.meta.url), 'utf8');
-  expect(readable(here.server.requests[2])).toBe(golden);
+  expect(
+    readable(here.server.requests[2]).replaceAll(new RegExp(PRESENT, 'g'), 'Now: Monday, 2026-11-23, 14:05, UTC.'),
+  ).toBe(golden);
 });
 
 test('a sub-agent gets its own prompt and the task, and no sections that are meant for people', async () => {
@@ -69,7 +71,7 @@ test('a sub-agent gets its own prompt and the task, and no sections that are mea
   await send(here.app, agentId, { content: 'Which tea is green?', metadata }).expect(200);
   expect(here.server.requests[1]?.body.messages).toEqual([
     { role: 'system', content: 'You know all of tea. The customer is Anna.' },
-    { role: 'user', content: 'Which tea is green?' },
+    { role: 'user', content: saidNow('Which tea is green?') },
   ]);
 });
 
@@ -93,12 +95,12 @@ test('the prompt does not mention capabilities that the agent lacks', async () =
   await send(here.app, plain, { content: 'Hello.' }).expect(200);
   expect(here.server.requests[0]?.body.messages).toEqual([
     { role: 'system', content: '  You sell tea.\n' },
-    { role: 'user', content: 'Hello.' },
+    { role: 'user', content: saidNow('Hello.') },
   ]);
   expect(here.server.requests[0]?.body.tools).toBeUndefined();
   const empty = await publishedAgent(here.app, { aiModelPublicId: LOCAL, systemPrompt: ' \n ' });
   await send(here.app, empty, { content: 'Hello.' }).expect(200);
-  expect(here.server.requests[1]?.body.messages).toEqual([{ role: 'user', content: 'Hello.' }]);
+  expect(here.server.requests[1]?.body.messages).toEqual([{ role: 'user', content: saidNow('Hello.') }]);
 });
 
 test('without a system prompt of the agent the prompt begins with the section of a feature', async () => {
@@ -118,6 +120,6 @@ test('references in a message are not expanded, and neither are references in a 
   await send(here.app, agentId, { content: 'I am {{customer}}.', metadata }).expect(200);
   expect(here.server.requests[0]?.body.messages).toEqual([
     { role: 'system', content: 'For {{customer}} $&.' },
-    { role: 'user', content: 'I am {{customer}}.' },
+    { role: 'user', content: saidNow('I am {{customer}}.') },
   ]);
 });

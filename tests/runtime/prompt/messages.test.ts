@@ -2,7 +2,8 @@ import type { HistoryRow } from '../../../db/queries/conversations/history.ts';
 import type { StoredMessage } from '../../../db/stored/modelMessage.ts';
 import type { ModelDescriptor } from '../../../runtime/models/catalogue.ts';
 import type { ModelMessage } from '../../../runtime/models/prompt.ts';
-import { historyMessages, transcriptOf } from '../../../runtime/prompt/messages.ts';
+import { historyMessages } from '../../../runtime/prompt/messages.ts';
+import { transcriptOf } from '../../../runtime/prompt/transcript.ts';
 
 /** A step with `count` calls of `look`, each with this input and this result. */
 const step = (count: number, { input = {}, result = 'Seen.' }: { input?: object; result?: string } = {}) => {
@@ -16,26 +17,27 @@ const long = 'x'.repeat(40_000);
 
 describe('the calls of a turn, as later turns see them', () => {
   test('are bounded in total, however many there were', () => {
-    const transcript = transcriptOf(Array.from({ length: 24 }, () => step(32, { result: long })).flat()) ?? [];
+    const { messages: transcript } = transcriptOf(Array.from({ length: 24 }, () => step(32, { result: long })).flat());
     expect(JSON.stringify(transcript).length).toBeLessThan(65_000);
     expect(transcript.length).toBeGreaterThan(0);
   });
 
   test('are those of the last steps, each with its result', () => {
     const steps = Array.from({ length: 10 }, (_, i) => step(1, { input: { i, filler: 'x'.repeat(10_000) } }));
-    const transcript = transcriptOf(steps.flat()) ?? [];
+    const { messages: transcript } = transcriptOf(steps.flat());
     expect(transcript).toEqual(steps.slice(-transcript.length / 2).flat());
     expect(transcript.length).toBeGreaterThanOrEqual(8);
     expect(transcript.length).toBeLessThan(20);
   });
 
   test('are left out when the last step alone is too long', () => {
-    expect(transcriptOf(step(1, { input: { long: long + long } }))).toBeNull();
-    expect(transcriptOf([])).toBeNull();
+    expect(transcriptOf(step(1, { input: { long: long + long } })).messages).toEqual([]);
+    expect(transcriptOf([]).messages).toEqual([]);
   });
 });
 
 test('calls that would fill much of the window are left out, and the text of their steps is kept', async () => {
+  let seq = 0;
   const row = (role: HistoryRow['role'], content: string, transcript: HistoryRow['transcript'] = null) => ({
     role,
     content,
@@ -43,6 +45,7 @@ test('calls that would fill much of the window are left out, and the text of the
     author: null,
     attachments: [],
     turn_id: null,
+    seq: seq++,
   });
   const rows = (result: string) => [
     row('user', 'First.'),
@@ -52,8 +55,8 @@ test('calls that would fill much of the window are left out, and the text of the
   ];
   const shown = async (result: string) => {
     const model = { provider: 'openai-compatible', contextWindow: 4_000 } as ModelDescriptor;
-    const newest = { text: 'And?', attachments: [] };
-    return await historyMessages(rows(result), newest, { model, system: 'Be brief.', tools: [{}] });
+    const newest = { text: 'And?', attachments: [], beside: '' };
+    return (await historyMessages(rows(result), newest, { model, system: 'Be brief.', tools: [{}] })).messages;
   };
   const said = (messages: ModelMessage[]) => messages.map(({ role, content }) => (role === 'tool' ? role : content));
   expect(said(await shown('x'.repeat(2_000)))).toMatchObject([

@@ -1,4 +1,5 @@
 import { sentenceEnds } from '../../../runtime/replies/sentences.ts';
+import { mainThreadMs } from '../../support/processorTime.ts';
 
 /** The text with a bar at each end of a sentence, except the last. */
 function marked(text: string): string {
@@ -45,8 +46,9 @@ test('an address ends where Chinese text follows directly', () => {
   expect(marked('请看https://a.example/x。下一句。')).toBe('请看https://a.example/x。|下一句。');
 });
 
-test('a text of opening marks only is read in linear time', () => {
-  const startedAt = performance.now();
-  for (const mark of ['[', '`a``b', '` ', '**once. B ', '[a](', '<a', 'http://']) sentenceEnds(mark.repeat(20_000));
-  expect(performance.now() - startedAt).toBeLessThan(5000);
+test('a text of opening marks only is read in linear time', async () => {
+  const ms = await mainThreadMs(() => {
+    for (const mark of ['[', '`a``b', '` ', '**once. B ', '[a](', '<a', 'http://']) sentenceEnds(mark.repeat(20_000));
+  });
+  expect(ms).toBeLessThan(5000);
 });

@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readdir, readlink } from 'node:fs/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { ApiError } from '../../../core/errors.ts';
 import { readSkill } from '../../../runtime/skills/readSkill.ts';
+import { poll } from '../../support/poll.ts';
 import { rawZip, skillMd, zipOf } from '../../support/tools/skills.ts';
 import { bomb, HOSTILE, lyingBomb } from './hostileArchives.ts';
 import { type Folder, faultOf, filesOf, makeFolder } from './skillFile.ts';
@@ -24,8 +24,7 @@ describe('hostile and broken archives', () => {
     expect(message).toMatch(says);
     expect(message).toMatch(/^[^\p{Cc}]{10,400}$/u);
     // Files are closed in the background.
-    for (const deadline = Date.now() + 2_000; (await openFiles()) > before && Date.now() < deadline; ) await sleep(5);
-    expect(await openFiles()).toBeLessThanOrEqual(before);
+    await poll(openFiles, (count) => count <= before);
   });
 
   test('archives with changed bytes are either read or refused', async () => {

@@ -1,7 +1,8 @@
 import { jest } from '@jest/globals';
 import { untilAborted } from '../../../core/deadline.ts';
 import { newId } from '../../../core/ids.ts';
-import { beginConversation, LEASE_SECONDS } from '../../../db/queries/turns/turns.ts';
+import { beginConversation } from '../../../db/queries/turns/beginConversation.ts';
+import { LEASE_SECONDS } from '../../../db/queries/turns/leases.ts';
 import { TurnRegistry } from '../../../runtime/turn/turnRegistry.ts';
 import { createTestDatabase, type SeededWorkspace, type TestDatabase } from '../../support/db/database.ts';
 import { until } from '../../support/poll.ts';
@@ -111,7 +112,7 @@ describe('holding', () => {
     const { db, workspaceId } = workspace;
     const agentId = newId();
     await db.insertInto('agents').values({ workspace_id: workspaceId, id: agentId, name: agentId }).execute();
-    const lease = { workspaceId, conversationId: newId(), turnId: newId() };
+    const lease = { workspaceId, conversationId: newId(), turnId: newId(), attempt: 1 };
     const conversation = { externalUserId: 'user', isTest: false, metadata: {} };
     await beginConversation(db, turnStart({ ...lease, agentId }), conversation);
     await age(lease.conversationId);
@@ -157,12 +158,11 @@ describe('holding', () => {
       expect(await secondsLeft(leases[0]?.conversationId ?? '')).toBeLessThan(2);
       jest.advanceTimersByTime(1);
       for (const { conversationId } of leases) {
-        await until(async () => (await secondsLeft(conversationId)) > LEASE_SECONDS - 5, 20_000);
+        await until(async () => (await secondsLeft(conversationId)) > LEASE_SECONDS - 5);
         await age(conversationId);
       }
       jest.advanceTimersByTime(5_000);
-      for (const { conversationId } of leases)
-        await until(async () => (await secondsLeft(conversationId)) > 10, 20_000);
+      for (const { conversationId } of leases) await until(async () => (await secondsLeft(conversationId)) > 10);
       expect(await secondsLeft(over.conversationId)).toBeLessThan(2);
       gate.resolve();
       await Promise.all(running);
@@ -170,6 +170,28 @@ describe('holding', () => {
     } finally {
       jest.useRealTimers();
     }
+  });
+
+  test('a machine that slept asks before a tool is called, though the clock of its process stood still', async () => {
+    const held = await heldConversation();
+    await workspace.db
+      .updateTable('conversations')
+      .set({ turn_attempt: 2 })
+      .where('id', '=', held.conversationId)
+      .execute();
+    await run((controller) =>
+      turns.holding(held, controller, async () => {
+        // The lease was taken just now: nobody is asked.
+        await turns.checkHeld(held);
+        const later = Date.now() + LEASE_SECONDS * 1000;
+        const clock = jest.spyOn(Date, 'now').mockReturnValue(later);
+        try {
+          await expect(turns.checkHeld(held)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+        } finally {
+          clock.mockRestore();
+        }
+      }),
+    );
   });
 
   test('does not renew a lease that another turn has taken, and ends the turn that lost it', async () => {
@@ -194,7 +216,7 @@ describe('holding', () => {
         return controller.signal.aborted;
       });
       jest.advanceTimersByTime(5_000);
-      await until(async () => (await secondsLeft(mine.conversationId)) > 10, 20_000);
+      await until(async () => (await secondsLeft(mine.conversationId)) > 10);
       expect(await secondsLeft(lease.conversationId)).toBeLessThan(2);
       expect(await ended).toMatchObject({ code: 'UNAVAILABLE' });
       gate.resolve();

@@ -91,7 +91,7 @@ describe('a reader that reads nothing', () => {
     stream.send('text-delta', { text: 'x'.repeat(32 * MIB) });
     stream.end();
     expect(response.destroyed).toBe(false);
-    await until(() => response.destroyed, 10_000);
+    await until(() => response.destroyed);
     socket.destroy();
   });
 });
@@ -108,7 +108,7 @@ describe('a reader that keeps up', () => {
     const event = `event: text-delta\ndata: ${JSON.stringify({ text: PIECE })}\n\n`.length;
     for (let sent = 1; sent <= 100; sent += 1) {
       stream.send('text-delta', { text: PIECE });
-      await until(() => read >= sent * event, 10_000);
+      await until(() => read >= sent * event);
     }
     stream.end();
     await finished;
@@ -124,7 +124,7 @@ describe('a reader that keeps up', () => {
       for await (const chunk of answer.setEncoding('utf8')) read += chunk;
     })();
     stream.send('large', { text: 'x'.repeat(8 * MIB) });
-    await until(() => read.length > 8 * MIB, 10_000);
+    await until(() => read.length > 8 * MIB);
     stream.send('last', {});
     stream.end();
     await finished;

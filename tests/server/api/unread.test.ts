@@ -52,15 +52,14 @@ async function ask(megabytes: number | 'stream', owner = 'a'): Promise<{ socket:
   await poll(
     async () => responses.length,
     (length) => length > before,
-    5_000,
   );
   return { socket, response: responses[before] as ServerResponse };
 }
 
 const watch = (options: UnreadOptions) => {
-  unread = new UnreadAnswers({ idleMs: 60_000, wholeMs: 60_000, maxBytes: 1024 ** 3, ...options });
+  unread = new UnreadAnswers({ idleMs: 600_000, wholeMs: 600_000, maxBytes: 1024 ** 3, ...options });
 };
-const closed = (response: ServerResponse) => poll(async () => response.closed, Boolean, 5_000);
+const closed = (response: ServerResponse) => poll(async () => response.closed, Boolean);
 
 test('an answer of which nothing is read for a time is dropped with its connection', async () => {
   watch({ idleMs: 200 });
@@ -97,23 +96,21 @@ test('of too many bytes of a workspace the oldest answer is dropped, and none of
 });
 
 test('an answer that is read is whole, and its connection takes the next request', async () => {
-  watch({ idleMs: 5_000, maxBytes: 1 });
+  watch({ maxBytes: 1 });
   const { socket, response } = await ask(LARGE_MB);
   let bytes = 0;
   socket.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
   });
   socket.resume();
-  await poll(async () => response.writableFinished, Boolean, 10_000);
+  await poll(async () => response.writableFinished, Boolean);
   await poll(
     async () => bytes,
     (read) => read > LARGE_MB * 1024 * 1024,
-    10_000,
   );
   socket.write('GET /1 HTTP/1.1\r\nHost: x\r\nX-Owner: a\r\n\r\n');
   await poll(
     async () => bytes,
     (read) => read > (LARGE_MB + 1) * 1024 * 1024,
-    10_000,
   );
 });

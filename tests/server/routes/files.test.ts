@@ -104,7 +104,7 @@ describe('a spoken reply', () => {
 
   test('leaves no copy behind', async () => {
     await Promise.all(Array.from({ length: 20 }, () => ask(`/files/${key}`)));
-    await until(async () => (await copies()).length === 0, 10_000);
+    await until(async () => (await copies()).length === 0);
   });
 
   test('costs one copy, however many read it slowly, and none when they are gone', async () => {
@@ -115,11 +115,11 @@ describe('a spoken reply', () => {
       socket.write(`GET /files/${large} HTTP/1.1\r\nHost: x\r\n\r\n`);
       return socket;
     });
-    await until(async () => (await copies()).length === 1, 10_000);
+    await until(async () => (await copies()).length === 1);
     await Promise.all(readers.map((socket) => new Promise((resolve) => socket.once('readable', resolve))));
     expect(await copies()).toHaveLength(1);
     for (const socket of readers) socket.destroy();
-    await until(async () => (await copies()).length === 0, 10_000);
+    await until(async () => (await copies()).length === 0);
   });
 });
 

@@ -47,7 +47,7 @@ test('a revision: ends with 0 when nothing differs, when there is no document, a
   });
   expect((await specDiff('empty')).code).toBe(0);
   expect((await specDiff('no-such-revision')).code).toBe(2);
-}, 60_000);
+});
 
 test('a revision: ends with 1 on a breaking change, names it, and asks for the changelog', async () => {
   shorter();
@@ -55,7 +55,7 @@ test('a revision: ends with 1 on a breaking change, names it, and asks for the c
   expect(code).toBe(1);
   expect(output).toContain('1 breaking since HEAD:\n  AgentCreate.name  maxLength 150 → 15 (in 1 request)\n');
   expect(output).toContain('FAULT The document changed, and spec/CHANGELOG.md has no other entries under "## 1.0.0"');
-}, 60_000);
+});
 
 test('a release: the next change needs a version and an entry that names it, and is then released', async () => {
   expect((await specDiff('--release')).output).toContain('spec/released.json is version 1.0.0');
@@ -72,4 +72,4 @@ test('a release: the next change needs a version and an entry that names it, and
   expect(await specDiff('HEAD')).toMatchObject({ code: 0 });
   expect((await specDiff('--release')).output).toContain('spec/released.json is version 2.0.0');
   expect((await specDiff()).output).toContain('0 breaking since 2.0.0');
-}, 60_000);
+});

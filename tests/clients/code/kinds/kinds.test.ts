@@ -92,7 +92,15 @@ describe('a tool', () => {
       configuration: { openapi, baseUrl: 'https://parcels.example.com', operations: ['track'], auth },
     });
     expect(bench.asked).toEqual(['env:TOOL_REQUEST_KEY', 'env:SHOP_DB', 'file:parcels']);
-  }, 30_000);
+  });
+
+  test('with a document of which the service keeps a part only is refused', async () => {
+    const openapi = { openapi: '3.1.0', info: { title: 'x'.repeat(524_288), version: '1' }, paths: {} };
+    const configuration = { openapi, operations: ['track'] };
+    await expect(entryOf(httpToolKind, 'api', { toolType: 'CUSTOM_INTEGRATION', configuration })).rejects.toThrow(
+      /has more than 524288 characters. Give the https address/,
+    );
+  });
 
   test('gets its secret again only where it must', async () => {
     const tool = await made(httpToolKind, 'secretive', withSecret('env:A'));
@@ -154,7 +162,7 @@ describe('an MCP server', () => {
     const moved = { url: 'https://127.0.0.1:8/mcp', authType: 'CUSTOM_HEADER', authHeaders: headers };
     const now = await changed(mcpServerKind, server, 'moved', moved);
     await changed(mcpServerKind, now, 'opened', { url });
-  }, 60_000);
+  });
 
   test('whose headers nobody knows is left alone, and cannot be made elsewhere', async () => {
     const authHeaders = [{ name: 'X-One', value: 'env:ONE' }];

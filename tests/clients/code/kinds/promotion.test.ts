@@ -90,7 +90,7 @@ test('a change is tried in staging and promoted to production, where conversatio
   );
   expect(ids).toHaveLength(2);
   expect(ids[0]?.isDisjointFrom(ids[1] as Set<string>)).toBe(true);
-}, 120_000);
+});
 
 test('a secret that is missing is named before anything changes, and no plan shows one', async () => {
   const [project, key] = [await folder(), await newKey()];
@@ -116,7 +116,7 @@ test('a secret that is missing is named before anything changes, and no plan sho
   const outside = await project.run(['apply', '--yes'], { key });
   expect(outside).toMatchObject({ code: 2 });
   expect(outside.err + outside.out).toMatch(/find-order\.yaml.*(outside of the folder|does not exist)/s);
-}, 120_000);
+});
 
 test('the hub, what it sells and automations come back from another workspace as they went', async () => {
   const [one, other] = [await newKey(), await newKey()];
@@ -193,7 +193,7 @@ plans: [Free / trial]
   expect(await bare.run(['plan', '--exit-code'], { key: third })).toMatchObject({ code: 6 });
   expect(refused.err).toMatch(/put its file into knowledge\//);
   expect((await read('/http-tools', third)).total).toBe(1);
-}, 180_000);
+});
 
 test('what is wrong in a file of these kinds is named with its line, and what the service refuses with its field', async () => {
   const [project, key] = [await folder(), await newKey()];
@@ -238,7 +238,7 @@ publish: false
   expect(refused.err).not.toContain('hunter2');
   await project.remove('mcp-servers');
   expect(await project.run(['plan', '--exit-code'], { key })).toMatchObject({ code: 0 });
-}, 60_000);
+});
 
 test('a change that the API cannot make is shown and pending, and nobody is asked about it', async () => {
   const [project, key] = [await folder(), await newKey()];
@@ -253,7 +253,7 @@ test('a change that the API cannot make is shown and pending, and nobody is aske
   const applied = await project.run(['apply'], { key });
   expect(applied).toMatchObject({ code: 1 });
   expect(applied.err).toContain('`discountValue` cannot change once it exists');
-}, 60_000);
+});
 
 test('sources of one name have stable names of their own in the files, and each keeps its file', async () => {
   const [project, key] = [await folder(), await newKey()];
@@ -272,7 +272,7 @@ test('sources of one name have stable names of their own in the files, and each 
   expect(items.find(({ name }: { name: string }) => name === 'a / b').publicId).toBe(older);
   await ok(project, ['pull'], key);
   expect(await project.files()).toEqual(first);
-}, 60_000);
+});
 
 test('120 tools are one after the other in pages, and a second apply does nothing', async () => {
   const [project, key] = [await folder(), await newKey()];
@@ -292,4 +292,4 @@ test('120 tools are one after the other in pages, and a second apply does nothin
   const again = await project.run(['plan', '--exit-code'], { key, fetch: counting });
   expect(again.code).toBe(0);
   expect(requests).toBe(2);
-}, 120_000);
+});

@@ -2,6 +2,7 @@ import { jest } from '@jest/globals';
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { type ToolSet, toolSet } from '../../../../clients/mcp/tools/index.ts';
 import { guildhall } from '../../../../clients/sdk/index.ts';
+import { makeReadyAgent } from '../../../support/agents/agents.ts';
 import { startTestApp, type TestApp } from '../../../support/http/app.ts';
 
 let app: TestApp;
@@ -42,6 +43,14 @@ describe('a call', () => {
       publicId: string;
     };
     expect((await call('agents__delete_agent', { agentPublicId: publicId })).structuredContent).toEqual({ done: true });
+  });
+
+  test('tells what is silently wrong with an agent that was published', async () => {
+    const fields = { systemPrompt: 'In {{city}}.', dynamicPromptEnabled: true };
+    const { publicId } = await makeReadyAgent(app, fields);
+    const { content, structuredContent } = await call('agents__publish_agent', { agentPublicId: publicId });
+    expect(structuredContent).toMatchObject({ publishedVersionNumber: 1 });
+    expect(content.at(-1)).toEqual({ type: 'text', text: 'Warnings: variable_not_defined (city)' });
   });
 
   test('takes JSON text for objects and lists, text for numbers and booleans, and one value for a list', async () => {

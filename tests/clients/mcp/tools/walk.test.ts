@@ -33,7 +33,7 @@ beforeAll(async () => {
   app = await startTestApp({ allowPrivateNetwork: true, toolkits: { composio: registry.access } });
   server = await startMcpServer(certificate, { tools: { echo: 'Says it again' } });
   tools = toolSet();
-}, 60_000);
+});
 
 afterAll(async () => {
   await server?.close();

@@ -2,6 +2,7 @@
 import { ApiError } from '../../../../core/errors.ts';
 import { checkConfiguration } from '../../../../runtime/tools/configuration/configuration.ts';
 import type { ToolType } from '../../../../runtime/tools/tool.ts';
+import { processorMs } from '../../../support/processorTime.ts';
 
 const check = (type: ToolType, configuration: object, stored = {}) =>
   checkConfiguration(type, configuration as Record<string, unknown>, {
@@ -186,11 +187,12 @@ describe('HTTP_REQUEST', () => {
     ['operations', (many: object) => ({ openapi: {}, operations: Object.values(many) })],
   ])('40,000 %s are refused quickly', async (_what, make) => {
     const many = Object.fromEntries(Array.from({ length: 40_000 }, (_, index) => [`a ${index}`, [index]]));
-    const begun = performance.now();
-    for (const type of ['HTTP_REQUEST', 'CUSTOM_INTEGRATION'] as const) {
-      expect((await faultsOf(type, make(many))).length).toBeGreaterThan(0);
-    }
-    expect(performance.now() - begun).toBeLessThan(5_000);
+    const ms = await processorMs(async () => {
+      for (const type of ['HTTP_REQUEST', 'CUSTOM_INTEGRATION'] as const) {
+        expect((await faultsOf(type, make(many))).length).toBeGreaterThan(0);
+      }
+    });
+    expect(ms).toBeLessThan(5_000);
   });
 
   test('a hidden secret keeps the stored value; any other value replaces it', async () => {

@@ -346,7 +346,6 @@ describe('TLS', () => {
     await poll(
       () => adminQuery<{ n: number }>(running),
       ([row]) => row?.n === 0,
-      1_500,
     );
   });
 });

@@ -2,6 +2,7 @@ import { type DatabaseTarget, readConnection } from '../../../../runtime/tools/d
 import { runDatabaseQuery } from '../../../../runtime/tools/databaseQuery/databaseQuery.ts';
 import { DatabaseSession } from '../../../../runtime/tools/databaseQuery/session.ts';
 import { adminQuery, createEmptyDatabase, TEST_ADMIN_URL } from '../../../support/db/database.ts';
+import { poll } from '../../../support/poll.ts';
 
 let database: Awaited<ReturnType<typeof createEmptyDatabase>>;
 let superuserUrl: string;
@@ -225,9 +226,10 @@ describe('the second lock, for a query that passes the check of its text', () =>
 describe('after a call', () => {
   test('no lock and no setting is left: each call has its own session', async () => {
     await run(database.url, "select pg_advisory_lock(77), set_config('app.evil', 'x', false)");
-    const after = await run(
-      database.url,
-      `select current_setting('app.evil', true) as setting, pg_try_advisory_lock(77) as free`,
+    // The server ends a session in its own time.
+    const after = await poll(
+      () => run(database.url, `select current_setting('app.evil', true) as setting, pg_try_advisory_lock(77) as free`),
+      ({ rows }) => rows[0]?.free === true,
     );
     expect(after.rows).toEqual([{ setting: null, free: true }]);
   });

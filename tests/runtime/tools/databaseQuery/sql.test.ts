@@ -1,5 +1,6 @@
 import { checkQuery, parameterNames } from '../../../../runtime/tools/databaseQuery/databaseQuery.ts';
 import { bindable } from '../../../../runtime/tools/databaseQuery/sql.ts';
+import { mainThreadMs } from '../../../support/processorTime.ts';
 
 describe('parameterNames', () => {
   test.each([
@@ -35,11 +36,12 @@ describe('parameterNames', () => {
     expect(parameterNames(query)).toEqual(names);
   });
 
-  test('takes time in proportion to the text', () => {
-    const started = performance.now();
-    for (const part of ['-', '/*', "'", '$a', '$', ':', '[', "e'\n", '--\n', "'a'\n"])
-      parameterNames(part.repeat(40_000 / part.length));
-    expect(performance.now() - started).toBeLessThan(5000);
+  test('takes time in proportion to the text', async () => {
+    const ms = await mainThreadMs(() => {
+      for (const part of ['-', '/*', "'", '$a', '$', ':', '[', "e'\n", '--\n', "'a'\n"])
+        parameterNames(part.repeat(40_000 / part.length));
+    });
+    expect(ms).toBeLessThan(5000);
   });
 });
 

@@ -33,6 +33,16 @@ describe('query parameters', () => {
     ['pipeDelimited', false, ['a', 'b'], 'x=a%7Cb'],
     ['deepObject', true, { a: 1, b: 'c' }, 'x%5Ba%5D=1&x%5Bb%5D=c'],
     ['json', false, { a: [1] }, 'x=%7B%22a%22%3A%5B1%5D%7D'],
+    ['deepObject', true, ['a', 'b&'], 'x%5B%5D=a&x%5B%5D=b%26'],
+    [
+      'deepObject',
+      true,
+      { a: { b: [{ c: 1 }, { c: null }], d: [] }, e: true },
+      'x%5Ba%5D%5Bb%5D%5B0%5D%5Bc%5D=1&x%5Ba%5D%5Bb%5D%5B1%5D%5Bc%5D=&x%5Be%5D=true',
+    ],
+    ['deepObject', true, 17, 'x=17'],
+    ['tabDelimited', false, ['a', 'b'], 'x=a%09b'],
+    ['spaceDelimited', false, { a: 1 }, 'x=a%201'],
     ['form', true, 'a b&c', 'x=a%20b%26c'],
     ['form', true, false, 'x=false'],
   ] as const)('%s, explode %s, %j', (style, explode, value, query) => {
@@ -70,6 +80,21 @@ describe('path parameters', () => {
     expect(() => requestOf(operation, { x: '.' })).toThrow(ToolFailure);
   });
 
+  // RFC 6570, 3.2.5 and 3.2.7.
+  test.each([
+    ['label', false, [1, 'b'], '.1,b'],
+    ['label', true, [1, 'b'], '.1.b'],
+    ['label', true, { a: 1, b: 2 }, '.a=1.b=2'],
+    ['matrix', false, [1, 'b/'], ';x=1,b%2F'],
+    ['matrix', true, [1, 'b'], ';x=1;x=b'],
+    ['matrix', true, { a: 1, b: 2 }, ';a=1;b=2'],
+    ['matrix', false, 'a', ';x=a'],
+  ] as const)('in the style %s, explode %s, %j', (style, explode, value, segment) => {
+    const operation = operationOf([{ in: 'path', style, explode }], { path });
+    expect(requestOf(operation, { x: value }).url).toBe(`https://api.example.com/v1/orders/${segment}/lines`);
+    expect(() => requestOf(operation, { x: [] })).toThrow(ToolFailure);
+  });
+
   test('an object explodes', () => {
     expect(requestOf(inPath(true), { x: { a: 1, b: 2 } }).url).toBe('https://api.example.com/v1/orders/a=1,b=2/lines');
   });
@@ -88,5 +113,70 @@ describe('headers and body', () => {
     expect(request.body).toBe('[null,"x"]');
     expect(request.headers['content-type']).toBe('application/vnd.api+json');
     expect(requestOf(operation, {})).not.toHaveProperty('body');
+  });
+});
+
+test('what the document fixes is sent without an input, and an accept of its own in place of the usual one', () => {
+  const operation = operationOf([
+    { name: 'api-version', fixed: 2 },
+    { name: 'Accept', in: 'header', style: 'simple', fixed: 'application/vnd.x+json' },
+  ]);
+  expect(requestOf(operation, {})).toMatchObject({
+    url: 'https://api.example.com/v1/orders?api-version=2',
+    headers: { accept: 'application/vnd.x+json' },
+  });
+  expect(Object.keys(requestOf(operation, {}).headers)).toEqual(['accept']);
+});
+
+describe('forms and text', () => {
+  const form = 'application/x-www-form-urlencoded';
+  const sent = (more: Partial<ImportedEndpoint>, body: unknown) => requestOf(operationOf([], more), { body });
+
+  test.each([
+    [{ a: 'b c&d', e: 1, f: false, g: null }, 'a=b%20c%26d&e=1&f=false&g='],
+    [{ list: [1, 'b'], none: [] }, 'list=1&list=b'],
+    [{ object: { a: [1] } }, 'object=%7B%22a%22%3A%5B1%5D%7D'],
+    [{ 'a[b]=': 'é' }, 'a%5Bb%5D%3D=%C3%A9'],
+    [{}, ''],
+  ])('fields of which the document says nothing: %j', (body, text) => {
+    expect(sent({ bodyType: form }, body)).toMatchObject({ body: text, headers: { 'content-type': form } });
+  });
+
+  test('fields in the style of the document', () => {
+    const bodyFields = {
+      deep: { style: 'deepObject', explode: true },
+      csv: { style: 'form', explode: false },
+      json: { style: 'json', explode: false },
+    } as const;
+    const body = { deep: { a: ['x'] }, csv: ['a,', 'b'], json: [1], other: [1, 2] };
+    expect(sent({ bodyType: form, bodyFields }, body).body).toBe(
+      'deep%5Ba%5D%5B%5D=x&csv=a%2C,b&json=%5B1%5D&other=1&other=2',
+    );
+  });
+
+  test.each([[null], ['a=b'], [[1]], [undefined]])('%j is no form', (body) => {
+    expect(() => sent({ bodyType: form }, body)).toThrow(ToolFailure);
+  });
+
+  test('a multipart form is one that others can read, and no name leaves its quotes', async () => {
+    const bodyFields = { deep: { style: 'deepObject', explode: true } } as const;
+    const body = { a: 'b\r\n--x', 'n"\r\nX: 1': 'é', list: [1, 'b'], object: { c: 1 }, deep: { d: 2 } };
+    const request = sent({ bodyType: 'multipart/form-data', bodyFields }, body);
+    const read = await new Response(request.body ?? '', { headers: request.headers }).formData();
+    expect([...read].map(([name, value]) => [name, typeof value === 'string' ? value : 'a file'])).toEqual([
+      ['a', 'b\r\n--x'],
+      ['n"\r\nX: 1', 'é'],
+      ['list', '1'],
+      ['list', 'b'],
+      ['object', '{"c":1}'],
+      ['deep[d]', '2'],
+    ]);
+  });
+
+  test('text goes out as it is', () => {
+    expect(sent({ bodyType: 'text/markdown' }, '**é**')).toMatchObject({
+      body: '**é**',
+      headers: { 'content-type': 'text/markdown; charset=utf-8' },
+    });
   });
 });

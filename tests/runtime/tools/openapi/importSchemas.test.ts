@@ -42,6 +42,31 @@ describe('schemas', () => {
     });
   });
 
+  test('what says nothing to a model is left out', () => {
+    const schema = {
+      type: 'object',
+      title: 'OrderParams',
+      'x-order': 1,
+      externalDocs: { url: 'https://a.example' },
+      required: ['kept'],
+      properties: {
+        a: { type: 'string', maxLength: 5000, description: '<p>The <code>a</code>.</p>', examples: ['x'] },
+        b: { type: 'string', maxLength: 20 },
+        old: { type: 'string', deprecated: true },
+        kept: { type: 'string', deprecated: true },
+      },
+    };
+    expect(bodyOf(schema).body).toEqual({
+      type: 'object',
+      required: ['kept'],
+      properties: {
+        a: { type: 'string', description: 'The a.' },
+        b: { type: 'string', maxLength: 20 },
+        kept: { type: 'string' },
+      },
+    });
+  });
+
   test('properties with the names of keywords stay properties', () => {
     const properties = { example: { type: 'string' }, $ref: { type: 'string' }, nullable: { type: 'boolean' }, id: {} };
     expect(bodyOf({ type: 'object', properties }).body).toEqual({ type: 'object', properties });
@@ -59,7 +84,7 @@ describe('schemas', () => {
     schemas.S200 = {};
     const { body, $defs } = bodyOf({ $ref: '#/components/schemas/S0' }, { components: { schemas } });
     expect(body).toEqual({ $ref: '#/$defs/S0' });
-    expect(Object.keys($defs ?? {})).toEqual(['S0', 'S1', 'S2', 'S3']);
+    expect(Object.keys($defs ?? {})).toEqual(['S0', 'S1', 'S2', 'S3', 'S4']);
   });
 
   test.each([

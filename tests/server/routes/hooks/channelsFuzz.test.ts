@@ -1,5 +1,4 @@
 import { createHmac } from 'node:crypto';
-import { jest } from '@jest/globals';
 import { pino } from 'pino';
 import {
   configureWhatsapp,
@@ -11,8 +10,6 @@ import { mutatedWebhooks } from '../../../support/channels/mutatedWebhooks.ts';
 import { PHONE_NUMBER_ID, textPost, WHATSAPP_WEBHOOKS } from '../../../support/channels/whatsappPayloads.ts';
 import { INSTANCE_ID, ZAPI_WEBHOOKS, zApiText } from '../../../support/channels/zApiPayloads.ts';
 import { startTestApp, type TestApp } from '../../../support/http/app.ts';
-
-jest.setTimeout(60_000); // thousands of requests
 
 /* The whole way from the socket to the database, which the parsers alone do not show. */
 

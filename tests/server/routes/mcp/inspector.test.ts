@@ -55,12 +55,12 @@ describe.each([
     const meant = /Issue: (`type` is an array|Schema carries no validation keyword)/;
     const issues = stderr.match(/Issue: .*/g)?.filter((issue) => !meant.test(issue));
     expect([stderr.match(/\d+ errors/)?.[0], issues]).toEqual(['0 errors', []]);
-  }, 60_000);
+  });
 
   test('calls a tool', async () => {
     const args = ['--method', 'tools/call', '--tool-name', 'agents__list_agents', '--tool-arg', 'limit=5'];
     const { code, stdout, stderr } = await inspect(...target(), ...args);
     expect([code, stderr]).toEqual([0, '']);
     expect(JSON.parse(stdout)).toMatchObject({ structuredContent: { items: [], limit: 5 } });
-  }, 60_000);
+  });
 });

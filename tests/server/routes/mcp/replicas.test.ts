@@ -15,7 +15,7 @@ beforeAll(async () => {
     GUILDHALL_LOG_LEVEL: 'error',
   });
   replicas = await Promise.all([startService(await env()), startService(await env())]);
-}, 60_000);
+});
 afterAll(async () => {
   await cleanUp();
   await database.drop();

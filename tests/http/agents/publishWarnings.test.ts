@@ -1,0 +1,205 @@
+import { pino } from 'pino';
+import { systemClock } from '../../../core/clock.ts';
+import { newId } from '../../../core/ids.ts';
+import { publishWarnings } from '../../../domain/agents/check/publishWarnings.ts';
+import { agentWarningsHeader } from '../../../handlers/agents/agentWarnings.ts';
+import { BUILTIN_MODEL } from '../../../runtime/models/catalogue.ts';
+import { addModel, makeAgent, makeReadyAgent, makeVariable } from '../../support/agents/agents.ts';
+import { link, linkApi, makeTarget } from '../../support/agents/links.ts';
+import { startTestApp, type TestApp } from '../../support/http/app.ts';
+import { until } from '../../support/poll.ts';
+import { adminJson, admin as run } from '../../support/scripts/admin.ts';
+
+let app: TestApp;
+const logged: string[] = [];
+beforeAll(async () => {
+  app = await startTestApp({ logger: pino({ level: 'warn' }, { write: (line) => void logged.push(line) }) });
+});
+afterAll(() => app.close());
+
+const publishing = (id: string, key?: string) => {
+  const request = app.api('post', `/agents/${id}/publish`);
+  return key === undefined ? request : request.set('Idempotency-Key', key);
+};
+
+async function check(
+  agentId: string,
+): Promise<{ warnings: { code: string; subject: string | null; message: string }[]; fixed: object }> {
+  return adminJson(app.database, 'agent', 'check', agentId);
+}
+
+const codes = async (agentId: string) =>
+  (await check(agentId)).warnings.map(({ code, subject }) => (subject === null ? code : `${code}: ${subject}`));
+
+test('an agent with nothing wrong is published without warnings', async () => {
+  const { publicId } = await makeReadyAgent(app, { systemPrompt: 'Hello {{city}}.', dynamicPromptEnabled: true });
+  await makeVariable(app, publicId, { name: 'city' });
+  expect(await codes(publicId)).toEqual([]);
+  const { status, headers } = await publishing(publicId);
+  expect([status, headers['agent-warnings']]).toEqual([200, undefined]);
+});
+
+test('variables of the prompt that nothing fills in are named, built-in ones are known', async () => {
+  const systemPrompt =
+    'In {{city}}, {{City}}, {{ first name }} on {{current_date}} at {{current_time}}, {{time_zone}}.';
+  const { publicId } = await makeReadyAgent(app, { systemPrompt, dynamicPromptEnabled: true });
+  const expected = ['city', 'City', 'first name'].map((name) => `variable_not_defined: ${name}`);
+  expect(await codes(publicId)).toEqual(expected);
+  const { status, headers } = await publishing(publicId);
+  expect(status).toBe(200);
+  expect(headers['agent-warnings']).toBe(
+    'variable_not_defined;subject=%"city", variable_not_defined;subject=%"City", variable_not_defined;subject=%"first name"',
+  );
+});
+
+test('a prompt with variables that are not rendered is told', async () => {
+  const { publicId } = await makeReadyAgent(app, { systemPrompt: 'Hello {{town}}, {{other}}.' });
+  await makeVariable(app, publicId, { name: 'town' });
+  expect(await codes(publicId)).toEqual(['variables_not_filled_in: town', 'braces_left_as_text: other']);
+});
+
+test('braces that nobody fills in are told where no variables are rendered, and in one warning', async () => {
+  const systemPrompt = 'You work for {{company}}, {{Company}}, {{ company }}. Write {{}} and { {x} }.';
+  const { publicId } = await makeReadyAgent(app, { systemPrompt });
+  const { warnings } = await check(publicId);
+  expect(warnings.map(({ code }) => code)).toEqual(['braces_left_as_text']);
+  expect(warnings[0]?.message).toContain('{{company}}, {{Company}}, and nothing is filled in');
+  expect(warnings[0]?.message).toContain('switch dynamicPromptEnabled on');
+  logged.length = 0;
+  const { headers } = await publishing(publicId);
+  expect(headers['agent-warnings']).toBe('braces_left_as_text;subject=%"company"');
+  await until(() => logged.join().includes('braces_left_as_text'));
+});
+
+test('links whose targets cannot be used are named', async () => {
+  const { publicId } = await makeReadyAgent(app);
+  const linked = async (kind: Parameters<typeof linkApi>[0]) => {
+    const target = await makeTarget(app, kind);
+    await link(app, publicId, linkApi(kind), target);
+    return target;
+  };
+  const [skill, source, server, agent, tool] = [
+    await linked('skill'),
+    await linked('knowledge_source'),
+    await linked('external_mcp'),
+    await linked('sub_agent'),
+    await linked('http_tool'),
+  ];
+  const { db } = app.workspace;
+  await db.updateTable('agent_links').set({ active: false }).where('target_id', '=', skill).execute();
+  await db
+    .updateTable('external_mcps')
+    .set({ status: 'ERROR', error_message: 'Down.' })
+    .where('id', '=', server)
+    .execute();
+  await db
+    .updateTable('knowledge_sources')
+    .set({ processing_status: 'PENDING', last_processed_at: null })
+    .where('id', '=', source)
+    .execute();
+  await db.updateTable('http_tools').set({ deleted_at: new Date() }).where('id', '=', tool).execute();
+  expect((await codes(publicId)).map((text) => text.split(':')[0])).toEqual([
+    'link_switched_off',
+    'knowledge_source_not_ready',
+    'mcp_server_not_connected',
+    'sub_agent_not_published',
+    'link_target_deleted',
+  ]);
+  expect(agent).not.toBe(publicId);
+  expect((await publishing(publicId)).status).toBe(200);
+});
+
+test('features that the server has no service for are named', async () => {
+  const features = {
+    webSearchEnabled: true,
+    audioListeningEnabled: true,
+    audioResponseEnabled: true,
+    ttsVoice: 'alloy',
+  };
+  const { publicId } = await makeReadyAgent(app, features);
+  expect(await codes(publicId)).toEqual([
+    'web_search_not_configured',
+    'transcription_not_configured',
+    'speech_not_configured',
+  ]);
+});
+
+test('a model that is gone, or whose provider is not configured, is named', async () => {
+  const none = await makeAgent(app);
+  expect(await codes(none.publicId)).toEqual(['model_missing']);
+  const modelId = await addModel(app.workspace, { provider: 'openai', model_id: 'gpt-4o' });
+  const { publicId } = await makeAgent(app, { aiModelPublicId: modelId });
+  expect((await codes(publicId))[0]).toMatch(/^model_not_configured: /);
+  await app.workspace.db.updateTable('ai_models').set({ deleted_at: new Date() }).where('id', '=', modelId).execute();
+  expect(await codes(publicId)).toEqual(['model_missing']);
+});
+
+test('a fixed prompt that takes much of the window of its model is told with its tokens', async () => {
+  const { publicId } = await makeReadyAgent(app, { systemPrompt: 'word '.repeat(9_000) });
+  const { warnings, fixed } = await check(publicId);
+  expect(warnings).toMatchObject([{ code: 'fixed_prompt_large' }]);
+  expect(fixed).toMatchObject({ contextWindow: BUILTIN_MODEL.contextWindow, tools: 0 });
+  expect((fixed as { promptTokens: number }).promptTokens).toBeGreaterThan(8_900);
+  expect((await publishing(publicId)).headers['agent-warnings']).toBe('fixed_prompt_large');
+});
+
+test('more tools than a model is told about are counted', async () => {
+  const { publicId } = await makeReadyAgent(app);
+  const server = await makeTarget(app, 'external_mcp');
+  await link(app, publicId, linkApi('external_mcp'), server);
+  const tools = Array.from({ length: 140 }, (_, place) => ({
+    id: newId(),
+    name: `tool_${place}`,
+    description: null,
+    enabled: true,
+  }));
+  const { db } = app.workspace;
+  const change = { tools: JSON.stringify(tools) as never, status: 'CONNECTED' as const };
+  await db.updateTable('external_mcps').set(change).where('id', '=', server).execute();
+  expect(await codes(publicId)).toEqual(['tools_over_limit']);
+});
+
+test('a retry with the Idempotency-Key has the kept answer without the header', async () => {
+  const { publicId } = await makeReadyAgent(app, { webSearchEnabled: true });
+  const key = newId();
+  const first = await publishing(publicId, key);
+  expect([first.status, first.headers['agent-warnings']]).toEqual([200, 'web_search_not_configured']);
+  const again = await publishing(publicId, key);
+  expect([again.body, again.headers['agent-warnings']]).toEqual([first.body, undefined]);
+});
+
+test('a publication waits for no check that takes long, and does not fail with it', async () => {
+  const { publicId } = await makeReadyAgent(app, { webSearchEnabled: true });
+  logged.length = 0;
+  const { db, workspaceId } = app.workspace;
+  const context = { db, workspaceId, runtime: app.service.runtime, clock: systemClock };
+  expect(await publishWarnings({ ...context, deadlineMs: 0 }, publicId)).toBeUndefined();
+  expect(logged.join()).toContain('more than 0 ms');
+  await until(() => logged.join().includes('web_search_not_configured'));
+  const broken = { ...context, db: undefined as never };
+  expect(await publishWarnings(broken, publicId)).toBeUndefined();
+});
+
+test('the header stays small, escapes what is not ASCII, and counts what does not fit', () => {
+  expect(agentWarningsHeader([])).toBeUndefined();
+  const of = (subject: string) => ({ code: 'variable_not_defined' as const, subject, message: '' });
+  expect(agentWarningsHeader([of('Größe "x" 100%')])).toBe(
+    'variable_not_defined;subject=%"Gr%c3%b6%c3%9fe %22x%22 100%25"',
+  );
+  const many = agentWarningsHeader(Array.from({ length: 200 }, (_, place) => of(`variable ${place}`))) ?? '';
+  expect(many.length).toBeLessThan(1_600);
+  expect(many).toMatch(/, more;count=\d+$/);
+});
+
+test('agent check prints a table for people, and refuses an agent that is not there', async () => {
+  const { publicId } = await makeReadyAgent(app, { webSearchEnabled: true });
+  const workspace = ['--workspace', app.workspace.workspaceId];
+  const { code, stdout } = await run(app.database, 'agent', 'check', ...workspace, publicId);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^WARNING +ABOUT +WHAT\nweb_search_not_configured /);
+  expect(stdout).toMatch(/each request: \d+ tokens, [\d.]+ % of the window of 32000 \(prompt \d+, \d+ tools \d+\)/);
+  const missing = await run(app.database, 'agent', 'check', newId());
+  expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining('There is no agent')]);
+  const stranger = await makeReadyAgent(app, {}, app.stranger.apiKey);
+  expect((await run(app.database, 'agent', 'check', ...workspace, stranger.publicId)).code).toBe(1);
+});

@@ -1,0 +1,153 @@
+import { contentsLines } from '../../../runtime/knowledge/extract/contents.ts';
+import { type Line, layOut } from '../../../runtime/knowledge/extract/pdfLayout.ts';
+import { composedLine } from '../../../runtime/knowledge/extract/texText.ts';
+import { extract, makePdf } from '../../support/knowledge/knowledge.ts';
+import { threadCpuMs } from '../../support/processorTime.ts';
+
+const line = (text: string, y: number, size = 10): Line => ({ text, y, size });
+const textOf = (pages: readonly (readonly Line[])[]) => [...layOut(pages)].map(({ text }) => text).join('\n');
+const body = (page: number) => [
+  line(`Parcel ${page} goes out on the first weekday after the order.`, 500),
+  line(`Whoever paid twice for parcel ${page} gets the money back.`, 400),
+];
+
+describe('running heads and feet', () => {
+  test('that repeat on most pages, with page numbers that count, are left out', () => {
+    const pages = Array.from({ length: 12 }, (_, page) => [
+      line(page % 2 === 0 ? `Handbook of deliveries ${page + 5}` : `${page + 5} Second edition`, 780),
+      ...body(page),
+      line('Acme Ltd · confidential', 40),
+      line('Printed in Vienna', 28),
+    ]);
+    const text = textOf(pages);
+    expect(text).not.toMatch(/Handbook|edition|confidential|Vienna/);
+    expect(text.match(/Parcel \d+ goes/g)).toHaveLength(12);
+    expect(text.match(/paid twice/g)).toHaveLength(12);
+  });
+
+  test('that name their chapter, and bare numbers of front matter, are left out', () => {
+    const pages = Array.from({ length: 20 }, (_, page) => [
+      ...(page < 3
+        ? [...body(page), line(['ii', 'iii', 'iv'][page] ?? '', 40)]
+        : [line(`Chapter ${Math.floor(page / 5)}: Parcels ${page - 2}`, 780), ...body(page)]),
+    ]);
+    const text = textOf(pages);
+    expect(text).not.toMatch(/Chapter|^i+v?$/m);
+    expect(text.match(/Parcel \d+ goes/g)).toHaveLength(20);
+  });
+
+  test('a first or last line that says something else on each page stays', () => {
+    const subjects = 'apples pears plums cherries quinces grapes figs dates'.split(' ');
+    const pages = subjects.map((subject) => [line(`All about ${subject} and how they are sent.`, 780), ...body(1)]);
+    const text = textOf(pages);
+    for (const subject of subjects) expect(text).toContain(`All about ${subject}`);
+  });
+
+  test('of 5,000 pages with the same lines everywhere are found in time that grows with the pages', () => {
+    const pagesOf = (count: number) =>
+      Array.from({ length: count }, () =>
+        Array.from({ length: 40 }, (_, row) => line('The same line.', 780 - row * 18)),
+      );
+    const time = (count: number) => {
+      const began = threadCpuMs();
+      for (const _ of layOut(pagesOf(count)));
+      return threadCpuMs() - began;
+    };
+    time(500);
+    // Twenty times the pages would take four hundred times as long if each were compared with each.
+    expect(time(5_000)).toBeLessThan(100 * Math.max(time(250), 5));
+  });
+});
+
+describe('tables of contents', () => {
+  const FILLED = [
+    'Contents',
+    'Orders . . . . . . . . . 3',
+    'Returns and refunds of',
+    'parcels ........ 12',
+    'Index ___________ 30',
+  ];
+
+  test('with rows of dots are left out of a PDF and of a text, and the sections stay', async () => {
+    const pages = [
+      { heading: 'Contents', paragraphs: FILLED.slice(1) },
+      { heading: 'Orders', paragraphs: ['Orders are taken until noon.'] },
+    ];
+    for (const passages of [
+      await extract(await makePdf(pages), 'pdf'),
+      await extract(`${FILLED.join('\n')}\n\nOrders\n\nOrders are taken until noon.`, 'text'),
+    ]) {
+      const text = passages.map(({ content }) => content).join('\n');
+      expect(text).toContain('Orders are taken until noon.');
+      expect(text).not.toMatch(/\. \.|\.{4}|___|Returns/);
+    }
+  });
+
+  test.each([
+    [
+      'titles with page numbers',
+      ['Inhalt', 'Bestellen   1', 'Liefern   4', 'Zahlen\t9', 'Rückgabe   9', 'Verzeichnis    22'],
+    ],
+    [
+      'numbered titles under the word',
+      [
+        'Table of Contents',
+        '',
+        '1. Orders',
+        '1.1. How to order',
+        '1.2. What can',
+        'be ordered?',
+        '2. Returns',
+        '2.1 Refunds',
+      ],
+    ],
+  ])('of %s', (_, lines) => {
+    const text = ['Handbook', ...lines, '', '1. Orders', '', 'Orders are taken until noon.'];
+    const left = text.filter((_line, at) => !contentsLines(text).has(at)).filter((each) => each !== '');
+    expect(left).toEqual(['Handbook', '1. Orders', 'Orders are taken until noon.']);
+  });
+
+  test.each([
+    ['an ellipsis', ['Well .... 3', 'we ship on weekdays.']],
+    [
+      'numbered steps',
+      ['Steps', '1. Open the box.', '2. Take the lamp.', '3. Put it up.', '4. Plug it in.', '5. Done.'],
+    ],
+    ['a price list', ['Lamp  30', 'Chair  12', 'Table  90', 'Shelf  45', 'Bed  200']],
+    ['a text about contents', ['Contents', 'of the box are a lamp and a chair.']],
+  ])('%s is none', (_, lines) => {
+    expect(contentsLines(lines)).toEqual(new Set());
+  });
+
+  test('a text of nothing else is kept', async () => {
+    expect(await extract(FILLED.join('\n'), 'text')).toHaveLength(1);
+  });
+});
+
+describe('letters', () => {
+  test.each([
+    ['the ﬁrst ofﬂoor eﬀect, eﬃcient', 'the first offloor effect, efficient'],
+    ['caf´e fran¸cais, h¨oren, tˆot, ma˜nana, ˇcas', 'café français, hören, tôt, mañana, čas'],
+    ['caf \u0301e fran \u0327cais', 'café français'],
+    ['le \u00b4etat', 'le état'],
+    ['cafe\u00b4 noir', 'café noir'],
+    ['na¨ıve', 'naïve'],
+    ['for  \u0300frozen', 'for `frozen'],
+    ['H e a d i n g of it', 'Heading of it'],
+    ['a b c', 'a b c'],
+    ['x ˆ y', 'x ˆ y'],
+    ['日 本 語 の 文 章', '日 本 語 の 文 章'],
+  ])('%s', (read, meant) => {
+    expect(composedLine(read)).toBe(meant);
+  });
+
+  test('fragments of a drawing are dropped, and a short line by itself stays', () => {
+    const labels = ['A', 'x y', 'Hz', 'dB', 'Q'].map((text, row) => line(text, 300 - row * 20));
+    expect(textOf([[...body(1), ...labels, line('Figure 1 shows the filter.', 100)]])).not.toMatch(/Hz|dB/);
+    expect(textOf([[...body(1), line('OK', 300)]])).toContain('OK');
+  });
+
+  test('a word that is hyphenated at the end of a line is whole', () => {
+    expect(textOf([[line('The ware-', 500), line('house is open.', 488)]])).toBe('The warehouse is open.');
+  });
+});
