@@ -7,7 +7,8 @@ import { withoutQuotes } from './redact.ts';
  * 413, 422, 429 or 500, or 200 with an error in the body or in the stream; the body is OpenAI's error object, an object that is flat, or
  * a text. The texts and codes are those that their users have reported (github.com/vllm-project/vllm issues 4667, 20409, 33418;
  * ggml-org/llama.cpp 15780; lmstudio-ai/lmstudio-bug-tracker 237, 546; huggingface/text-generation-inference 628, 695;
- * sgl-project/sglang, QwenLM/Qwen3 1321; OpenHands/OpenHands 9937 for OpenRouter; anthropics/claude-code 228; ollama/ollama 17889).
+ * sgl-project/sglang, QwenLM/Qwen3 1321; OpenHands/OpenHands 9937 for OpenRouter; anthropics/claude-code 228; ollama/ollama 17889;
+ * BerriAI/litellm 10793, 15968, 21647; strands-agents/harness-sdk 1663; aws-samples/bedrock-chat 95).
  */
 
 /** The provider found the request longer than the model's context window. With a shorter one it may answer. */
@@ -45,7 +46,8 @@ const said = (text: string): RegExp => new RegExp(text.replaceAll('<N>', N), 'i'
 /** Texts that name the limit; the most exact one comes first. */
 const WITH_LIMIT: readonly RegExp[] = [
   // vLLM: "… context length is only 131072 tokens, resulting in a maximum input length of 98304 tokens"
-  said('maximum input length of <N>'),
+  // DeepInfra: "exceeds maximum input length 32767"; TensorRT-LLM has it in brackets, Poolside says "maximum allowed input length of"
+  said('maximum (?:allowed )?input length(?: of)? \\(?<N>(?![\\d,]| ?(?:characters|bytes))'),
   // OpenAI, vLLM, DeepSeek, OpenRouter ("This endpoint's …"), SGLang ("of"), Fireworks (":"); xAI and NVIDIA: "maximum prompt length is"
   said('maximum (?:context|prompt|model) length(?: is| of|:)? ?<N>'),
   said("context length is only <N>|model's context length \\(<N>"),
@@ -60,9 +62,28 @@ const WITH_LIMIT: readonly RegExp[] = [
   // llama.cpp, and Ollama with it; llama-cpp-python
   said('exceeds the available context size \\(<N>'),
   said('exceed context window of <N>'),
-  // LM Studio
+  // LM Studio; its newer versions: "Cannot truncate prompt with n_keep (10294) >= n_ctx (4096)"
   said('context length of only <N>'),
-  said('n_ctx: ?<N>'),
+  said('n_ctx(?:: ?| \\()<N>'),
+  said('reached context length of <N>'),
+  // vLLM, of a prompt with images
+  said('too long to fit into the model \\(context length <N>'),
+  // OpenAI and Azure, of models whose input has a limit of its own
+  said('input tokens exceed the configured limit of <N>'),
+  // Cerebras: "Please reduce the length of the messages or completion. Current length is 10000 while limit is 8192"
+  said('current length is \\d+ while limit is <N>'),
+  // Alibaba's DashScope: "Range of input length should be [1, 258048]"
+  said('range of input length should be \\[\\d+, ?<N>'),
+  // Amazon Bedrock
+  said('too many input tokens[^\\d]{0,5}max input tokens: <N>'),
+  // Cohere
+  said('number of tokens in the prompt cannot exceed <N>'),
+  // TensorRT-LLM; TabbyAPI; OpenVINO
+  said('should not exceed max_seq_len \\(<N>'),
+  said('length \\d+ is greater than max_seq_len <N>'),
+  said('exceeds model max length: <N>'),
+  // DS4
+  said('configured context size is <N>'),
   // TGI and Together
   said('`max_new_tokens` must be <= <N>'),
   said('`inputs` must have less than <N> tokens'),
@@ -86,6 +107,20 @@ const WITHOUT_LIMIT: readonly RegExp[] = [
   /prompt too long; exceeded (?:max )?context length/i,
   /input length exceeds the context length/i,
   /context[_ ]length[_ ]exceeded/i,
+  // LM Studio and llama.cpp, when the window was full in the middle of the answer
+  /context size has been exceeded/i,
+  /cannot truncate prompt with n_keep/i,
+  // Amazon Bedrock: Nova, and Llama at Google
+  /number of input tokens exceeds maximum length/i,
+  /too many input tokens/i,
+  /tokens in request more than max tokens allowed/i,
+  // Cohere
+  /too many tokens: (?:size limit exceeded|total number of tokens)/i,
+  // Perplexity, Volcengine, Zhipu, Baidu
+  /total length of all messages is too long/i,
+  /exceed max message tokens/i,
+  /prompt exceeds max length/i,
+  /prompt tokens too long/i,
   /ContextWindowExceededError/,
 ];
 

@@ -204,6 +204,66 @@ const BODIES: readonly (readonly [string, number, unknown, number | undefined])[
   ],
 ];
 
+/** Texts of further servers, with the limit that they name. */
+const TEXTS: readonly (readonly [string, string, number | undefined])[] = [
+  [
+    'Azure',
+    'Input tokens exceed the configured limit of 272000 tokens. Your messages resulted in 509178 tokens. Please reduce the length of the messages.',
+    272_000,
+  ],
+  ['DashScope', '<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 258048]', 258_048],
+  ['DeepInfra', 'Requested input length 39818 exceeds maximum input length 32767', 32_767],
+  ['Poolside', 'Input length 131393 exceeds the maximum allowed input length of 131040 tokens.', 131_040],
+  ['DS4', 'Prompt has 102,400 tokens, but the configured context size is 100,000 tokens', 100_000],
+  [
+    'Nova',
+    'Input Tokens Exceeded: Number of input tokens exceeds maximum length. Please update the input to try again.',
+    undefined,
+  ],
+  ['Bedrock', 'Too many input tokens. Max input tokens: 8192, request input token count: 10000', 8_192],
+  [
+    'Claude on Bedrock',
+    'The model returned the following errors: prompt is too long: 227255 tokens > 200000 maximum',
+    200_000,
+  ],
+  ['Cohere', 'too many tokens: total number of tokens in the prompt cannot exceed 4081 - received 4292.', 4_081],
+  ['Cohere, v2', 'too many tokens: size limit exceeded by 1234 tokens. Try using shorter or fewer inputs.', undefined],
+  ['Perplexity', 'The total length of all messages is too long.', undefined],
+  ['Volcengine', 'Total tokens of image and text exceed max message tokens. Request id: 0217', undefined],
+  ['Zhipu', 'Prompt exceeds max length', undefined],
+  ['Baidu', 'error_code: 336103, error_msg: Prompt tokens too long', undefined],
+  [
+    'TensorRT-LLM',
+    'The sum of prompt length (9000), query length (0) and max_tokens (100) should not exceed max_seq_len (8192)',
+    8_192,
+  ],
+  ['Triton', 'Prompt length (9000) exceeds maximum input length (8192).', 8_192],
+  [
+    'Cerebras',
+    'Please reduce the length of the messages or completion. Current length is 10000 while limit is 8192',
+    8_192,
+  ],
+  [
+    'vLLM, of a text',
+    'The decoder prompt (length 45000) is longer than the maximum model length of 32768. Make sure that `max_model_len` is no smaller.',
+    32_768,
+  ],
+  [
+    'vLLM, of images',
+    'The prompt (total length 45000) is too long to fit into the model (context length 32768). Make sure that `max_model_len` is no smaller.',
+    32_768,
+  ],
+  ['TabbyAPI', 'Context length 5000 is greater than max_seq_len 4096', 4_096],
+  ['OpenVINO', 'Number of prompt tokens: 5000 exceeds model max length: 4096', 4_096],
+  ['llama.cpp, when the window is full', 'Context size has been exceeded.', undefined],
+  ['LM Studio', 'Cannot truncate prompt with n_keep (10294) >= n_ctx (4096)', 4_096],
+  [
+    'LM Studio, in the answer',
+    'Reached context length of 4096 tokens with model (arch: gpt-oss) that does not currently support mid-generation context overflow.',
+    4_096,
+  ],
+];
+
 const local = () => modelOf(here.settings, 'openai-compatible', 'local-model');
 const refusal = (status: number, body: unknown): Step => ({
   status,
@@ -300,6 +360,10 @@ describe('a request that is too long', () => {
     expect(here.server.requests).toHaveLength(2 * (OWN[provider] ?? []).length);
   });
 
+  test.each(TEXTS)('as %s says it', (_who, text, limit) => {
+    expect(windowExceeded(new Error(text), [])).toEqual({ ...(limit && { limit }), isCertain: true });
+  });
+
   test('in an event of the Responses API', async () => {
     const failed = {
       type: 'response.failed',
@@ -347,6 +411,13 @@ describe('an error about something else', () => {
     ['a wrong key', { status: 401, message: 'prompt is too long' }],
     ['an unknown parameter', { status: 400, message: 'max_completion_tokens is not supported' }],
     ['a failure', { status: 500, message: 'The context was lost.' }],
+    ['throttling', { status: 400, message: 'Too many tokens, please wait before trying again.' }],
+    ['a limit of characters', { status: 400, message: 'Text exceeds maximum input length of 1048576 characters.' }],
+    [
+      'a limit of the answer',
+      { status: 400, message: 'max_tokens is too large: 9000. This model supports at most 8192.' },
+    ],
+    ['a field', { status: 400, message: "Invalid 'tools': array too long. Expected maximum length 128, got 200." }],
   ] as const)('%s is not one of length', async (_name, step) => {
     expect(await failure(step)).not.toBeInstanceOf(ContextTooLong);
   });
