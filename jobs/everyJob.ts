@@ -36,6 +36,8 @@ export const everyJob: readonly Job<JobName>[] = [
 /** How many jobs of each pool run at a time in one process. Few of those that compute, so that requests get the cores. */
 export const poolPlaces = (backgroundTurns: number): Record<PoolName, number> => ({
   turns: backgroundTurns,
+  // Turns that have begun wait for none that is new. The process that died ran those of requests, too, which have no places.
+  resuming: 4 * backgroundTurns,
   // They wait, too: a tenant whose files are slow must leave places to others.
   channels: backgroundTurns,
   // One mail server serves all: while it is slow, nothing but mails waits.

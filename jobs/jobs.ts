@@ -27,10 +27,10 @@ export interface JobData {
 export type JobName = keyof JobData;
 
 /**
- * A pool of places that kinds of job share. Jobs in `turns` wait for models, those in `channels` for the database and for messaging
- * providers, those in `mail` for the mail server; jobs in the others compute, those in `slowReading` for long.
+ * A pool of places that kinds of job share. Jobs in `turns` and `resuming` wait for models, those in `channels` for the database and for
+ * messaging providers, those in `mail` for the mail server; jobs in the others compute, those in `slowReading` for long.
  */
-export type PoolName = 'turns' | 'channels' | 'mail' | 'reading' | 'slowReading' | 'embedding';
+export type PoolName = 'turns' | 'resuming' | 'channels' | 'mail' | 'reading' | 'slowReading' | 'embedding';
 
 /** Queues work for the background. */
 export interface Jobs {

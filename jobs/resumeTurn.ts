@@ -15,6 +15,7 @@ export const resumeDeadTurn: Job<'resume-turn'> = {
   name: 'resume-turn',
   options: {
     ...turnJob,
+    pool: 'resuming',
     // A lease lasts longer, so each is seen before it ends.
     sweepMs: 18_000,
   },

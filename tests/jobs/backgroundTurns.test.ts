@@ -1,8 +1,11 @@
+import { newId } from '../../core/ids.ts';
+import { beginConversation } from '../../db/queries/turns/beginConversation.ts';
 import { begun, publishedAgent } from '../http/messages/turns.ts';
 import { startTestApp, type TestApp, TestClock } from '../support/http/app.ts';
 import { poll } from '../support/poll.ts';
 import { type ModelServer, startModelServer } from '../support/servers/modelServer.ts';
 import { FOLLOWS_UP, HOUR_MS } from '../support/turns/followUps.ts';
+import { turnStart } from '../support/turns/storedTurns.ts';
 
 const PLACES = 64;
 /** One workspace may hold this many of the places, so that others find some. */
@@ -74,4 +77,19 @@ test('while a backlog of turns waits for models, requests are answered and the t
   await server.received(before + OF_ONE_WORKSPACE + 1);
   expect(await turnsThatRun(app.stranger.workspaceId)).toBe(1);
   expect(await turnsThatRun(app.workspace.workspaceId)).toBe(OF_ONE_WORKSPACE);
+});
+
+test('a turn whose process died goes on at once, though its workspace holds all of its places with new work', async () => {
+  const { db, workspaceId } = app.workspace;
+  const agentId = await publishedAgent(app);
+  const conversationId = newId();
+  const start = turnStart({ workspaceId, conversationId, agentId, now: clock.now() }, 'Are you there?');
+  await beginConversation(db, start, { externalUserId: newId(), isTest: false, metadata: {} });
+  expect(await turnsThatRun(workspaceId)).toBe(OF_ONE_WORKSPACE);
+  const before = server.requests.length;
+  const past = new Date(Date.now() - 1_000);
+  await db.updateTable('conversations').set({ turn_expires_at: past }).where('id', '=', conversationId).execute();
+  worker.service.queue.sweep('resume-turn');
+  await server.received(before + 1);
+  expect(JSON.stringify(server.requests.at(-1)?.body)).toContain('Are you there?');
 });
