@@ -5,7 +5,14 @@ import {
   OutgoingFailed,
   OutgoingRefused,
 } from '../../core/outgoing.ts';
-import { asMcpFailed, McpFailed, McpWantsOAuth } from './failures.ts';
+import {
+  asMcpFailed,
+  isProtocolFault,
+  McpFailed,
+  McpWantsOAuth,
+  METHOD_NOT_FOUND,
+  UNSUPPORTED_VERSION,
+} from './failures.ts';
 import { isResourceMetadata, metadataUrls } from './oauth.ts';
 import { openSession } from './session.ts';
 import type { TransportKind } from './sessionFetch.ts';
@@ -29,6 +36,8 @@ export interface McpConnectOptions extends McpTarget {
   maxBytesPer: 'session' | 'request';
   /** The server is known to speak a revision with sessions, so that it is not asked first. */
   isLegacy?: boolean;
+  /** The server is taken to speak 2026-07-28 with tools and resources, so that it is not asked at all. */
+  isTakenAsModern?: boolean;
   /** Opens the stream of the server's own messages, where a server may ask for input in the middle of a call. Sessions only. */
   listens?: boolean;
   /** Ends the handshake; its own reason is thrown. */
@@ -94,8 +103,8 @@ function mayBeOlderTransport({ statusCode }: McpFailed): boolean {
 
 /**
  * Opens a session with an MCP server: without sessions when the server offers revision 2026-07-28, else by `initialize` over streamable
- * HTTP, or over the older HTTP with SSE when the server refuses that. All requests go through the guard of core/outgoing.ts, and
- * redirects are followed only within the origin of the address.
+ * HTTP, or over the older HTTP with SSE when the server refuses that; at last without asking, as a server of 2026-07-28. All requests go
+ * through the guard of core/outgoing.ts, and redirects are followed only within the origin of the address.
  * @throws {McpFailed} with a message for the user
  */
 export async function connectMcp(options: McpConnectOptions): Promise<McpConnection> {
@@ -105,16 +114,44 @@ export async function connectMcp(options: McpConnectOptions): Promise<McpConnect
     return await openNewest(options, signal);
   } catch (error) {
     const first = failureOf(error, options.signal);
-    if (first instanceof McpFailed && first.statusCode === 401) throw await explained(first, options, signal);
-    if (!(first instanceof McpFailed && mayBeOlderTransport(first))) throw first;
-    try {
-      return await openSession('sse', options, signal);
-    } catch (secondError) {
-      const second = failureOf(secondError, options.signal);
-      const saysMore = !(second instanceof McpFailed) || !(mayBeOlderTransport(second) || isNoStream(second));
-      throw saysMore ? second : first;
-    }
+    if (!(first instanceof McpFailed)) throw first;
+    if (first.statusCode === 401) throw await explained(first, options, signal);
+    if (mayBeOlderTransport(first)) {
+      try {
+        return await openSession('sse', options, signal);
+      } catch (secondError) {
+        const second = failureOf(secondError, options.signal);
+        const saysMore = !(second instanceof McpFailed) || !(mayBeOlderTransport(second) || isNoStream(second));
+        if (saysMore) throw second;
+      }
+    } else if (!isUnknownMethod(error)) throw first;
+    if (options.isLegacy || signal.aborted) throw first;
+    return (await openUnasked(options, signal)) ?? Promise.reject(first);
   }
+}
+
+/** Whether a server refused `initialize` as a method that it does not have. */
+function isUnknownMethod(error: unknown): boolean {
+  return isProtocolFault(error) && (error.code === METHOD_NOT_FOUND || error.code === UNSUPPORTED_VERSION);
+}
+
+/**
+ * A server that lacks both `server/discover`, which it must have, and `initialize`, is asked for its tools as one of 2026-07-28: "a client is free
+ * to invoke any RPC inline" (https://modelcontextprotocol.io/specification/2026-07-28/basic/lifecycle#protocol-version-negotiation).
+ * Undefined when it does not answer that either.
+ */
+async function openUnasked(options: McpConnectOptions, signal: AbortSignal): Promise<McpConnection | undefined> {
+  let connection: McpConnection | undefined;
+  try {
+    connection = await openSession('streamable', { ...options, isTakenAsModern: true }, signal);
+    const { tools } = await connection.request('tools/list', {}, { signal });
+    if (Array.isArray(tools)) return connection;
+  } catch {
+    // What the server said to the usual questions tells more.
+  }
+  await connection?.close();
+  if (options.signal?.aborted) throw options.signal.reason;
+  return undefined;
 }
 
 /** Over streamable HTTP. A server that does not understand the first question, or stays silent, may still know `initialize`. */

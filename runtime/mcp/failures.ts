@@ -29,16 +29,23 @@ export class McpWantsOAuth extends McpFailed {
   }
 }
 
+const CHECK_PATH = 'Check the path, which is often /mcp or /sse.';
 const BY_STATUS: Readonly<Record<number, string>> = {
   401: 'The server asks for a credential, or does not accept the one that it was sent (HTTP 401).',
   403: 'The server does not allow this with the credential that it was sent (HTTP 403).',
-  404: 'The server has no MCP endpoint at this address (HTTP 404).',
-  405: 'The server has no MCP endpoint at this address (HTTP 405).',
+  404: `The server has no MCP endpoint at this address (HTTP 404). ${CHECK_PATH}`,
+  405: `The server has no MCP endpoint at this address (HTTP 405). ${CHECK_PATH}`,
   429: 'The server is asked too often (HTTP 429). Try again later.',
 };
 
 /** The failure for an HTTP status of 300 or more. */
-export function statusFailure(statusCode: number, cause?: unknown): McpFailed {
+export function statusFailure(statusCode: number, cause?: unknown, hasCredential = true): McpFailed {
+  if (statusCode === 403 && !hasCredential) {
+    const message =
+      'The server does not allow this without a credential, or not under this host name (HTTP 403). ' +
+      'Enter a credential, or the host name that the server itself is set to.';
+    return new McpFailed(message, { statusCode, cause });
+  }
   const redirect = 'The server redirects to another address, which is not followed. Use that address.';
   const text = statusCode < 400 ? redirect : `The server responds with HTTP status ${statusCode}.`;
   return new McpFailed(BY_STATUS[statusCode] ?? text, { statusCode, cause });
@@ -57,6 +64,21 @@ export function notMcp(detail = '', cause?: unknown): McpFailed {
 /** The failure for a server that broke off. */
 export function brokeOff(cause?: unknown): McpFailed {
   return new McpFailed('The server closed the connection.', { cause });
+}
+
+/** https://www.jsonrpc.org/specification#error_object */
+export const METHOD_NOT_FOUND = -32601;
+/** UnsupportedProtocolVersion (https://modelcontextprotocol.io/specification/2026-07-28/basic/lifecycle). */
+export const UNSUPPORTED_VERSION = -32022;
+const MAX_NAMED_VERSIONS = 5;
+
+/** The failure for a server that speaks revisions which this service does not know. Dates can carry no credential. */
+function unknownVersion(fault: ProtocolFault): McpFailed {
+  const { supported } = Object(fault.data) as { supported?: unknown };
+  const dates = (Array.isArray(supported) ? supported : []).filter((each) => /^\d{4}-\d\d-\d\d$/.test(String(each)));
+  const named = dates.slice(0, MAX_NAMED_VERSIONS).join(', ') || 'it does not say which';
+  const message = `The server speaks only revisions of MCP that are not known here (${named}). Known are 2026-07-28 and before.`;
+  return new McpFailed(message, { cause: fault });
 }
 
 /** A JSON-RPC error of a server: the SDK's ProtocolError, whose code is a number. */
@@ -93,14 +115,14 @@ export function asMcpFailed(error: unknown): McpFailed {
   const redirect = /^Error POSTing to endpoint \(HTTP (3\d\d)\)/.exec(String(message))?.[1];
   if (redirect !== undefined) return statusFailure(Number(redirect), error);
   if (code === 'CONNECTION_CLOSED') return brokeOff(error);
+  if (/^text\/html\b/.test(String(Object(data).contentType))) {
+    return new McpFailed(`The server answers with a web page, which is not MCP. ${CHECK_PATH}`, { cause: error });
+  }
   if (isProtocolFault(error)) {
-    return UNSUPPORTED_VERSION.has(error.code)
-      ? notMcp(', or of a version not known here', error)
+    return error.code === UNSUPPORTED_VERSION
+      ? unknownVersion(error)
       : new McpFailed(`The server refuses the request (MCP error ${code}).`, { cause: error });
   }
   if (String(message).startsWith("Server's protocol version")) return notMcp(', or of a version not known here', error);
   return notMcp('', error);
 }
-
-/** UnsupportedProtocolVersion (https://modelcontextprotocol.io/specification/2026-07-28/basic/lifecycle). */
-const UNSUPPORTED_VERSION: ReadonlySet<number> = new Set([-32022]);

@@ -1,12 +1,10 @@
 import type { Client } from '@modelcontextprotocol/client';
 import { shorten } from '../../core/text.ts';
-import { McpFailed } from './failures.ts';
+import { McpFailed, METHOD_NOT_FOUND } from './failures.ts';
 
 /** Questions of a server while one request runs. A server that asks more often would never end. */
 const MAX_QUESTIONS = 20;
 const MAX_CHARACTERS = 1000;
-/** https://www.jsonrpc.org/specification#error_object */
-const METHOD_NOT_FOUND = -32601;
 
 class NotOffered extends Error {
   readonly code = METHOD_NOT_FOUND;

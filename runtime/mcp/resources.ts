@@ -2,7 +2,7 @@ import { shorten, toStorable } from '../../core/text.ts';
 import { callFailure, type McpCallOptions, type McpToolResult, requestWithoutInput } from './call.ts';
 import type { McpConnection } from './connect.ts';
 import { readResourceContents } from './content.ts';
-import { notMcp } from './failures.ts';
+import { isProtocolFault, METHOD_NOT_FOUND, notMcp } from './failures.ts';
 
 /** The tools by which an agent finds and reads the resources of a server. */
 export type ResourceTool = 'list' | 'read';
@@ -132,7 +132,7 @@ export async function useResources(
   }
 }
 
-/** Whether a server that declares resources has any. One whose list cannot be read is taken to have some. */
+/** Whether a server that declares resources has any. One whose list cannot be read is taken to have some, one without the list none. */
 export async function hasAnyResources(
   connection: Pick<McpConnection, 'request'>,
   signal: AbortSignal,
@@ -142,7 +142,7 @@ export async function hasAnyResources(
     if (!Array.isArray(resources) || resources.length > 0) return true;
     const { resourceTemplates } = await connection.request('resources/templates/list', {}, { signal });
     return Array.isArray(resourceTemplates) && resourceTemplates.length > 0;
-  } catch {
-    return true;
+  } catch (error) {
+    return !(isProtocolFault(error) && error.code === METHOD_NOT_FOUND);
   }
 }

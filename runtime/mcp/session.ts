@@ -22,6 +22,17 @@ const LISTENING_MS = 300;
 /** Switches the SDK's own timeout off: with ours the reason is known. */
 const NO_TIMEOUT = { timeout: 2 ** 31 - 1 };
 
+/** What a server is taken to be that does not say what it is. */
+const TAKEN_AS_MODERN = {
+  kind: 'modern' as const,
+  discover: {
+    supportedVersions: ['2026-07-28'],
+    capabilities: { tools: {}, resources: {} },
+    ttlMs: 0,
+    cacheScope: 'private' as const,
+  },
+};
+
 type Json = Record<string, unknown>;
 
 /** Takes every result: what is read of it is checked where it is read. The SDK's own schemas would refuse content of kinds to come. */
@@ -158,7 +169,8 @@ export async function openSession(
   const connection = { transport: kind, lost: ended.signal, request, close: () => (closing ??= endSession()) };
   try {
     // The SDK's parameter type is stricter than its own class, whose `sessionId` may be undefined.
-    await during(client.connect(transport as Transport, { ...NO_TIMEOUT, signal }), signal);
+    const prior = options.isTakenAsModern ? { prior: TAKEN_AS_MODERN } : {};
+    await during(client.connect(transport as Transport, { ...NO_TIMEOUT, ...prior, signal }), signal);
   } catch (error) {
     await connection.close();
     throw error;

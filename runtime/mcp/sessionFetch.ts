@@ -143,13 +143,27 @@ async function shownRefusal(response: Response, { isModern, isProbe }: SentReque
     if (size > MAX_ERROR_BYTES) return new Response('', { status });
     pieces.push(piece);
   }
-  return new Response(Buffer.concat(pieces), { status, headers });
+  // A method that the server lacks is a 404 with a JSON-RPC error (basic/transports/streamable-http, protocol version header). The SDK reads
+  // errors in bodies of 400 only. To the first question both mean the same.
+  const text = Buffer.concat(pieces);
+  return new Response(text, { status: status === 404 && !isProbe && isRpcError(text) ? 400 : status, headers });
+}
+
+function isRpcError(text: Buffer): boolean {
+  try {
+    const { jsonrpc, error } = Object(JSON.parse(text.toString())) as Record<string, unknown>;
+    return jsonrpc === '2.0' && typeof error === 'object';
+  } catch {
+    return false;
+  }
 }
 
 async function refusal(response: Response, hasCredential: boolean): Promise<Error> {
   const { status, headers } = response;
   await response.body?.cancel();
-  return asksForOAuth(status, headers) ? new McpWantsOAuth(status, hasCredential) : statusFailure(status);
+  return asksForOAuth(status, headers)
+    ? new McpWantsOAuth(status, hasCredential)
+    : statusFailure(status, undefined, hasCredential);
 }
 
 /**

@@ -42,7 +42,7 @@ const LARGE_SCHEMA = 16_384;
 
 /**
  * Reads the list of a server's tools, all pages of it; `discoverTools` says what is a failure. Without sessions, a tool whose `x-mcp-header`
- * breaks the rules is left out, as the protocol demands.
+ * breaks the rules is left out, as the protocol demands; everywhere one that runs as a task only.
  * @throws {McpFailed} with a message for the user, and what `request` of the connection throws
  */
 export async function readToolList(
@@ -50,7 +50,9 @@ export async function readToolList(
   signal?: AbortSignal,
 ): Promise<ToolList> {
   const found = new Map<string, ServerTool>();
+  const rejected: RejectedTool[] = [];
   let characters = 0;
+  let listedTools = 0;
   let freshMs: number | null = null;
   let cursor: string | undefined;
   for (let page = 0; page < MAX_PAGES; page += 1) {
@@ -61,17 +63,20 @@ export async function readToolList(
     // A page may have half a megabyte, which was parsed in this turn.
     await ownTurn();
     for (const listed of result.tools) {
-      const { tool, schemaCharacters } = await readTool(listed);
+      listedTools += 1;
+      const { tool, schemaCharacters } = await readTool(listed, listedTools);
       if (found.has(tool.name)) throw new McpFailed('The server lists two tools of the same name.');
-      if (found.size >= MAX_TOOLS) throw new McpFailed(`The server lists more than ${MAX_TOOLS} tools.`);
+      if (found.size + rejected.length >= MAX_TOOLS)
+        throw new McpFailed(`The server lists more than ${MAX_TOOLS} tools.`);
       characters += tool.name.length + (tool.description ?? '').length + schemaCharacters;
       if (characters > MAX_CHARACTERS) throw new McpFailed("The list of the server's tools is larger than 512 KiB.");
-      found.set(tool.name, tool);
+      if (!wantsTask(listed)) found.set(tool.name, tool);
+      else rejected.push({ name: tool.name, reason: 'It runs as a task only, which this service does not begin.' });
     }
     await ownTurn();
     if (typeof result.nextCursor !== 'string') {
       const tools = [...found.values()];
-      const rejected = connection.era === 'modern' ? tools.flatMap(rejection) : [];
+      if (connection.era === 'modern') rejected.push(...tools.flatMap(rejection));
       const names = new Set(rejected.map(({ name }) => name));
       return { tools: tools.filter(({ name }) => !names.has(name)), rejected, freshMs };
     }
@@ -81,10 +86,10 @@ export async function readToolList(
 }
 
 /** One entry of the list; https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool */
-async function readTool(listed: unknown): Promise<{ tool: ServerTool; schemaCharacters: number }> {
+async function readTool(listed: unknown, position: number): Promise<{ tool: ServerTool; schemaCharacters: number }> {
   const { name, title, description, inputSchema } = Object(listed) as Record<string, unknown>;
   if (typeof name !== 'string' || name === '' || name.length > MAX_NAME || !/^[^\p{Cc}\p{Cs}]+$/u.test(name)) {
-    throw new McpFailed('The server lists a tool whose name cannot be used.');
+    throw new McpFailed(`The server lists a tool whose name cannot be used: number ${position} of its list.`);
   }
   const text = [description, title].find((each) => typeof each === 'string' && each.trim() !== '');
   const json = typeof inputSchema === 'object' ? storableText(inputSchema, MAX_DEPTH) : undefined;
@@ -93,7 +98,7 @@ async function readTool(listed: unknown): Promise<{ tool: ServerTool; schemaChar
   const schema: unknown = json === undefined ? undefined : JSON.parse(json);
   const { type = 'object' } = Object(schema) as Record<string, unknown>;
   if (Object(schema) !== schema || Array.isArray(schema) || type !== 'object') {
-    throw new McpFailed('The server lists a tool whose input schema cannot be used.');
+    throw new McpFailed(`The server lists a tool whose input schema cannot be used: number ${position} of its list.`);
   }
   const tool = {
     name,
@@ -101,6 +106,12 @@ async function readTool(listed: unknown): Promise<{ tool: ServerTool; schemaChar
     inputSchema: { ...(schema as Record<string, unknown>), type },
   };
   return { tool, schemaCharacters };
+}
+
+/** Whether a tool runs only as a task, which a client has to fetch (revision 2025-11-25, basic/utilities/tasks#tool-level-negotiation). */
+function wantsTask(listed: unknown): boolean {
+  const { execution } = Object(listed) as { execution?: unknown };
+  return (Object(execution) as { taskSupport?: unknown }).taskSupport === 'required';
 }
 
 function rejection({ name, inputSchema }: ServerTool): RejectedTool[] {

@@ -159,7 +159,10 @@ describe('201', () => {
     const everything = await startEverything(certificate, mode);
     const created = await registerMcp(app, { url: everything.url });
     expect(created).toMatchObject({ status: 'CONNECTED', errorMessage: null });
-    expect(created.tools.map(({ name }) => name)).toEqual(expect.arrayContaining(['echo', 'get-sum']));
+    const names = created.tools.map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(['echo', 'get-sum']));
+    // It runs as a task only: each call of it would be refused.
+    expect(names).not.toContain('simulate-research-query');
     await everything.close();
   });
 

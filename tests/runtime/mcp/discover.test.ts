@@ -124,7 +124,15 @@ describe('a server', () => {
   test.each([400, 404, 405, 406, 415])('that refuses the first POST with %i is tried over SSE', async (status) => {
     const server = await running(startRawMcp(certificate, ({ res }) => res.writeHead(status).end()));
     await expect(discover(`${server.origin}/mcp`)).rejects.toThrow(String(status));
-    expect(server.seen.map(({ method }) => method)).toEqual(['POST', 'POST', 'GET']);
+    expect(server.seen.map(({ method }) => method)).toEqual(['POST', 'POST', 'GET', 'POST']);
+  });
+
+  test.each([
+    ['without a credential', {}, /without a credential, or not under this host name/],
+    ['with one', { 'x-api-key': 'sk-1' }, /with the credential that it was sent/],
+  ])('that responds with 403 %s', async (_how, headers, message) => {
+    const server = await running(startRawMcp(certificate, ({ res }) => res.writeHead(403).end()));
+    await expect(discover(`${server.origin}/mcp`, headers)).rejects.toThrow(message);
   });
 
   test.each([401, 403, 429, 500])('that responds to the first POST with %i is not tried over SSE', async (status) => {
@@ -195,7 +203,7 @@ describe('a server that breaks the rules is a failure with a clear message', () 
     ['a tool that is no object', listing(null), /name cannot be used/],
     ['a schema of another type', listing(tool('t', { inputSchema: { type: 'array' } })), /schema cannot be used/],
     ['a schema that is a list', listing(tool('t', { inputSchema: [] })), /schema cannot be used/],
-    ['no schema', listing({ name: 't' }), /schema cannot be used/],
+    ['no schema', listing(tool('t'), { name: 'u' }), /schema cannot be used: number 2 of its list/],
     [
       'a schema nested 5000 deep',
       ({ method, res }) =>
@@ -214,7 +222,7 @@ describe('a server that breaks the rules is a failure with a clear message', () 
     [
       'a web page',
       ({ res }) => res.writeHead(200, { 'content-type': 'text/html' }).end('<h1>sk-secret</h1>'),
-      /not valid MCP/,
+      /web page, which is not MCP\. Check the path/,
     ],
     [
       'a version of the future',

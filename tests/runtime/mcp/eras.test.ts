@@ -4,7 +4,7 @@ import { discoverTools } from '../../../runtime/mcp/discover.ts';
 import { McpPool, type McpPoolOptions, type McpServer as Target } from '../../../runtime/mcp/pool.ts';
 import { until } from '../../support/poll.ts';
 import { startMcpServer, startTls, type TlsServer, useCertificate } from '../../support/servers/mcp.ts';
-import { type Answer, startRawMcp } from '../../support/servers/mcpHostile.ts';
+import { type Answer, type RawMcpCall, startRawMcp, tool } from '../../support/servers/mcpHostile.ts';
 
 const certificate = useCertificate();
 const servers: TlsServer[] = [];
@@ -150,6 +150,61 @@ describe('a server of 2026-07-28', () => {
     expect([isError, text]).toEqual([true, expect.stringContaining('an answer of a language model')]);
     expect(methods(server)).toEqual(['POST', 'POST']);
   });
+});
+
+describe('a server of 2026-07-28 that does not say so', () => {
+  const lacks = ({ id, res }: RawMcpCall, status = 404, code = -32601, data: object = {}) =>
+    res
+      .writeHead(status, { 'content-type': 'application/json' })
+      .end(JSON.stringify({ jsonrpc: '2.0', id, error: { code, message: 'no', data } }));
+  const serving =
+    (refuse: (call: RawMcpCall) => unknown): Answer =>
+    (call) => {
+      if (call.params._meta === undefined) return refuse(call);
+      if (call.method === 'tools/list') return call.result({ resultType: 'complete', tools: [tool('t')] });
+      if (call.method === 'tools/call') return call.result({ content: [{ type: 'text', text: 'yes' }] });
+      return refuse(call);
+    };
+
+  test.each<[string, (call: RawMcpCall) => unknown]>([
+    ['404 and an error', (call) => lacks(call)],
+    ['an error alone', (call) => lacks(call, 200)],
+    [
+      'its revision',
+      (call) => lacks(call, 400, call.method === 'initialize' ? -32022 : -32601, { supported: ['2026-07-28'] }),
+    ],
+  ])('and answers what it lacks with %s is used all the same', async (_how, refuse) => {
+    const server = await running(startRawMcp(certificate, serving(refuse)));
+    expect((await discover(server)).tools.map(({ name }) => name)).toEqual(['t']);
+    expect((await makePool().call(at(server), calling('t'))).text).toBe('yes');
+  });
+
+  test('and has no tools either is refused with what it said first', async () => {
+    const none = await running(startRawMcp(certificate, (call) => lacks(call)));
+    await expect(discover(none)).rejects.toThrow(/no MCP endpoint at this address \(HTTP 404\).* often \/mcp or \/sse/);
+    const odd = await running(startRawMcp(certificate, (call) => lacks(call, 200)));
+    await expect(discover(odd)).rejects.toThrow('MCP error -32601');
+  });
+
+  test('but only of revisions to come is refused with their names', async () => {
+    const supported = ['2027-03-01', 'sk-secret', '2027-09-30'];
+    const server = await running(startRawMcp(certificate, (call) => lacks(call, 400, -32022, { supported })));
+    await expect(discover(server)).rejects.toThrow(/not known here \(2027-03-01, 2027-09-30\)/);
+  });
+});
+
+test('a method that a server of 2026-07-28 lacks is an error of the call, not of the address', async () => {
+  const server = await running(
+    startRawMcp(
+      certificate,
+      modern(({ id, res }) =>
+        res
+          .writeHead(404, { 'content-type': 'application/json' })
+          .end(JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32601, message: 'No such tool' } })),
+      ),
+    ),
+  );
+  expect(await makePool().call(at(server), calling('t'))).toMatchObject({ isError: true, text: 'No such tool' });
 });
 
 describe('a server of before', () => {
