@@ -4,16 +4,16 @@ import { modelFault } from '../models/errors.ts';
 import { baseUrlOf } from '../models/providers.ts';
 import { withRetries } from '../models/retry.ts';
 import type { ModelSettings } from '../models/settings.ts';
-import { modelFetch } from '../models/transport.ts';
+import { type ModelFetch, modelFetch } from '../models/transport.ts';
+import { type AnsweredVectors, embeddingFetch, MAX_DIMENSIONS } from './embeddingAnswer.ts';
 import { embeddingForms } from './embeddingForms.ts';
+import { isSlowAnswer } from './embeddingSizes.ts';
 
 /** The embedding of a text. Its length is 1, so that the cosine of two vectors is their dot product. */
 export type Vector = readonly number[];
 
 /** What a text is embedded as: models put a question near its answers, and not near other questions. */
 export type EmbeddedAs = 'query' | 'passage';
-
-const MAX_DIMENSIONS = 16_000;
 
 /** How a call is made. */
 export interface CallOptions {
@@ -38,17 +38,28 @@ export async function callEmbeddingModel(
   const forms = embeddingForms(settings.embeddings);
   const values = texts.map((text) => forms[as] + text);
   const providerOptions = forms.tasks ? { providerOptions: { google: { taskType: forms.tasks[as] } } } : {};
-  const model = await embeddingModel(settings);
+  const { provider } = settings.embeddings;
+  const { fetch, modelWith } = await embeddingModel(settings);
+  let wasSlow = false;
   const attempt = async () => {
     const limit = AbortSignal.timeout(timeoutMs);
     const abortSignal = signal ? AbortSignal.any([signal, limit]) : limit;
-    const { embeddings } = await model.doEmbed({ values, abortSignal, ...providerOptions });
-    if (embeddings.length !== values.length) {
-      throw new InvalidResponseDataError({ data: null, message: 'Not as many vectors as texts.' });
+    const answered: AnsweredVectors = {};
+    const model = modelWith(embeddingFetch(fetch, { texts: values.length, provider, into: answered }));
+    try {
+      const { embeddings } = await model.doEmbed({ values, abortSignal, ...providerOptions });
+      const vectors = answered.vectors ?? embeddings;
+      if (vectors.length !== values.length) {
+        throw new InvalidResponseDataError({ data: null, message: 'Not as many vectors as texts.' });
+      }
+      return vectors.map(unitVector);
+    } catch (error) {
+      wasSlow = isSlowAnswer(error);
+      throw error;
     }
-    return embeddings.map(unitVector);
   };
-  return await withRetries(attempt, { retries, begun: () => false, abortSignal: signal });
+  // The same call would take as long again; the caller makes a smaller one.
+  return await withRetries(attempt, { retries, begun: () => wasSlow, abortSignal: signal });
 }
 
 /** The fault for an error of a call: MODEL_PROVIDER_ERROR, a sentence for people without secrets and without the texts. */
@@ -58,16 +69,24 @@ export function embeddingFault(settings: ModelSettings, error: unknown, said: re
 }
 
 function unitVector(vector: readonly number[]): Vector {
-  const norm = Math.hypot(...vector);
+  let squares = 0;
+  for (const value of vector) squares += value * value;
+  const norm = Math.sqrt(squares);
   if (!(norm > 0) || !Number.isFinite(norm) || vector.length > MAX_DIMENSIONS) {
     throw new InvalidResponseDataError({ data: null, message: 'A vector without a direction.' });
   }
   return vector.map((value) => value / norm);
 }
 
-const loaded = new WeakMap<ModelSettings, Promise<EmbeddingModelV4>>();
+/** The connections to a provider, and its model over a given `fetch`. */
+interface LoadedModel {
+  fetch: ModelFetch;
+  modelWith(fetch: typeof globalThis.fetch): EmbeddingModelV4;
+}
 
-function embeddingModel(settings: ModelSettings): Promise<EmbeddingModelV4> {
+const loaded = new WeakMap<ModelSettings, Promise<LoadedModel>>();
+
+function embeddingModel(settings: ModelSettings): Promise<LoadedModel> {
   let model = loaded.get(settings);
   if (!model) {
     model = load(settings);
@@ -77,26 +96,28 @@ function embeddingModel(settings: ModelSettings): Promise<EmbeddingModelV4> {
 }
 
 /** The packages are imported on first use: each costs start time and memory. */
-async function load(settings: ModelSettings): Promise<EmbeddingModelV4> {
+async function load(settings: ModelSettings): Promise<LoadedModel> {
   const { embeddings } = settings;
   const baseURL = embeddings && baseUrlOf(settings, embeddings.provider);
   if (!embeddings || baseURL === undefined) throw new Error('No model for embeddings is configured.');
   const { provider, modelId } = embeddings;
-  const shared = { baseURL, fetch: modelFetch() };
+  const own = { fetch: modelFetch() };
   switch (provider) {
     case 'openai': {
       const { createOpenAI } = await import('@ai-sdk/openai');
-      return createOpenAI({ ...shared, apiKey: settings.openai?.apiKey ?? '' }).embeddingModel(modelId);
+      const apiKey = settings.openai?.apiKey ?? '';
+      return { ...own, modelWith: (fetch) => createOpenAI({ baseURL, fetch, apiKey }).embeddingModel(modelId) };
     }
     case 'google': {
       const { createGoogle } = await import('@ai-sdk/google');
-      return createGoogle({ ...shared, apiKey: settings.google?.apiKey ?? '' }).embeddingModel(modelId);
+      const apiKey = settings.google?.apiKey ?? '';
+      return { ...own, modelWith: (fetch) => createGoogle({ baseURL, fetch, apiKey }).embeddingModel(modelId) };
     }
     case 'openai-compatible': {
       const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
       const apiKey = settings.openaiCompatible?.apiKey;
-      const key = apiKey === undefined ? {} : { apiKey };
-      return createOpenAICompatible({ ...shared, ...key, name: 'compatible' }).embeddingModel(modelId);
+      const shared = { baseURL, ...(apiKey === undefined ? {} : { apiKey }), name: 'compatible' };
+      return { ...own, modelWith: (fetch) => createOpenAICompatible({ ...shared, fetch }).embeddingModel(modelId) };
     }
   }
 }

@@ -21,7 +21,7 @@ const ENGLISH_SENTENCE = 'Represent this sentence for searching relevant passage
 const GEMMA: EmbeddingForms = { query: 'task: search result | query: ', passage: 'title: none | text: ' };
 
 /**
- * By what is in a model's id, in lower case; the first line that fits counts. Servers write one model in many ways:
+ * By what is in a model's id, in lower case and with `-` for `_`; the first line that fits counts. Servers write one model in many ways:
  * `intfloat/multilingual-e5-large`, `jeffh/intfloat-multilingual-e5-large:f16`, `text-embedding-nomic-embed-text-v1.5`, `bge-m3-q8_0.gguf`. The
  * strings are those of the models' cards and of their `config_sentence_transformers.json` on huggingface.co.
  */
@@ -30,7 +30,7 @@ const FORMS: readonly [RegExp, EmbeddingForms][] = [
   [/bge-m3|bge-reranker/, NONE],
   // Without a space after the colon, as in the model's own configuration.
   [/qwen3-(vl-)?embedding/, { query: `Instruct: ${TASK}\nQuery:`, passage: '' }],
-  [/e5-.*instruct|e5-mistral|gte-qwen|sfr-embedding|linq-embed-mistral|nv-embed|stella_en/, INSTRUCT],
+  [/e5-.*instruct|e5-mistral|gte-qwen|sfr-embedding|linq-embed-mistral|nv-embed|stella-en/, INSTRUCT],
   [/bge-multilingual-gemma/, { query: `<instruct>${TASK}\n<query>`, passage: '' }],
   [/(^|[^a-z0-9])(multilingual-|m)?e5-(small|base|large)/, { query: 'query: ', passage: 'passage: ' }],
   [/mxbai-embed-de/, { query: 'query: ', passage: 'passage: ' }],
@@ -42,7 +42,8 @@ const FORMS: readonly [RegExp, EmbeddingForms][] = [
   // The second generation has a prefix of its own; its names are `…-m-v2.0` and, at Ollama, `…-embed2`.
   [/arctic-embed(2|-[ml]-v2)/, { query: 'query: ', passage: '' }],
   [/arctic-embed/, { query: ENGLISH_SENTENCE, passage: '' }],
-  [/embeddinggemma/, GEMMA],
+  [/embedding-?gemma/, GEMMA],
+  [/jina-embeddings-v4/, { query: 'Query: ', passage: 'Passage: ' }],
 ];
 
 /** Google's second model has the texts of EmbeddingGemma and ignores task types; those before it have task types. */
@@ -57,7 +58,7 @@ const MAX_FORM_CHARS = 70;
 /** What a model wants around a text: what its settings say, or else what is known of it by its id. */
 export function embeddingForms({ provider, modelId, queryPrefix, passagePrefix }: EmbeddingModelName): EmbeddingForms {
   const known = provider === 'openai' ? [] : provider === 'google' ? GOOGLE_FORMS : FORMS;
-  const id = modelId.toLowerCase();
+  const id = modelId.toLowerCase().replaceAll('_', '-');
   const { query, passage, ...more } = known.find(([pattern]) => pattern.test(id))?.[1] ?? NONE;
   return { query: queryPrefix ?? query, passage: passagePrefix ?? passage, ...more };
 }

@@ -4,19 +4,24 @@ import type { ModelSettings } from '../models/settings.ts';
 
 /** Texts of a first call. Compatible servers are often small: Text Embeddings Inference takes 32 by default. */
 const [FIRST_TEXTS, FIRST_TEXTS_OF_COMPATIBLE] = [96, 32];
-/** A call that takes longer makes the next ones smaller: others wait for it, and a query gets no turn at a server that works on it. */
-const SLOW_CALL_MS = 5_000;
+/** A call that takes longer makes the next ones smaller: others wait for it, and a query, which waits for 3 s, gets no turn at a server that works on it. */
+const SLOW_CALL_MS = 2_000;
 /** After so many calls in a row that took less than this each, calls grow again. */
 const [GROW_AFTER_CALLS, QUICK_CALL_MS] = [8, 1_000];
+/** After so many calls a longer text is tried again: one text may have been refused for what stood at its end. */
+const LENGTHEN_AFTER_CALLS = 64;
 
 /** How large the calls of a model are, as learned by this process. A server on a CPU needs minutes for as many texts as others take in a second. */
 export class CallSizes {
   /** Texts of a call. */
   texts: number;
-  /** Characters of a text: a model with a short window refuses longer ones. */
-  chars = Number.POSITIVE_INFINITY;
+  /**
+   * Bytes of a text in UTF-8: a model with a short window refuses longer ones. Bytes, since a letter of Chinese is about as many tokens as three of English.
+   */
+  bytes = Number.POSITIVE_INFINITY;
   readonly #most: number;
   #quick = 0;
+  #sinceCut = 0;
 
   constructor(first: number) {
     this.texts = first;
@@ -41,6 +46,11 @@ export class CallSizes {
 
   /** A call of so many texts took so long. */
   took(texts: number, ms: number): void {
+    this.#sinceCut += 1;
+    if (this.#sinceCut >= LENGTHEN_AFTER_CALLS) {
+      this.#sinceCut = 0;
+      this.bytes *= 2;
+    }
     if (ms > SLOW_CALL_MS) this.shrink(texts);
     this.#quick = ms < QUICK_CALL_MS && texts === this.texts ? this.#quick + 1 : 0;
     if (this.#quick < GROW_AFTER_CALLS) return;
@@ -49,8 +59,9 @@ export class CallSizes {
   }
 
   /** A text was taken when it was cut to this length. */
-  cutTo(chars: number): void {
-    this.chars = Math.min(this.chars, chars);
+  cutTo(bytes: number): void {
+    this.#sinceCut = 0;
+    this.bytes = Math.min(this.bytes, bytes);
   }
 }
 

@@ -8,8 +8,8 @@ import { CallSizes, isRefusal, isSlowAnswer, placesOf } from './embeddingSizes.t
 const MAX_CHARS_PER_CALL = 150_000;
 /** In UTF-16 units. OpenAI refuses texts of more than 8,191 tokens, and a passage has a quarter of this. */
 const MAX_INPUT_CHARS = 8_000;
-/** A text that the model refuses is not cut below this length: every model takes so many characters. */
-const MIN_CUT_CHARS = 400;
+/** A text that the model refuses is not cut below so many bytes: every model takes them. */
+const MIN_CUT_BYTES = 400;
 const MAX_CONCURRENT_CALLS = 3;
 const PASSAGES_TIMEOUT_MS = 60_000;
 /** Short, because a user waits, and the search also works without vectors. */
@@ -94,6 +94,16 @@ function presentable(text: string, maxChars: number): string {
   return cutText(text, maxChars).trim() || '-';
 }
 
+/** The beginning of a text that has so many bytes in UTF-8. */
+function cutToBytes(text: string, maxBytes: number): string {
+  if (text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes) return text;
+  const cut = Buffer.from(text)
+    .subarray(0, maxBytes)
+    .toString('utf8')
+    .replace(/\uFFFD$/, '');
+  return cut.trim() || '-';
+}
+
 /** The calls of one run over texts. */
 class EmbeddingWork {
   readonly #settings: ModelSettings;
@@ -125,7 +135,7 @@ class EmbeddingWork {
   async embed(texts: readonly string[]): Promise<(Vector | null)[]> {
     const sizes = this.#sizes;
     try {
-      return await this.#call(texts.map((text) => presentable(text, sizes.chars)));
+      return await this.#call(texts.map((text) => cutToBytes(text, sizes.bytes)));
     } catch (error) {
       if (this.#options.signal?.aborted) throw error;
       if (isSlowAnswer(error)) {
@@ -136,10 +146,10 @@ class EmbeddingWork {
       if (!isRefusal(error)) throw error;
       await this.#probe(error);
       if (texts.length === 1) return [await this.#cutToFit(texts[0] ?? '')];
-      const longest = sizes.chars;
+      const longest = sizes.bytes;
       const vectors = await this.#inHalves(texts);
       // No text of it was at fault, so it was their number.
-      if (!vectors.includes(null) && sizes.chars === longest) sizes.shrink(texts.length);
+      if (!vectors.includes(null) && sizes.bytes === longest) sizes.shrink(texts.length);
       return vectors;
     }
   }
@@ -152,11 +162,11 @@ class EmbeddingWork {
 
   /** A model with a short window refuses what is longer. Cuts the text by a quarter until the model takes it; null when that is not why. */
   async #cutToFit(text: string): Promise<Vector | null> {
-    const usual = Math.min(text.length, this.#sizes.chars);
-    for (let chars = Math.floor(usual * 0.75); chars >= MIN_CUT_CHARS; chars = Math.floor(chars * 0.75)) {
+    const usual = Math.min(Buffer.byteLength(text), this.#sizes.bytes);
+    for (let bytes = Math.floor(usual * 0.75); bytes >= MIN_CUT_BYTES; bytes = Math.floor(bytes * 0.75)) {
       try {
-        const [vector] = await this.#call([presentable(text, chars)]);
-        this.#sizes.cutTo(chars);
+        const [vector] = await this.#call([cutToBytes(text, bytes)]);
+        this.#sizes.cutTo(bytes);
         return vector ?? null;
       } catch (error) {
         if (!isRefusal(error)) throw error;

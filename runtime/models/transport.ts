@@ -1,6 +1,13 @@
 import type { Agent } from 'undici';
 import { OversizedAnswer } from './answerLimit.ts';
 
+/** As `fetch`; `maxBytes` is the limit of this answer in place of the usual one. */
+export type ModelFetch = (
+  input: Parameters<typeof globalThis.fetch>[0],
+  init?: RequestInit,
+  maxBytes?: number,
+) => Promise<Response>;
+
 /**
  * `fetch` for the model providers, POST or GET, over connections that stay open. It lacks what a provider call does not
  * need (redirects, cookies, caches, compression), which makes a call several times cheaper. A redirect is returned as it is. A
@@ -8,9 +15,9 @@ import { OversizedAnswer } from './answerLimit.ts';
  * read to its end: it rejects with OversizedAnswer, and so does a stream with an event that is far larger. What a stream has
  * in all is for its reader to count.
  */
-export function modelFetch(maxBytes = MAX_RESPONSE_BYTES): typeof globalThis.fetch {
+export function modelFetch(usualMaxBytes = MAX_RESPONSE_BYTES): ModelFetch {
   let loading: Promise<Agent> | undefined;
-  return async (input, init) => {
+  return async (input, init, maxBytes = usualMaxBytes) => {
     // Loaded by the first call, because the client takes 14 MB.
     loading ??= loadAgent();
     const agent = await loading;
@@ -57,7 +64,7 @@ function statusOf(text: string, status: number): number {
 }
 
 const IDLE_TIMEOUT_MS = 600_000;
-/** Of embeddings and speech, which are much larger than texts. */
+/** Of speech, which is much larger than texts. */
 const MAX_RESPONSE_BYTES = 256 * 1024 * 1024;
 /** The last event of some streams repeats the whole answer, as JSON. */
 const EVENT_SHARE = 2;

@@ -5,7 +5,7 @@ import { type EmbeddingServer, startEmbeddingServer } from '../../support/server
 describe('the size of calls', () => {
   test('halves after a call that was slow, and grows again after eight quick ones, to where it began', () => {
     const sizes = new CallSizes(32);
-    sizes.took(32, 5_001);
+    sizes.took(32, 2_001);
     expect(sizes.texts).toBe(16);
     sizes.took(16, 6_000);
     expect(sizes.texts).toBe(8);
@@ -15,7 +15,7 @@ describe('the size of calls', () => {
     expect(sizes.texts).toBe(16);
     // One that is neither slow nor quick begins the count anew.
     for (let call = 1; call < 8; call += 1) sizes.took(16, 200);
-    sizes.took(16, 2_000);
+    sizes.took(16, 1_500);
     sizes.took(16, 200);
     expect(sizes.texts).toBe(16);
     for (let call = 0; call < 40; call += 1) sizes.took(sizes.texts, 200);

@@ -1,4 +1,5 @@
 import type { Vector } from '../../../runtime/knowledge/embeddingCall.ts';
+import { CallSizes } from '../../../runtime/knowledge/embeddingSizes.ts';
 import { embedPassages, embedQuery, signsOf } from '../../../runtime/knowledge/embeddings.ts';
 import type { ModelSettings } from '../../../runtime/models/settings.ts';
 import { modelSettingsFromEnv } from '../../../runtime/models/settings.ts';
@@ -44,6 +45,18 @@ describe('a provider is asked in its own format', () => {
     expect(server.requests[0]?.headers[header]).toBe(key);
     expect(await embedQuery(settings, 'a cat')).toEqual(close(vectors[0]));
   });
+
+  test.each(['openai', 'openai-compatible'] as const)(
+    'each text gets its own vector from %s, in whatever order and form they come',
+    async (provider) => {
+      server.script('disordered', 'base64');
+      const settings = server.settings({ embeddings: { provider, modelId: 'bge-m3' } });
+      const texts = ['a cat', 'two dogs', 'three birds'];
+      const vectors = texts.map((text) => close(unit(vectorOf(text, 64, []))));
+      expect(await embedTexts(settings, texts)).toEqual(vectors);
+      expect(await embedTexts(settings, texts)).toEqual(vectors);
+    },
+  );
 });
 
 describe('many texts', () => {
@@ -130,6 +143,25 @@ describe('failures', () => {
     expect(await rejection(answers)).toMatchObject({ message: expect.stringContaining('cannot be understood') });
   });
 
+  test('an answer that is far larger than vectors is not read to its end', async () => {
+    server.fallback = 'padded';
+    for (const provider of ['openai', 'google', 'openai-compatible'] as const) {
+      const settings = server.settings({ embeddings: { provider, modelId: 'bge-m3' } });
+      expect(await rejection(embedQuery(settings, 'a'))).toMatchObject({
+        message: expect.stringContaining('cannot be understood'),
+      });
+    }
+  });
+
+  test('a gateway that gives up is not asked the same again, but for less', async () => {
+    server.decide = ({ length }) => (length > 48 ? { status: 504 } : 'vectors');
+    await embedTexts(
+      server.settings({ retries: 2 }),
+      Array.from({ length: 96 }, (_, index) => `text ${index}`),
+    );
+    expect(server.requests.map(({ texts }) => texts.length)).toEqual([96, 48, 48]);
+  });
+
   test('a query has a short timeout', async () => {
     server.script('silence');
     const began = performance.now();
@@ -196,7 +228,7 @@ describe('a compatible server', () => {
     expect(server.requests.map(({ texts }) => texts.length)).toEqual([32, 16, 8, 4, 2, 1]);
   });
 
-  test.each([{ status: 413 }, { status: 422 }, 'half', 'nan'] as const)(
+  test.each([{ status: 413 }, { status: 422 }, 'half', 'nan', 'null'] as const)(
     'that takes fewer texts at a time (%j) gets fewer',
     async (step) => {
       server.decide = ({ length }) => (length > 16 ? step : 'vectors');
@@ -216,6 +248,19 @@ describe('a compatible server', () => {
     expect(server.requests.at(-1)?.texts).toEqual(['last']);
     const lengths = server.requests.flatMap(({ texts }) => texts.map(({ length }) => length));
     expect(lengths.filter((length) => length > 700 && length <= 1_000)).toHaveLength(1);
+  });
+
+  test('with a short window gets as much of a text as it takes in every script, and longer ones again after many calls', async () => {
+    const settings = server.settings(compatible);
+    server.decide = (sent) => (sent.some((text) => Buffer.byteLength(text) > 1_500) ? { status: 400 } : 'vectors');
+    await embedTexts(settings, ['漢字'.repeat(400)]);
+    expect(server.requests.at(-1)?.texts[0]?.length).toBe(450);
+    const english = 'word '.repeat(240).trim();
+    await embedTexts(settings, [english]);
+    expect(server.requests.at(-1)?.texts).toEqual([english]);
+    const sizes = CallSizes.of(settings);
+    for (let call = 0; call < 64; call += 1) sizes.took(1, 10);
+    expect(sizes.bytes).toBe(2_700);
   });
 
   test('that refuses one text among others gives vectors of the others', async () => {

@@ -8,13 +8,20 @@ import type { ModelSettings } from '../../../runtime/models/settings.ts';
  * where the others of its line point.
  */
 
-/** How the server answers: with vectors, a refusal, too few vectors, half of them, vectors of zeros, a NaN as no JSON has it, or not at all. */
+/**
+ * How the server answers: with vectors, a refusal, too few vectors, half of them, in another order, in base64 though numbers were asked for, with far more
+ * than vectors, vectors of zeros, a NaN as no JSON has it, a null in place of a number, or not at all.
+ */
 export type EmbeddingStep =
   | 'vectors'
   | { status: number; message?: string }
   | 'too-few'
   | 'half'
+  | 'disordered'
+  | 'base64'
+  | 'padded'
   | 'nan'
+  | 'null'
   | 'zeros'
   | 'silence'
   | 'hang-up';
@@ -54,6 +61,7 @@ export interface EmbeddingServer {
 interface Body {
   model?: string;
   input?: string[];
+  encoding_format?: string;
   content?: { parts: { text: string }[] };
   taskType?: string;
   requests?: { content: { parts: { text: string }[] }; taskType?: string }[];
@@ -107,7 +115,14 @@ export async function startEmbeddingServer(): Promise<EmbeddingServer> {
       response.writeHead(200, { 'content-type': 'application/json' }).end(text);
       return;
     }
-    send(200, answerOf(path, model, vectors));
+    const answer = answerOf(path, model, vectors);
+    if (answer.data && (step === 'base64' || body.encoding_format === 'base64')) {
+      for (const item of answer.data) item.embedding = base64Of(item.embedding as number[]);
+    }
+    if (step === 'disordered') answer.data?.reverse();
+    if (step === 'padded') answer.padding = 'x'.repeat(2 ** 20);
+    if (step === 'null') (answer.data?.[0]?.embedding as (number | null)[])[1] = null;
+    send(200, answer);
   });
   http.on('connection', (socket) => {
     sockets.add(socket);
@@ -145,8 +160,18 @@ function textsOf({ input, content, requests }: Body): string[] {
   return input ?? requests?.map((each) => all(each.content)) ?? (content ? [all(content)] : []);
 }
 
+interface Answer {
+  data?: { index: number; embedding: unknown }[];
+  [name: string]: unknown;
+}
+
+/** The numbers as OpenAI writes them in base64: 32 bits each. */
+function base64Of(vector: readonly number[]): string {
+  return Buffer.from(new Float32Array(vector).buffer).toString('base64');
+}
+
 // https://platform.openai.com/docs/api-reference/embeddings and https://ai.google.dev/api/embeddings
-function answerOf(path: string, model: string, vectors: number[][]): unknown {
+function answerOf(path: string, model: string, vectors: number[][]): Answer {
   if (path.endsWith(':embedContent')) return { embedding: { values: vectors[0] } };
   if (path.endsWith(':batchEmbedContents')) return { embeddings: vectors.map((values) => ({ values })) };
   const data = vectors.map((embedding, index) => ({ object: 'embedding', index, embedding }));
