@@ -7,15 +7,22 @@ import type { ModelSettings } from './settings.ts';
  * Qwen's Thinking models, MiniMax M2). Tags anywhere else are text, and so are tags within code.
  */
 
-/** Google's compatible endpoint writes `thought`, ByteDance's Seed-OSS `seed:think`, and models that were taught by examples `reasoning`. */
-const OPENING = /^\s*<(think|thinking|thought|reasoning|seed:think)>/i;
-const OPENING_TAGS = ['<think>', '<thinking>', '<thought>', '<reasoning>', '<seed:think>'];
+/**
+ * What stands before and after thoughts. Google's compatible endpoint writes `thought`, ByteDance's Seed-OSS `seed:think`, and models that were
+ * taught by examples `reasoning`; Mistral's Magistral has brackets, Kimi triangles, and Gemma 4 a channel.
+ */
+const TAGS: readonly (readonly [opening: string, closing: string])[] = [
+  ...['think', 'thinking', 'thought', 'reasoning', 'seed:think'].map((name) => [`<${name}>`, `</${name}>`] as const),
+  ['[think]', '[/think]'],
+  ['◁think▷', '◁/think▷'],
+  ['<|channel>thought', '<channel|>'],
+];
 /** White space before an opening tag. Behind more of it comes none; some models write white space without end. */
 const MAX_BLANK = 200;
 /** How often the text of a stream is read for the end of its thoughts. After that it is read once more, when it is whole. */
 const MAX_READINGS = 64;
-/** The longest closing tag without its last character. */
-const MAX_HELD = '</seed:think'.length;
+/** The longest tag without its last character. */
+const MAX_HELD = Math.max(...TAGS.flat().map(({ length }) => length)) - 1;
 /** A closing tag, and white space behind it. */
 const MAX_TAIL = 32;
 /** At the end of a line: a sentence about the tag goes on behind it. */
@@ -61,7 +68,15 @@ export class ThinkingHabits {
 /** Whether a text is the beginning of an opening tag, or white space before one. */
 function mayOpen(text: string): boolean {
   const begun = text.trimStart().toLowerCase();
-  return OPENING_TAGS.some((tag) => tag.startsWith(begun));
+  return TAGS.some(([opening]) => opening.startsWith(begun));
+}
+
+/** The tags that a text begins with, and its place behind the opening one. */
+function openedBy(text: string): { tags: (typeof TAGS)[number]; end: number } | undefined {
+  const own = text.trimStart();
+  const begun = own.slice(0, MAX_HELD + 1).toLowerCase();
+  const tags = TAGS.find(([opening]) => begun.startsWith(opening));
+  return tags && { tags, end: text.length - own.length + tags[0].length };
 }
 
 /** The place behind a lone closing tag that ends thoughts; -1 where there is none. Reads the text once, however many tags it has. */
@@ -84,7 +99,9 @@ export class ThoughtFilter {
   readonly #habits: ThinkingHabits;
   #mode: 'start' | 'inside' | 'waiting' | 'open' = 'start';
   #held = '';
-  #closing = '';
+  #tags: (typeof TAGS)[number] = ['', ''];
+  /** Within the thoughts others begin. Then the tag that ends them may be a later one. */
+  #isNested = false;
   /** The newest characters of `#held`, in which a closing tag may have come. Reading all of it would copy it each time. */
   #tail = '';
   #readings = 0;
@@ -129,10 +146,10 @@ export class ThoughtFilter {
     const end = endOfThoughts(rest, LONE);
     if (end < 0) {
       // Nobody need wait for this model's thoughts any more.
-      if (!this.#isWhole) this.#habits.learn('plain');
+      if (!this.#isWhole && !this.#wasInText) this.#habits.learn('plain');
       return rest;
     }
-    this.#learnTemplate();
+    this.#noteLone();
     return rest.slice(end).trimStart();
   }
 
@@ -140,7 +157,7 @@ export class ThoughtFilter {
   cleaned(text: string): string {
     const end = this.#mode === 'open' ? endOfThoughts(text, LONE) : -1;
     if (end < 0) return text;
-    this.#learnTemplate();
+    this.#noteLone();
     return text.slice(end).trimStart();
   }
 
@@ -151,18 +168,24 @@ export class ThoughtFilter {
   #step(): string {
     const held = this.#held;
     if (this.#mode === 'inside') {
-      const at = held.toLowerCase().indexOf(this.#closing);
+      const [opening, closing] = this.#tags;
+      const lower = held.toLowerCase();
+      const at = lower.indexOf(closing);
+      this.#isNested ||= (at < 0 ? lower : lower.slice(0, at)).includes(opening);
       // The rest of what is inside is not kept.
-      this.#held = at < 0 ? held.slice(-MAX_HELD) : held.slice(at + this.#closing.length).trimStart();
-      if (at >= 0) this.#mode = 'start';
+      this.#held = at < 0 ? held.slice(-MAX_HELD) : held.slice(at + closing.length).trimStart();
+      if (at >= 0) {
+        this.#mode = 'start';
+        this.#mayWait = this.#isNested;
+      }
       return '';
     }
     if (this.#mode === 'start') {
-      const opened = OPENING.exec(held);
+      const opened = openedBy(held);
       if (opened) {
         this.#mode = 'inside';
-        this.#closing = `</${opened[1]?.toLowerCase()}>`;
-        this.#held = held.slice(opened[0].length);
+        this.#tags = opened.tags;
+        this.#held = held.slice(opened.end);
         this.hasThoughts = true;
         this.#wasInText = true;
         this.#mayWait = false;
@@ -180,7 +203,7 @@ export class ThoughtFilter {
       this.#readings += 1;
       const end = endOfThoughts(held, LONE_IN_STREAM);
       if (end < 0) return '';
-      this.#learnTemplate();
+      this.#noteLone();
       this.#held = held.slice(end).trimStart();
       this.#mode = 'start';
       return '';
@@ -189,10 +212,11 @@ export class ThoughtFilter {
     return held;
   }
 
-  #learnTemplate(): void {
+  /** Thoughts ended with a tag that no other one had opened in the text: the template has it, unless it belongs to thoughts within thoughts. */
+  #noteLone(): void {
+    if (!this.#wasInText) this.#habits.learn('opened by template');
     this.hasThoughts = true;
     this.#wasInText = true;
     this.#mayWait = false;
-    this.#habits.learn('opened by template');
   }
 }

@@ -37,6 +37,11 @@ describe('thoughts in the text of a compatible server', () => {
     ['<thought>\nHm.\n</thought>\nParis.'],
     ['<reasoning>Hm. </think> It is.</reasoning>Paris.'],
     ['<seed:think>Hm.</seed:think>Paris.'],
+    ['[THINK]Hm.[/THINK]Paris.'],
+    ['◁think▷Hm.◁/think▷Paris.'],
+    ['<|channel>thought\nHm.<channel|>Paris.'],
+    ['<think>Hm. <think>Paris?</think> Yes.</think>\n\nParis.'],
+    ['<think>They ask about <think>.</think>Paris.'],
   ])('are neither shown nor kept: %j', async (reply) => {
     const settings = compatible('local');
     const { answer } = await answerOf(settings, 'local', reply, false);
