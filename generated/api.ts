@@ -4093,7 +4093,7 @@ export interface components {
              */
             openapi: unknown;
             /**
-             * @description http or https address of the API; left out, the first server of the document. Operations and paths with servers of their own need it.
+             * @description http or https address of the API, for all operations; left out, the first server of the operation, its path or the document. It is needed where these leave a variable without a value.
              * @example https://parcels.example.com/v2
              */
             baseUrl?: string;

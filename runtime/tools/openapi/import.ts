@@ -1,10 +1,11 @@
 import type { ImportedEndpoint, ImportedParameter } from '../../../db/stored/importedEndpoint.ts';
 import { contentOf } from './content.ts';
-import { BadDocument, type Fields, isFields } from './document.ts';
+import { BadDocument, type Fields, isFields, type Located } from './document.ts';
 import type { DocumentFault, ImportRequest, ImportResult } from './importRequest.ts';
 import { inputsOf, nameInputs } from './inputs.ts';
 import { type Candidate, candidateOf, candidatesOf } from './operations.ts';
 import { readParameters } from './parameters.ts';
+import { partsOfPath } from './paths.ts';
 import { serverOf } from './servers.ts';
 import { asOpenApi3, isSwagger2, serversOfSwagger2 } from './swagger2.ts';
 import { operationText } from './texts.ts';
@@ -15,28 +16,22 @@ const MAX_DESCRIPTION = 700;
 function importEndpoint(
   document: Fields,
   candidate: Candidate,
-  server: string,
+  shared: string,
   request: ImportRequest,
 ): ImportedEndpoint {
-  const { name, method, path, item, operation } = candidate;
-  if (request.baseUrl === undefined) {
-    for (const { value, steps } of [operation, item]) {
-      if (!Array.isArray(value.servers) || value.servers.length === 0) continue;
-      throw new BadDocument('has servers of its own: give a baseUrl, or leave the operation out', [
-        ...steps,
-        'servers',
-      ]);
-    }
-  }
+  const { name, method, item, operation } = candidate;
+  const own = serversOf(candidate);
+  const server = own ? serverOf(own.value, request.baseUrl, addressOf(request), own.steps) : shared;
+  const parts = partsOfPath(candidate.path);
   const body = contentOf(document, operation);
-  const parameters = nameInputs(readParameters(document, path, item, operation, request.authHeader), body !== null);
+  const parameters = nameInputs(readParameters(document, parts, item, operation, request.authHeader), body !== null);
   const inputSchema = inputsOf(document, operation, parameters, body);
   return {
     operationId: name,
     description: operationText(operation.value, MAX_DESCRIPTION),
     method: method.toUpperCase(),
     server,
-    path,
+    path: parts.path,
     parameters: parameters.map(
       ({ input, name: own, in: where, style, explode, fixed }): ImportedParameter => ({
         input,
@@ -52,6 +47,13 @@ function importEndpoint(
     inputSchema,
   };
 }
+
+/** What has servers that hold for an operation alone: itself, or its path. Undefined: those of the document hold. */
+function serversOf({ operation, item }: Candidate): Located<Fields> | undefined {
+  return [operation, item].find(({ value }) => Array.isArray(value.servers) && value.servers.length > 0);
+}
+
+const addressOf = ({ source }: ImportRequest) => ('address' in source ? source.address : undefined);
 
 /** Reads the requested operations from a parsed document. Nothing else of it is looked at. */
 export function importEndpoints(document: unknown, request: ImportRequest): ImportResult {
@@ -72,15 +74,16 @@ export function importEndpoints(document: unknown, request: ImportRequest): Impo
     const message = 'must be version 3 of OpenAPI, or Swagger 2.0';
     return { endpoints, faults: [{ field: 'openapi', steps: ['openapi'], message }] };
   }
+  const candidates = candidatesOf(document);
+  const found = request.wanted.map((wanted) => candidateOf(candidates, wanted));
   let server = '';
   note(() => {
+    if (found.length > 0 && found.every((each) => typeof each !== 'string' && serversOf(each))) return;
     const described = isOld ? { servers: serversOfSwagger2(document) } : document;
-    server = serverOf(described, request.baseUrl, 'address' in request.source ? request.source.address : undefined);
+    server = serverOf(described, request.baseUrl, addressOf(request));
   });
-  const candidates = candidatesOf(document);
   const picked = new Set<Candidate>();
-  for (const [index, wanted] of request.wanted.entries()) {
-    const candidate = candidateOf(candidates, wanted);
+  for (const [index, candidate] of found.entries()) {
     if (typeof candidate === 'string' || picked.has(candidate)) {
       const message = typeof candidate === 'string' ? candidate : 'is an operation that the list has already';
       faults.push({ field: 'operations', steps: [index], message });

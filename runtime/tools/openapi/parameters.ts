@@ -2,6 +2,7 @@ import { isOwnedByHttp } from '../../../core/outgoing.ts';
 import type { ImportedParameter, ParameterStyle } from '../../../db/stored/importedEndpoint.ts';
 import { isHeaderName } from '../request/headers.ts';
 import { BadDocument, type Fields, isFields, type Located, objectAt } from './document.ts';
+import { type PathParts, withQueryOfPath } from './paths.ts';
 
 /** A parameter as the document describes it. */
 export interface DocumentParameter extends Omit<ImportedParameter, 'input'> {
@@ -86,7 +87,7 @@ function fixedValue(
  */
 export function readParameters(
   document: Fields,
-  path: string,
+  parts: PathParts,
   item: Located<Fields>,
   operation: Located<Fields>,
   authHeader: string | undefined,
@@ -112,10 +113,12 @@ export function readParameters(
       byPlace.set(`${parameter.in} ${parameter.name}`, parameter);
     }
   }
+  const { path } = parts;
   if (!path.startsWith('/')) throw new BadDocument('must begin with a slash', ['paths', path]);
   for (const [, name = ''] of path.matchAll(/\{([^{}]*)\}/g)) {
     if (!byPlace.has(`path ${name}`))
       throw new BadDocument(`has no parameter for {${name}} of the path`, operation.steps);
   }
-  return [...byPlace.values()].filter((each) => each.in !== 'path' || path.includes(`{${each.name}}`));
+  const all = withQueryOfPath([...byPlace.values()], parts, operation);
+  return all.filter((each) => each.in !== 'path' || path.includes(`{${each.name}}`));
 }

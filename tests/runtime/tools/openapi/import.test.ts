@@ -1,3 +1,4 @@
+import { requestOf } from '../../../../runtime/tools/openapi/call.ts';
 import { importDocument } from '../../../../runtime/tools/openapi/importDocument.ts';
 import { documentOf, faultsOf, imported, importFrom } from '../../../support/tools/openapiDocuments.ts';
 
@@ -194,10 +195,66 @@ describe('the address of the API', () => {
     expect(faultsOf(documentOf({}, { servers: [{ url: '/v1' }] }), order)).toEqual(['baseUrl']);
   });
 
-  test('an endpoint with servers of its own is refused', () => {
-    expect(faultsOf(documentOf({ servers: [{ url: 'https://upload.example' }] }))).toEqual([
-      'openapi paths /orders/{id} get servers',
+  test.each([
+    ['of an operation', documentOf({ servers: [{ url: 'https://upload.example/' }] }), 'https://upload.example'],
+    [
+      'of a path',
+      documentOf({}, { paths: { '/a': { servers: [{ url: '../v2' }], get: { operationId: 'op' } } } }),
+      'https://api.example.com/v2',
+    ],
+    ['that are none', documentOf({ servers: [] }), 'https://api.example.com/v1'],
+    [
+      'of an operation, and the document has a broken one',
+      { ...documentOf({ servers: [{ url: 'https://a.example' }] }), servers: [{ url: 'ftp://a' }] },
+      'https://a.example',
+    ],
+  ])('servers %s go before those of the document', (_whose, document, server) => {
+    expect(imported(document).server).toBe(server);
+    expect(imported(document, { baseUrl: 'https://mine.example/v3/' }).server).toBe('https://mine.example/v3');
+  });
+
+  test('a server that is wrong is named where it stands', () => {
+    const servers = [{ url: 'https://{tenant}.example.com' }];
+    const [fault] = importFrom(documentOf({ servers })).faults;
+    expect(fault).toEqual({
+      field: 'openapi',
+      steps: ['paths', '/orders/{id}', 'get', 'servers', 0, 'url'],
+      message: 'has no value for {tenant}; a baseUrl can take its place',
+    });
+    expect(faultsOf(documentOf({}, { servers: [{ url: 'https://a.example/{account}' }] }))).toEqual([
+      'openapi servers 0 url',
     ]);
+  });
+});
+
+describe('a path that has a query or a fragment, which real documents have', () => {
+  const q = { name: 'q', in: 'query', schema: { type: 'string' } };
+  const at = (path: string, parameters: object[] = []) =>
+    documentOf({}, { paths: { [path]: { get: { operationId: 'op', parameters } } } });
+  const called = (path: string, parameters: object[], inputs: object) =>
+    requestOf(imported(at(path, parameters)), { ...inputs }).url.replace('https://api.example.com/v1', '');
+
+  test.each([
+    ['/bucket?acl', [], {}, '/bucket?acl='],
+    ['/bucket?restype=container&comp=a%26b', [q], { q: 'x' }, '/bucket?q=x&restype=container&comp=a%26b'],
+    ['/search?query={q}', [{ ...q, in: 'path', required: true }], { query: 'a b' }, '/search?query=a%20b'],
+    ['/search?q={q}', [q], { q: 'x' }, '/search?q=x'],
+    ['/search?q={q}', [q], {}, '/search'],
+    ['/search{?q,limit}', [q], { q: 'x' }, '/search?q=x'],
+    ['/#Action=RunInstances', [q], { q: 'x' }, '/?q=x'],
+    ['/a?q=1', [q], { q: 2 }, '/a?q=1'],
+  ])('%s with %j and %j calls %s', (path, parameters, inputs, url) => {
+    expect(called(path, parameters, inputs)).toBe(url);
+  });
+
+  test.each(['/search?a={term}', '/search?filter=name+eq+{q}'])('%s is refused where nothing fills it in', (path) => {
+    expect(faultsOf(at(path, [q]))).toEqual([`openapi paths ${path} get`]);
+  });
+
+  test('it is picked by what the document says', () => {
+    const { endpoints } = importFrom(at('/bucket?acl'), { wanted: ['GET /bucket?acl'] });
+    expect(endpoints).toMatchObject([{ operationId: 'op', path: '/bucket' }]);
+    expect(endpoints[0]?.inputSchema).toMatchObject({ properties: {} });
   });
 });
 
