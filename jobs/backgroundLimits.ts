@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
-import { LRUCache } from 'lru-cache';
 import type { Clock } from '../core/clock.ts';
+import { lruCache } from '../core/lruCache.ts';
 import { findWorkspace } from '../db/queries/workspaces/workspaces.ts';
 import type { DB } from '../generated/db.ts';
 
@@ -17,8 +17,7 @@ export function backgroundLimitReader(
   clock: Pick<Clock, 'now'>,
 ): (workspaceId: string) => Promise<number | null> {
   const perf = { now: () => clock.now().getTime() };
-  const known = new LRUCache<string, { limit: number | null }>({
-    max: WORKSPACES_REMEMBERED,
+  const known = lruCache<string, { limit: number | null }>(WORKSPACES_REMEMBERED, {
     ttl: TRUST_MS,
     ttlResolution: 0,
     perf,

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
-import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { Clock } from '../core/clock.ts';
+import { lruCache } from '../core/lruCache.ts';
 import type { SecretBox } from '../core/secrets.ts';
 import { findVersion } from '../db/queries/agents/agentVersions.ts';
 import { type AiModelRow, findCustomModel, selectCustomModels } from '../db/queries/agents/aiModels.ts';
@@ -96,10 +96,10 @@ export class Runtime {
   /** The current resources behind the links of published versions. */
   readonly resources = new ResourceCache();
   /** What is known of agents that have answered, by workspace and agent. The statement that begins a turn says whether it still holds. */
-  readonly agents = new LRUCache<string, KnownAgent>({ max: MAX_SNAPSHOTS });
+  readonly agents = lruCache<string, KnownAgent>(MAX_SNAPSHOTS);
   /** What is known of the requests to models that are stored. */
   readonly requests = new RequestMemory();
-  readonly #snapshots = new LRUCache<string, Snapshot>({ max: MAX_SNAPSHOTS });
+  readonly #snapshots = lruCache<string, Snapshot>(MAX_SNAPSHOTS);
 
   constructor(options: RuntimeOptions) {
     this.models = options.models;

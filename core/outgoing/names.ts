@@ -1,7 +1,7 @@
 import dns from 'node:dns';
 import net from 'node:net';
-import { LRUCache } from 'lru-cache';
 import { untilAborted } from '../deadline.ts';
+import { lruCache } from '../lruCache.ts';
 import { Places, PlacesTaken } from '../places.ts';
 import { OutgoingFailed } from './failures.ts';
 import { SystemNames } from './systemFiles.ts';
@@ -78,7 +78,7 @@ export class NameResolver {
   readonly #deadlineMs: number;
   readonly #failureMs: number;
   readonly #places = new Places(PLACES);
-  readonly #known = new LRUCache<string, Found>({ max: MAX_NAMES });
+  readonly #known = lruCache<string, Found>(MAX_NAMES);
   readonly #pending = new Map<string, Pending>();
 
   constructor({ servers = [], deadlineMs, failureMs, ...files }: NameResolverOptions = {}) {

@@ -1,7 +1,7 @@
 import { setImmediate as turnOfLoop } from 'node:timers/promises';
-import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../core/clock.ts';
 import { newId } from '../../core/ids.ts';
+import { lruCache } from '../../core/lruCache.ts';
 import { nextSlot, readSchedule, type Schedule } from '../../core/schedule.ts';
 import type { Database } from '../../db/connect.ts';
 import {
@@ -28,7 +28,7 @@ const MAX_RECORDED = 10;
 const BUSY = 'Skipped: the execution before it had not ended.';
 
 /** Reading an expression takes half a millisecond, and there are fewer of them than automations. */
-const schedules = new LRUCache<string, Schedule>({ max: 10_000 });
+const schedules = lruCache<string, Schedule>(10_000);
 
 function scheduleOf(expression: string, timeZone: string | null): Schedule {
   const key = `${expression} ${timeZone ?? ''}`;

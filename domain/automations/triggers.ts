@@ -1,8 +1,8 @@
 import type { ValidateFunction } from 'ajv';
-import { LRUCache } from 'lru-cache';
 import { createRequestAjv } from '../../core/ajv.ts';
 import { fault } from '../../core/errors.ts';
 import { toFaults } from '../../core/faults.ts';
+import { lruCache } from '../../core/lruCache.ts';
 import type { SecretBox } from '../../core/secrets.ts';
 import type { AutomationRow } from '../../db/queries/automations/automations.ts';
 import { BUILTIN_TRIGGERS } from '../../integrations/toolkits/builtin/triggers.ts';
@@ -19,7 +19,7 @@ export interface TriggerSettings {
 const AT = '/body/triggerConfig';
 /** Schemas of triggers that are compiled at a time. */
 const MAX_COMPILED = 100;
-const compiled = new LRUCache<string, ValidateFunction>({ max: MAX_COMPILED });
+const compiled = lruCache<string, ValidateFunction>(MAX_COMPILED);
 
 /** Whether the service itself takes the events of this trigger, at an address of the automation. */
 export function isBuiltinTrigger(slug: string | null): boolean {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
-import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
+import { lruCache } from '../../core/lruCache.ts';
 import { Places, PlacesTaken } from '../../core/places.ts';
 import { beginDiscovery } from '../../db/queries/tools/externalMcps.ts';
 import type { DB } from '../../generated/db.ts';
@@ -44,7 +44,7 @@ interface KnownList {
  */
 export class ServerToolLists implements ToolListWatcher {
   readonly #context: ToolListContext;
-  readonly #known = new LRUCache<string, KnownList>({ max: MAX_SERVERS });
+  readonly #known = lruCache<string, KnownList>(MAX_SERVERS);
   readonly #places = new Places(LIMITS);
   readonly #reading = new Set<Promise<void>>();
   readonly #stopped = new AbortController();

@@ -1,6 +1,6 @@
-import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { fault } from '../../core/errors.ts';
+import { lruCache } from '../../core/lruCache.ts';
 import { guardedFetch } from '../../core/outgoing.ts';
 import type { RegistryAccess } from './settings.ts';
 import {
@@ -106,8 +106,8 @@ const ABOUT_ACCESS = new Set([401, 402, 403, 407, 408, 429]);
  */
 export class Registry {
   readonly #access: RegistryAccess;
-  readonly #toolkits = new LRUCache<string, { found: Toolkit | undefined }>({ max: 1000, ttl: CACHE_TTL_MS });
-  readonly #tools = new LRUCache<string, ToolkitTool[]>({ max: 100, ttl: CACHE_TTL_MS });
+  readonly #toolkits = lruCache<string, { found: Toolkit | undefined }>(1000, { ttl: CACHE_TTL_MS });
+  readonly #tools = lruCache<string, ToolkitTool[]>(100, { ttl: CACHE_TTL_MS });
 
   constructor(access: RegistryAccess) {
     this.#access = access;

@@ -1,6 +1,6 @@
-import { LRUCache } from 'lru-cache';
 import { withDeadline } from '../../core/deadline.ts';
 import { fault } from '../../core/errors.ts';
+import { lruCache } from '../../core/lruCache.ts';
 import type { ToolkitTool } from './toolkit.ts';
 
 /** How a registry's tool lists are read and cached. Times are in milliseconds; the defaults are for production. */
@@ -31,8 +31,8 @@ export class ToolLists {
   readonly #read: ToolListOptions['read'];
   readonly #patienceMs: number;
   readonly #now: () => number;
-  readonly #kept = new LRUCache<string, { tools: ToolkitTool[]; readAt: number }>({ max: MAX_LISTS });
-  readonly #failed = new LRUCache<string, { error: unknown; at: number }>({ max: MAX_FAILURES });
+  readonly #kept = lruCache<string, { tools: ToolkitTool[]; readAt: number }>(MAX_LISTS);
+  readonly #failed = lruCache<string, { error: unknown; at: number }>(MAX_FAILURES);
   readonly #reading = new Map<string, Promise<ToolkitTool[]>>();
 
   constructor({ read, patienceMs = MAX_WAIT_MS, now = () => performance.now() }: ToolListOptions) {

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { lruCache } from '../../core/lruCache.ts';
 
 /** A stored request of a conversation: later ones begin like it. */
 export interface KnownRequest {
@@ -29,7 +30,7 @@ export class RequestMemory {
     maxSize: MAX_BYTES,
     sizeCalculation: ({ messages }) => messages.length + ENTRY_BYTES,
   });
-  readonly #parts = new LRUCache<string, true>({ max: MAX_PARTS });
+  readonly #parts = lruCache<string, true>(MAX_PARTS);
 
   lastOf(conversationId: string): KnownRequest | undefined {
     return this.#last.get(conversationId);

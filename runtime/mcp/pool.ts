@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache';
 import { untilAborted } from '../../core/deadline.ts';
+import { lruCache } from '../../core/lruCache.ts';
 import type { OutgoingClient } from '../../core/outgoing.ts';
 import { callMcpTool, type McpToolResult } from './call.ts';
 import { connectMcp, type McpConnection } from './connect.ts';
@@ -84,7 +84,7 @@ export class McpPool {
   readonly #closing = new Set<Promise<void>>();
   readonly #stopped = new AbortController();
   /** The servers that are known to speak a revision with sessions: they need not be asked at each connection. */
-  readonly #legacy = new LRUCache<string, true>({ max: MAX_KNOWN_SERVERS, ttl: LEGACY_KNOWN_MS });
+  readonly #legacy = lruCache<string, true>(MAX_KNOWN_SERVERS, { ttl: LEGACY_KNOWN_MS });
 
   constructor(options: McpPoolOptions) {
     this.#options = { timeoutMs: 60_000, maxTimeoutMs: 5 * 60_000, idleMs: 5 * 60_000, size: 200, ...options };

@@ -1,4 +1,5 @@
-import { LRUCache } from 'lru-cache';
+import type { LRUCache } from 'lru-cache';
+import { lruCache } from '../../core/lruCache.ts';
 import type { ModelDescriptor } from './catalogue.ts';
 import type { ModelSettings } from './settings.ts';
 
@@ -28,7 +29,7 @@ export function learnWindow(
   model: ModelDescriptor,
   tokens: number,
 ): void {
-  const here = learnt.get(models) ?? new LRUCache<string, Learnt>({ max: MAX_LEARNT });
+  const here = learnt.get(models) ?? lruCache<string, Learnt>(MAX_LEARNT);
   learnt.set(models, here);
   here.set(keyOf(workspaceId, model), { tokens, until: now.getTime() + LEARNT_FOR_MS });
 }

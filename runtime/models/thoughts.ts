@@ -1,4 +1,5 @@
-import { LRUCache } from 'lru-cache';
+import type { LRUCache } from 'lru-cache';
+import { lruCache } from '../../core/lruCache.ts';
 import type { ModelSettings } from './settings.ts';
 
 /*
@@ -48,7 +49,7 @@ export class ThinkingHabits {
   readonly #key: string;
 
   constructor(settings: ModelSettings, workspaceId: string, modelId: string) {
-    this.#known = habits.get(settings) ?? new LRUCache({ max: MAX_HABITS });
+    this.#known = habits.get(settings) ?? lruCache(MAX_HABITS);
     habits.set(settings, this.#known);
     this.#modelId = modelId;
     this.#key = `${workspaceId} ${modelId}`;

@@ -1,9 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Kysely } from 'kysely';
-import { LRUCache } from 'lru-cache';
+import type { LRUCache } from 'lru-cache';
 import { hasApiKeyChecksum, hashApiKey, isApiKeyFormat } from '../../core/apiKey.ts';
 import type { Clock } from '../../core/clock.ts';
 import { fault } from '../../core/errors.ts';
+import { lruCache } from '../../core/lruCache.ts';
 import { findApiKeysByHash, type KeyOwner, touchApiKey } from '../../db/queries/workspaces/apiKeys.ts';
 import type { DB } from '../../generated/db.ts';
 import { KeyLookup } from './keyLookup.ts';
@@ -44,7 +45,7 @@ export class Authenticator {
   readonly #unknown: LRUCache<string, true>;
   readonly #touched: LRUCache<string, true>;
   /** Keys that were good before. They are not looked up behind a flood of others. */
-  readonly #proven = new LRUCache<string, true>({ max: KEYS_REMEMBERED });
+  readonly #proven = lruCache<string, true>(KEYS_REMEMBERED);
   readonly #provenLookup: KeyLookup<KeyOwner>;
   readonly #lookup: KeyLookup<KeyOwner>;
   /** How often keys were forgotten. */
@@ -56,9 +57,9 @@ export class Authenticator {
     this.#system = system;
     this.#clock = clock;
     const perf = { now: () => clock.now().getTime() };
-    this.#trusted = new LRUCache({ max: KEYS_REMEMBERED, ttl: TRUST_MS, perf });
-    this.#unknown = new LRUCache({ max: KEYS_REMEMBERED, ttl: UNKNOWN_MS, ttlResolution: 0, perf });
-    this.#touched = new LRUCache({ max: KEYS_REMEMBERED, ttl: TOUCH_MS, perf });
+    this.#trusted = lruCache(KEYS_REMEMBERED, { ttl: TRUST_MS, perf });
+    this.#unknown = lruCache(KEYS_REMEMBERED, { ttl: UNKNOWN_MS, ttlResolution: 0, perf });
+    this.#touched = lruCache(KEYS_REMEMBERED, { ttl: TOUCH_MS, perf });
     const find = (hashes: readonly Buffer[]) => findApiKeysByHash(system, hashes);
     const hashOf = (owner: KeyOwner) => owner.key_hash;
     this.#provenLookup = new KeyLookup(find, hashOf);

@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../core/clock.ts';
+import { lruCache } from '../../core/lruCache.ts';
 
 const MINUTE_MS = 60_000;
 const WINDOWS = 100_000;
@@ -7,7 +7,7 @@ const WINDOWS = 100_000;
 /** Counts by key in windows of one minute, in this process. What was counted longest ago is forgotten when there are too many keys. */
 export class MinuteWindows {
   readonly #clock: Pick<Clock, 'now'>;
-  readonly #windows = new LRUCache<string, { count: number; endsAt: number }>({ max: WINDOWS });
+  readonly #windows = lruCache<string, { count: number; endsAt: number }>(WINDOWS);
 
   constructor(clock: Pick<Clock, 'now'>) {
     this.#clock = clock;

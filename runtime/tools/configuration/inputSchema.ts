@@ -1,9 +1,9 @@
 import { Ajv, type ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
-import { LRUCache } from 'lru-cache';
 import type { ErrorDetail } from '../../../core/errors.ts';
 import { below, distinct, faultAt, toFaults } from '../../../core/faults.ts';
+import { lruCache } from '../../../core/lruCache.ts';
 import type { JsonSchema } from '../tool.ts';
 
 const addFormats = addFormatsModule.default;
@@ -141,7 +141,7 @@ export function declaredInputs(schema: JsonSchema | undefined): Set<string> | un
 /** Valid inputs with the defaults filled in, or what is wrong with them. */
 export type CheckedInputs = { inputs: Record<string, unknown> } | { problem: string };
 
-const validators = new LRUCache<string, ValidateFunction>({ max: MAX_VALIDATORS });
+const validators = lruCache<string, ValidateFunction>(MAX_VALIDATORS);
 
 /** Keywords that read the inputs once. `properties` is looked into separately: its keys are no keywords. */
 const LINEAR = new Set([

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
-import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../../core/clock.ts';
 import { isUuid } from '../../../core/ids.ts';
+import { lruCache } from '../../../core/lruCache.ts';
 import { addressHash } from '../../../core/publicAddress.ts';
 import { type AddressOwner, findPublicAddresses } from '../../../db/queries/workspaces/publicAddresses.ts';
 import type { DB } from '../../../generated/db.ts';
@@ -17,7 +17,7 @@ const ADDRESSES_REMEMBERED = 10_000;
  */
 export class AddressBook {
   /** Addresses that existed before. They are not looked up behind a flood of others. */
-  readonly #proven = new LRUCache<string, true>({ max: ADDRESSES_REMEMBERED });
+  readonly #proven = lruCache<string, true>(ADDRESSES_REMEMBERED);
   readonly #provenLookup: KeyLookup<AddressOwner>;
   readonly #lookup: KeyLookup<AddressOwner>;
 

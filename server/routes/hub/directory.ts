@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { Kysely } from 'kysely';
-import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../../core/clock.ts';
+import { lruCache } from '../../../core/lruCache.ts';
 import { findHubsByNames, type HubNameOwner } from '../../../db/queries/hubs/hubNames.ts';
 import { type HubSettings, hubNameOfHost } from '../../../domain/hubs/hubUrl.ts';
 import type { DB } from '../../../generated/db.ts';
@@ -40,8 +40,8 @@ export function readHost(settings: HubSettings, header: string | undefined): Hos
  */
 export class HubDirectory {
   /** Names that led to a hub before. They are not looked up behind a flood of others. */
-  readonly #proven = new LRUCache<string, true>({ max: NAMES_REMEMBERED });
-  readonly #unknown = new LRUCache<string, number>({ max: NAMES_REMEMBERED });
+  readonly #proven = lruCache<string, true>(NAMES_REMEMBERED);
+  readonly #unknown = lruCache<string, number>(NAMES_REMEMBERED);
   readonly #provenLookup: KeyLookup<HubNameOwner>;
   readonly #lookup: KeyLookup<HubNameOwner>;
   readonly #clock: Pick<Clock, 'now'>;
