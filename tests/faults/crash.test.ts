@@ -2,18 +2,21 @@ import pg from 'pg';
 import { attachEmbedded } from '../../db/embedded.ts';
 import { globalModelId } from '../../runtime/models/catalogue.ts';
 import { type ModelServer, startModelServer } from '../support/servers/modelServer.ts';
-import { call, cleanUp, demoOf, freshFolder, json, launch, startService, transcript } from './service.ts';
+import { demoFolder } from './demoFolder.ts';
+import { call, cleanUp, json, launch, startService, transcript } from './service.ts';
 
 let server: ModelServer;
 let env: NodeJS.ProcessEnv;
 let dataDir: string;
+let agentId: string;
+let key: string;
 
 beforeAll(async () => {
   server = await startModelServer();
 });
 beforeEach(async () => {
   server.reset();
-  dataDir = await freshFolder();
+  ({ dataDir, agentId, key } = await demoFolder());
   env = {
     GUILDHALL_DATA_DIR: dataDir,
     OPENAI_COMPATIBLE_BASE_URL: `${server.url}/v1`,
@@ -37,7 +40,6 @@ async function sql(text: string): Promise<number> {
 
 test('kill -9 in the middle of turns loses nothing that was stored, and blocks conversations no longer than their lease', async () => {
   const first = await startService(env);
-  const { agentId, key } = demoOf(first);
   const aiModelPublicId = globalModelId('openai-compatible', 'local-model');
   await json(call(first.origin, key, 'PATCH', `/agents/${agentId}`, { aiModelPublicId }));
   await json(call(first.origin, key, 'POST', `/agents/${agentId}/publish`, {}));
@@ -76,7 +78,6 @@ test('kill -9 in the middle of turns loses nothing that was stored, and blocks c
 
 test('a second service on the same folder refuses to start with one clear line, and the first keeps running', async () => {
   const first = await startService(env);
-  const { key } = demoOf(first);
   const second = launch(env);
   expect(await second.ended).toEqual({ code: 1, signal: null });
   const { stdout, stderr } = second.output();

@@ -1,17 +1,17 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { poll, until } from '../support/poll.ts';
-import { call, cleanUp, demoOf, expectPromptExit, freshFolder, json, startService } from './service.ts';
+import { demoFolder } from './demoFolder.ts';
+import { call, cleanUp, expectPromptExit, json, startService } from './service.ts';
 
 /** The embedded PostgreSQL is killed under a running service, and is started again. */
 
 afterEach(cleanUp);
 
 test('kill -9 of PostgreSQL: requests get 503 until it runs again, nothing acknowledged is lost, and all goes on', async () => {
-  const dataDir = await freshFolder();
+  const { dataDir, key } = await demoFolder();
   const service = await startService({ GUILDHALL_DATA_DIR: dataDir });
   const { origin } = service;
-  const { key } = demoOf(service);
   const postmaster = async () =>
     Number.parseInt(await readFile(join(dataDir, 'postgres/pgdata/postmaster.pid'), 'utf8').catch(() => ''), 10);
   const readiness = async () => (await fetch(`${origin}/readyz`)).status;

@@ -7,7 +7,8 @@ import { tool as mcpTool, startRawMcp } from '../support/servers/mcpHostile.ts';
 import { type ModelServer, startModelServer } from '../support/servers/modelServer.ts';
 import { answering, startToolServer, type ToolServer } from '../support/tools/httpTools.ts';
 import { skillMd } from '../support/tools/skills.ts';
-import { call, cleanUp, demoOf, freshFolder, json, type ServiceProcess, startService } from './service.ts';
+import { demoFolder } from './demoFolder.ts';
+import { call, cleanUp, json, type ServiceProcess, startService } from './service.ts';
 
 /*
  * Everything known that a tenant, an end user, or the answer of a server or a model can send to make the service compute for long. The
@@ -40,12 +41,13 @@ beforeAll(async () => {
     return false;
   });
   const { writeFile } = await import('node:fs/promises');
-  const folder = await freshFolder();
-  const authority = `${folder}.pem`;
+  const demo = await demoFolder();
+  ({ agentId, key } = demo);
+  const authority = `${demo.dataDir}.pem`;
   await writeFile(authority, certificate.cert);
   service = await startService(
     {
-      GUILDHALL_DATA_DIR: folder,
+      GUILDHALL_DATA_DIR: demo.dataDir,
       GUILDHALL_ALLOW_PRIVATE_NETWORK: 'true',
       GUILDHALL_RATE_LIMIT: '0',
       NODE_EXTRA_CA_CERTS: authority,
@@ -54,7 +56,6 @@ beforeAll(async () => {
     },
     [process.execPath, '--import', './tests/faults/loopWatch.ts', 'server/main.ts'],
   );
-  ({ agentId, key } = demoOf(service));
   await api('PATCH', `/agents/${agentId}`, { aiModelPublicId: globalModelId('openai-compatible', 'local-model') });
 });
 beforeEach(() => server.reset());

@@ -1,11 +1,15 @@
 import { API_PREFIX } from '../../generated/operations.ts';
 import { readers } from '../support/knowledge/knowledge.ts';
 import { poll } from '../support/poll.ts';
-import { call, cleanUp, demoOf, freshFolder, json, startService } from './service.ts';
+import { demoFolder } from './demoFolder.ts';
+import { call, cleanUp, json, startService } from './service.ts';
 
 let env: NodeJS.ProcessEnv;
+let key: string;
 beforeEach(async () => {
-  env = { GUILDHALL_DATA_DIR: await freshFolder() };
+  const demo = await demoFolder();
+  key = demo.key;
+  env = { GUILDHALL_DATA_DIR: demo.dataDir };
 });
 afterEach(cleanUp);
 
@@ -24,7 +28,6 @@ const statusOf = async (origin: string, key: string, id: string): Promise<string
 
 test('processing survives kill -9: the source that was being read is read again, and waiting ones are read, too', async () => {
   const first = await startService(env);
-  const { key } = demoOf(first);
   const ids: string[] = [];
   for (let n = 0; n < 4; n += 1) ids.push((await uploadText(first.origin, key, LONG_TEXT)).publicId);
   const statuses = (origin: string) => Promise.all(ids.map((id) => statusOf(origin, key, id)));
@@ -46,7 +49,6 @@ test('processing survives kill -9: the source that was being read is read again,
 
 test('a reader does not outlive the service that is killed', async () => {
   const service = await startService(env);
-  const { key } = demoOf(service);
   await uploadText(service.origin, key, LONG_TEXT);
   const found = await poll(readers, (all) => all.some(({ parent }) => parent === String(service.child.pid)));
   const own = found.filter(({ parent }) => parent === String(service.child.pid)).map(({ pid }) => pid);
@@ -57,7 +59,6 @@ test('a reader does not outlive the service that is killed', async () => {
 
 test('a source that is being read when the service stops is completed, then or after the next start', async () => {
   const first = await startService(env);
-  const { key } = demoOf(first);
   const { publicId } = await uploadText(first.origin, key, LONG_TEXT);
   await poll(
     () => statusOf(first.origin, key, publicId),

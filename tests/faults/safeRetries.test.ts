@@ -5,7 +5,8 @@ import { attachEmbedded } from '../../db/embedded.ts';
 import { globalModelId } from '../../runtime/models/catalogue.ts';
 import { poll } from '../support/poll.ts';
 import { gatedReply, type ModelServer, startModelServer } from '../support/servers/modelServer.ts';
-import { call, cleanUp, demoOf, freshFolder, json, type ServiceProcess, startService, transcript } from './service.ts';
+import { demoFolder } from './demoFolder.ts';
+import { call, cleanUp, json, type ServiceProcess, startService, transcript } from './service.ts';
 
 let server: ModelServer;
 let env: NodeJS.ProcessEnv;
@@ -19,7 +20,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   server.reset();
-  dataDir = await freshFolder();
+  ({ dataDir, agentId, key } = await demoFolder());
   env = {
     GUILDHALL_DATA_DIR: dataDir,
     GUILDHALL_ALLOW_PRIVATE_NETWORK: 'true',
@@ -27,7 +28,6 @@ beforeEach(async () => {
     OPENAI_COMPATIBLE_MODELS: 'local-model',
   };
   service = await startService(env);
-  ({ agentId, key } = demoOf(service));
   await json(
     call(service.origin, key, 'PATCH', `/agents/${agentId}`, {
       aiModelPublicId: globalModelId('openai-compatible', 'local-model'),

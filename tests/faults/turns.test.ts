@@ -4,7 +4,8 @@ import { globalModelId } from '../../runtime/models/catalogue.ts';
 import { poll } from '../support/poll.ts';
 import { type ModelServer, startModelServer } from '../support/servers/modelServer.ts';
 import { startToolServer, type ToolServer } from '../support/tools/httpTools.ts';
-import { call, cleanUp, demoOf, freshFolder, json, type ServiceProcess, startService, transcript } from './service.ts';
+import { demoFolder } from './demoFolder.ts';
+import { call, cleanUp, json, type ServiceProcess, startService, transcript } from './service.ts';
 
 let server: ModelServer;
 let tools: ToolServer;
@@ -21,7 +22,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   server.reset();
   tools.received.length = 0;
-  dataDir = await freshFolder();
+  ({ dataDir, agentId, key } = await demoFolder());
   env = {
     GUILDHALL_DATA_DIR: dataDir,
     GUILDHALL_ALLOW_PRIVATE_NETWORK: 'true',
@@ -29,7 +30,6 @@ beforeEach(async () => {
     OPENAI_COMPATIBLE_MODELS: 'local-model',
   };
   service = await startService(env);
-  ({ agentId, key } = demoOf(service));
 });
 afterEach(cleanUp);
 afterAll(async () => {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { PgBoss } from 'pg-boss';
 import { startEmbedded } from '../../../db/embedded.ts';
 import { migrate } from '../../../db/migrate.ts';
+import { TEST_DEMO } from '../../faults/demoFolder.ts';
 import { adminQuery, TEMPLATE_DATABASE, TEST_ADMIN_URL, TEST_LOGIN_URL } from '../db/database.ts';
 import { TEST_STATEMENTS } from '../db/statementLint.ts';
 import type { TestCluster } from './globalTeardown.ts';
@@ -16,6 +17,7 @@ export default async function setUp(): Promise<void> {
   process.env[TEST_ADMIN_URL] = postgres.adminUrl;
   process.env[TEST_LOGIN_URL] = postgres.url();
   process.env[TEST_STATEMENTS] = join(folder, 'statements');
+  process.env[TEST_DEMO] = join(folder, 'demo');
   await adminQuery(`create database ${TEMPLATE_DATABASE} owner guildhall`);
   await migrate(postgres.url(TEMPLATE_DATABASE));
   // The queue makes its tables at its first start; once here is cheaper than once in each test file.
