@@ -70,7 +70,7 @@ async function warningOf(
       return {
         code: 'model_missing',
         subject,
-        message: `The model that the link to ${what.toLowerCase()} names does not exist any more.`,
+        message: `The model that the link to the ${NOUNS[kind]} “${subject}” names does not exist any more.`,
       };
     }
     default:

@@ -2,8 +2,11 @@ import type { Snapshot } from '../../../runtime/resources/snapshot.ts';
 import { referencedNames } from '../../../runtime/variables/variables.ts';
 import type { AgentWarning } from './warning.ts';
 
-/** What stands between double braces on one line, whether or not it can be the name of a variable. */
-const BRACES = /\{\{[ \t]*([^{}\n]{1,60}?)[ \t]*\}\}/g;
+/**
+ * What stands between double braces on one line, whether or not it can be the name of a variable. Not what is meant as text: behind a
+ * backslash, blank, or beginning with a quotation mark, as examples of JSON do.
+ */
+const BRACES = /(?<!\\)\{\{[ \t]*([^\s{}"'][^{}\n]{0,59}?)[ \t]*\}\}/g;
 /** So many names are told; a prompt that explains templates may have hundreds. */
 const MAX_NAMES = 20;
 

@@ -71,6 +71,15 @@ test('braces that nobody fills in are told where no variables are rendered, and 
   await until(() => logged.join().includes('braces_left_as_text'));
 });
 
+test.each([true, false])(
+  'braces that are meant as text are not told, with dynamicPromptEnabled %s',
+  async (dynamicPromptEnabled) => {
+    const systemPrompt = 'Write \\{{city}}, {{ }}, {{\t}}, {{"order": 1}}, {{\'a\'}} and {{\n}}.';
+    const { publicId } = await makeReadyAgent(app, { systemPrompt, dynamicPromptEnabled });
+    expect(await codes(publicId)).toEqual([]);
+  },
+);
+
 test('links whose targets cannot be used are named', async () => {
   const { publicId } = await makeReadyAgent(app);
   const linked = async (kind: Parameters<typeof linkApi>[0]) => {

@@ -51,11 +51,13 @@ test('a sub-agent that is switched off is named, and a published one is not', as
 test('a model that the link to a sub-agent names, and that is gone, is named', async () => {
   const { publicId } = await makeReadyAgent(app);
   const model = await addModel(app.workspace);
-  await link(app, publicId, 'sub_agent', await published(), { aiModelPublicId: model });
+  const sub = await published();
+  await app.workspace.db.updateTable('agents').set({ name: 'Ann of Sales' }).where('id', '=', sub).execute();
+  await link(app, publicId, 'sub_agent', sub, { aiModelPublicId: model });
   expect(await warned(publicId)).toEqual([]);
   await app.workspace.db.updateTable('ai_models').set({ deleted_at: new Date() }).where('id', '=', model).execute();
   expect(await warned(publicId)).toMatchObject([
-    { code: 'model_missing', message: expect.stringContaining('the link to the sub-agent') },
+    { code: 'model_missing', message: expect.stringContaining('the link to the sub-agent “Ann of Sales”') },
   ]);
 });
 
