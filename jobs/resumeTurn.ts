@@ -18,6 +18,8 @@ export const resumeDeadTurn: Job<'resume-turn'> = {
     pool: 'resuming',
     // A lease lasts longer, so each is seen before it ends.
     sweepMs: 18_000,
+    // A process that dies while it goes on with a turn leaves a job that counts as running for up to twenty seconds.
+    again: true,
   },
   key: ({ conversationId }) => conversationId,
   async run(data, { database, runtime, jobs }) {

@@ -93,3 +93,25 @@ test('a turn whose process died goes on at once, though its workspace holds all 
   await server.received(before + 1);
   expect(JSON.stringify(server.requests.at(-1)?.body)).toContain('Are you there?');
 });
+
+test('a turn that goes on and loses its process once more waits for nothing that is left of the first job', async () => {
+  const other = await startTestApp({ database: app.database, jobs: true, models: server.settings(), clock });
+  try {
+    await poll(
+      async () => {
+        // As if the process of the turn were dead; it is not, and may find the job itself.
+        await app.database.database.system
+          .updateTable('conversations')
+          .set({ turn_expires_at: new Date(Date.now() - 1_000) })
+          .where('turn_attempt', '=', 2)
+          .where('turn_id', 'is not', null)
+          .execute();
+        other.service.queue.sweep('resume-turn');
+        return server.requests.filter(({ body }) => JSON.stringify(body).includes('Are you there?')).length;
+      },
+      (count) => count === 2,
+    );
+  } finally {
+    await other.close();
+  }
+});
