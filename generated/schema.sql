@@ -2229,11 +2229,11 @@ begin
   select f.source_id, f.seq, f.worth * s.score
   from found f
   cross join lateral (
-    -- Okapi BM25, k1 = 1.2 and b = 0.75. With equal weights ts_rank of one word is the sum of 1/n² over its n places, divided by π²/6:
+    -- Okapi BM25, k1 = 2 and b = 0.75. With equal weights ts_rank of one word is the sum of 1/n² over its n places, divided by π²/6:
     -- the remainder of that sum is 1/(n + 0.5), so the rank tells n.
     select sum(w.weight * case
         when not t.graded then (f.words @@ t.query)::int
-        else h.often * 2.2 / (h.often + 0.3 + 0.9 * coalesce(f.length, average) / greatest(average, 1)) end) as score
+        else h.often * 3 / (h.often + 0.5 + 1.5 * coalesce(f.length, average) / greatest(average, 1)) end) as score
     from unnest(queries, weights, plain_weights, graded) t (query, weight, plain_weight, graded)
     cross join lateral (select case when f.stemmed then t.weight else t.plain_weight end as weight) w
     cross join lateral (select case when t.graded

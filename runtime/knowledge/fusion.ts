@@ -22,7 +22,7 @@ export function fuseScores<T extends { score: number }>(
     const best = entries[0]?.score ?? 0;
     const least = worthless === 'zero' ? 0 : (entries.at(-1)?.score ?? 0);
     for (const entry of entries) {
-      const share = best > least ? (weight * (entry.score - least)) / (best - least) : weight;
+      const share = best > least ? weight * ((entry.score - least) / (best - least)) : weight;
       const key = keyOf(entry);
       const known = merged.get(key);
       if (known) known.sum += share;

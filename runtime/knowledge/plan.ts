@@ -1,5 +1,5 @@
 import { isMisspelling } from './spelling.ts';
-import { lexeme, STEM, type Term } from './terms.ts';
+import { isCutInPairs, lexeme, STEM, type Term } from './terms.ts';
 
 /** A word of the index that a word of the query stands for. */
 export interface KnownWord {
@@ -69,6 +69,8 @@ const BUDGET = 700;
 const COUNTED = 10_000;
 /** Only so many words of the query count, the rarest first. */
 const MAX_WORDS = 16;
+/** The same, where pairs of characters are words, too. A sentence has more of those than words, and the rarest pairs are those between two words. */
+const MAX_WORDS_AND_PAIRS = 32;
 /** Share of a word's weight that a passage gets for its stem. It gets the rest for the word as it was asked for. */
 const BY_STEM = 0.75;
 
@@ -125,9 +127,7 @@ export function planSearch(known: readonly KnownWord[], asked: readonly Term[]):
   const isCounted = scope !== undefined && scope.found < COUNTED;
   const searched = Math.max(1, isCounted ? Math.min(scope.passages, all) : all);
   const averageLength = known.find(({ ordinal }) => ordinal === -2)?.passages || UNKNOWN_LENGTH;
-  const concepts = conceptsOf(known, { all, searched, unindexed: isCounted ? scope.found : all })
-    .sort((a, b) => b.rarity - a.rarity)
-    .slice(0, MAX_WORDS);
+  const concepts = rarestOf(conceptsOf(known, { all, searched, unindexed: isCounted ? scope.found : all }));
   if (concepts.length === 0) return undefined;
   const parts = concepts.flatMap(partsOf).concat(adjacentParts(concepts, asked));
   const words = concepts.map(({ ordinal, word, stems, others, passages, rarity }) => ({
@@ -150,6 +150,18 @@ export function planSearch(known: readonly KnownWord[], asked: readonly Term[]):
     averageLength,
     words,
   };
+}
+
+function rarestOf(concepts: readonly Concept[]): Concept[] {
+  let words = 0;
+  return [...concepts]
+    .sort((a, b) => b.rarity - a.rarity)
+    .filter(({ word }) => {
+      if (isCutInPairs(word)) return true;
+      words += 1;
+      return words <= MAX_WORDS;
+    })
+    .slice(0, MAX_WORDS_AND_PAIRS);
 }
 
 function conceptsOf(known: readonly KnownWord[], frequencies: Frequencies): Concept[] {

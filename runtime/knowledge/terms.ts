@@ -21,6 +21,7 @@ const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 /** Scripts where two characters are already telling, and where one word is cut in several ways, or carries its particles. */
 const SYLLABIC = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}ー]{2,}/gu;
+const HAS_SYLLABIC = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
 /** What is written or left out at will: combining accents, Hebrew points, Arabic vowel signs and stretching. */
 const OPTIONAL_MARKS =
   /[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed]/g;
@@ -123,6 +124,11 @@ export function isUnspaced(text: string): boolean {
   let letters = 0;
   for (const [run] of text.matchAll(UNSPACED_RUN)) letters += run.length;
   return letters > text.length / 5;
+}
+
+/** Whether a word is in a script of which `termsOf` also gives pairs of characters, or is such a pair. */
+export function isCutInPairs(word: string): boolean {
+  return HAS_SYLLABIC.test(word);
 }
 
 function normalise(text: string): string {

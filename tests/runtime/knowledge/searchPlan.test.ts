@@ -80,3 +80,15 @@ test('of a long query the rarest words count', () => {
   const exact = known(words.join(' '), counts, ALL)?.parts.filter(({ graded }) => graded);
   expect(exact?.map(({ query }) => query)).toEqual(words.slice(0, 16).map((word) => `'${word}'`));
 });
+
+test('of a long query in a script without spaces more count, because pairs of characters are words there', () => {
+  const query = '端末での作業をすべてファイルに保存したいのですが可能ですか今日';
+  const asked = termsOf(query).map(({ word }) => word);
+  const plan = known(query, Object.fromEntries(asked.map((word, index) => [word, 100 + index])), ALL);
+  expect(new Set(asked).size).toBeGreaterThan(32);
+  expect(plan?.words).toHaveLength(32);
+  const mixed = Array.from({ length: 20 }, (_, index) => `w${index}x`).concat('端末', '保存');
+  const both = known(mixed.join(' '), Object.fromEntries(mixed.map((word) => [word, 100])), ALL);
+  expect(both?.words.filter(({ word }) => word.endsWith('x'))).toHaveLength(16);
+  expect(both?.words.filter(({ word }) => !word.endsWith('x'))).toHaveLength(2);
+});

@@ -36,6 +36,19 @@ describe('the best passage comes first', () => {
     expect((await shelf.find('opening hours', [source]))[0]).toBe('Our opening hours are on the door.');
   });
 
+  test('what speaks of one word all along, before what has each word once', async () => {
+    const rest = 'red old big new dry wet and as it was on all the days of the week';
+    const passage = (words: string) => `${words} ${rest}`;
+    const source = await shelf.add([
+      passage('tulip tulip tulip tulip tulip tulip tulip'),
+      passage('tulip stone stone stone stone stone quartz'),
+      ...['tulip', 'tulip', 'quartz', 'quartz'].map((word) => passage(`${word} stone stone stone stone stone stone`)),
+      ...Array.from({ length: 6 }, () => passage('stone stone stone stone stone stone stone')),
+    ]);
+    const [first, second] = await shelf.search('quartz, a tulip?', [source]);
+    expect([first?.seq, second?.seq]).toEqual([0, 1]);
+  });
+
   test('words in the heading', async () => {
     const source = await shelf.add([
       { content: 'See the price list.', heading: 'Garden' },
