@@ -13,13 +13,15 @@ export interface BodyContent {
 
 /** Which content is taken where there are several. */
 const PREFERENCE: readonly BodyForm[] = ['json', 'form', 'multipart', 'text'];
+/** Ranges of media types that JSON is one of: all writing operations of Kubernetes take them. */
+const ANY_TYPE = /^(?:\*|application)\/\*$/;
 /** The styles of fields of a form (OpenAPI 3.1, 4.8.15.1). */
 const STYLES = ['form', 'spaceDelimited', 'pipeDelimited', 'tabDelimited', 'deepObject'] as const;
 /** Fields of a form whose encoding is kept: as many as a schema can describe. */
 const MAX_FIELDS = 1_000;
 
 /**
- * The content of an operation's body: application/json if the document has it, then other JSON, forms, text. null when there is none that can be
+ * The content of an operation's body: application/json if the document has it, then other JSON, forms, text; JSON where any type will do. null when there is none that can be
  * sent and none is required. Throws BadDocument when one is required.
  */
 export function contentOf(document: Fields, operation: Located<Fields>): BodyContent | null {
@@ -34,6 +36,7 @@ export function contentOf(document: Fields, operation: Located<Fields>): BodyCon
   }
   const media = objectAt(document, { value: content[type], steps: [...body.steps, 'content', type] });
   const schema = { value: media.value.schema, steps: [...media.steps, 'schema'] };
+  if (ANY_TYPE.test(type)) return { type: 'application/json', schema, required, fields: {} };
   const form = bodyFormOf(type);
   if (form === 'json' || form === 'text') return { type, schema, required, fields: {} };
   const fields = fieldsOf(media);
@@ -47,7 +50,7 @@ function preferred(types: readonly string[]): string | undefined {
     const type = types.find((each) => bodyFormOf(each) === form);
     if (type !== undefined) return type;
   }
-  return undefined;
+  return types.find((type) => ANY_TYPE.test(type));
 }
 
 function fieldsOf({ value: { encoding }, steps }: Located<Fields>): Record<string, WrittenAs> {

@@ -98,6 +98,13 @@ describe('a body', () => {
     }
   });
 
+  test.each(['*/*', 'application/*'])('of the type %s is JSON, unless another is named', (type) => {
+    expect(bodyOf({ [type]: { schema: { type: 'object' } } }).bodyType).toBe('application/json');
+    expect(bodyOf({ [type]: {}, 'text/plain': {} }).bodyType).toBe('text/plain');
+    const refused = documentOf({ requestBody: { required: true, content: { 'image/*': {} } } });
+    expect(faultsOf(refused)).toEqual(['openapi paths /orders/{id} get requestBody content']);
+  });
+
   test('that is a form keeps how its fields are written', () => {
     const encoding = {
       a: { style: 'deepObject', explode: true },
