@@ -1,5 +1,6 @@
 import type { Block } from './blocks.ts';
 import { contentsLines } from './contents.ts';
+import { goesOn, LineEnds } from './lineEnds.ts';
 import { runningLines } from './runningLines.ts';
 import { isFragment } from './texText.ts';
 
@@ -21,31 +22,82 @@ const PARAGRAPH_GAP = 1.7;
 /** So many lines of one or two letters one after the other are labels of a drawing or cells of a table. */
 const MIN_FRAGMENTS = 3;
 
-const CJK = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\u3000-\u303f\uff00-\uffef]/u;
+/** Letters of a footnote, by the size of the text. */
+const NOTE_RATIO = 0.92;
+const BULLET = /^[•◦▪‣●○■] ?/u;
 
-/** Joins the lines of all pages to headings and paragraphs. Leaves out running titles, page numbers, tables of contents and fragments. */
+/** A block, with its first line and its last. */
+interface OpenBlock {
+  block: Block;
+  first: Line;
+  last: Line;
+}
+
+/**
+ * Joins the lines of all pages to headings and paragraphs. Leaves out running titles, page numbers, tables of contents and fragments. A paragraph
+ * that ends in the middle of a sentence goes on on the next page, also over footnotes.
+ */
 export function* layOut(read: readonly (readonly Line[])[]): Generator<Block> {
   const pages = withoutFurniture(read);
   const size = bodySize(pages);
   const levels = headingLevels(pages, size);
+  const ends = new LineEnds(texts(pages), true);
+  let before: OpenBlock[] = [];
   for (const [index, lines] of pages.entries()) {
-    let open: { block: Block; last: Line } | undefined;
-    for (const line of lines) {
-      const level = isHeading(line, size) ? levels.get(rounded(line.size)) : undefined;
-      if (open && continues(open, line, level)) {
-        open = { block: { ...open.block, text: joined(open.block.text, line.text) }, last: line };
-        continue;
-      }
-      if (open) yield open.block;
-      const page = index + 1;
-      const block: Block =
-        level === undefined
-          ? { type: 'paragraph', text: line.text, page }
-          : { type: 'heading', level, text: line.text, page };
-      open = { block, last: line };
+    const blocks = blocksOf(lines, index + 1, ends, (line) =>
+      isHeading(line, size) ? levels.get(rounded(line.size)) : undefined,
+    );
+    const open = before.findLast(({ block, last }) => block.type === 'heading' || last.size >= size * NOTE_RATIO);
+    const [first] = blocks;
+    if (open && first && isRest(open, first)) {
+      open.block = { ...open.block, text: ends.join(open.block.text, first.block.text) };
+      open.last = first.last;
+      blocks.shift();
+      // A page may have nothing else.
+      if (blocks.length === 0) continue;
     }
-    if (open) yield open.block;
+    for (const { block } of before) yield block;
+    before = blocks;
   }
+  for (const { block } of before) yield block;
+}
+
+function* texts(pages: readonly (readonly Line[])[]): Generator<string> {
+  for (const lines of pages) for (const { text } of lines) yield text;
+}
+
+function blocksOf(
+  lines: readonly Line[],
+  page: number,
+  ends: LineEnds,
+  levelOf: (line: Line) => number | undefined,
+): OpenBlock[] {
+  const blocks: OpenBlock[] = [];
+  for (const line of lines) {
+    const level = levelOf(line);
+    const open = blocks.at(-1);
+    if (open && continues(open, line, level)) {
+      open.block = { ...open.block, text: ends.join(open.block.text, line.text) };
+      open.last = line;
+      continue;
+    }
+    const block: Block =
+      level === undefined
+        ? { type: 'paragraph', text: line.text, page }
+        : { type: 'heading', level, text: line.text, page };
+    blocks.push({ block, first: line, last: line });
+  }
+  return blocks;
+}
+
+/** Whether the first block of a page is the rest of the last paragraph before it. */
+function isRest(open: OpenBlock, next: OpenBlock): boolean {
+  if (open.block.type === 'heading' || next.block.type === 'heading') return false;
+  return areAlike(open.last, next.first) && goesOn(open.last.text, next.first.text);
+}
+
+function areAlike(one: Line, other: Line): boolean {
+  return Math.abs(one.size - other.size) < 0.1 * one.size;
 }
 
 /** The pages without what is not their text. When nothing else is there, they are left as they are. */
@@ -100,18 +152,9 @@ function withoutFragments(lines: readonly Line[]): readonly Line[] {
   return dropped.size === 0 ? lines : lines.filter((line) => !dropped.has(line));
 }
 
-function continues({ block, last }: { block: Block; last: Line }, line: Line, level: number | undefined): boolean {
+function continues({ block, last }: OpenBlock, line: Line, level: number | undefined): boolean {
   if ((block.type === 'heading') !== (level !== undefined)) return false;
   if (level !== undefined) return block.level === level && block.text.length + line.text.length <= MAX_HEADING_CHARS;
   const gap = last.y - line.y;
-  const alike = Math.abs(last.size - line.size) < 0.1 * last.size;
-  return alike && gap >= 0 && gap <= PARAGRAPH_GAP * line.size;
-}
-
-/** Joins two lines of a paragraph. Removes a hyphen at the end of the first. */
-function joined(text: string, next: string): string {
-  if (text.endsWith('\u00ad')) return text.slice(0, -1) + next;
-  if (/\p{Ll}[-\u2010]$/u.test(text) && /^\p{Ll}/u.test(next)) return text.slice(0, -1) + next;
-  const asian = CJK.test(text.at(-1) ?? '') && CJK.test(next[0] ?? '');
-  return text + (asian ? '' : ' ') + next;
+  return areAlike(last, line) && gap >= 0 && gap <= PARAGRAPH_GAP * line.size && !BULLET.test(line.text);
 }

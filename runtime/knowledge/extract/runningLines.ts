@@ -30,7 +30,9 @@ export function runningLines(pages: readonly (readonly Line[])[], isHeading: (li
   const offset = pageOffset(edges);
   // The number of the page is no difference between lines, and other numbers are.
   const keyOf = ({ line, edge }: EdgeLine, place: number) =>
-    `${edge} ${line.text.replace(/\d+/g, (number) => (Number(number) === place + (offset ?? Number.NaN) ? '#' : number))}`;
+    `${edge} ${line.text
+      .replace(/\d+/g, (number) => (Number(number) === place + (offset ?? Number.NaN) ? '#' : number))
+      .replace(ROMAN_END, '#')}`;
   const counts = tally(edges.flatMap((page, place) => [...new Set(page.map((one) => keyOf(one, place)))]));
   const heights = usualHeights(edges, enough);
   const shouting = shoutedHeights(edges, heights);
@@ -55,7 +57,8 @@ function edgeLines(page: readonly Line[]): EdgeLine[] {
   const rankOf = new Map(heights.map((y, at) => [y, { top: at + 1, bottom: heights.length - at }]));
   return page.flatMap((line): EdgeLine[] => {
     const { top = 0, bottom = 0 } = rankOf.get(line.y) ?? {};
-    if (top <= 2) return [{ line, edge: 'top', rank: top }];
+    // Of a page with a head and a foot only, the foot is the first line from the bottom, and not the second from the top.
+    if (top <= 2 && top <= bottom) return [{ line, edge: 'top', rank: top }];
     return bottom <= 2 ? [{ line, edge: 'bottom', rank: bottom }] : [];
   });
 }
@@ -78,6 +81,8 @@ function tally<T>(values: readonly T[]): Map<T, number> {
   return counts;
 }
 
+/** The page number of front matter behind a title. */
+const ROMAN_END = /(?<=\s)[ivxl]{1,7}$/u;
 /** `3 of 12`, in the usual languages. */
 const OF_ALL = /(?<=^|\s)(\d{1,5})\s*(?:\/|of|von|de|di|van|sur|z)\s*\d{1,5}$/iu;
 

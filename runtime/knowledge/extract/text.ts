@@ -1,16 +1,20 @@
 import type { Block } from './blocks.ts';
 import { contentsLines } from './contents.ts';
 import { decodeText } from './encoding.ts';
+import { LineEnds } from './lineEnds.ts';
+import { withoutPageEdges } from './textPages.ts';
 
 /** An editor, not the author, broke lines of this length that are about as long as the longest line of their paragraph. */
 const WRAPPED_FROM = 40;
 const WRAPPED_TO = 120;
 const WRAPPED_SHARE = 0.6;
 
-/** Reads plain text. Blank lines separate paragraphs. Leaves out tables of contents. */
+/** Reads plain text. Blank lines separate paragraphs. Leaves out the heads and feet of pages, and tables of contents. */
 export function* readText(content: Uint8Array): Generator<Block> {
-  for (const paragraph of withoutContents(decodeText(content)).split(/(?:\r\n?|\n|\f)[^\S\r\n]*(?:\r\n?|\n|\f)\s*/)) {
-    const text = unwrap(paragraph);
+  const whole = withoutContents(withoutPageEdges(decodeText(content)));
+  const ends = new LineEnds(linesOf(whole), false);
+  for (const paragraph of whole.split(/(?:\r\n?|\n|\f)[^\S\r\n]*(?:\r\n?|\n|\f)\s*/)) {
+    const text = unwrap(paragraph, ends);
     if (text !== '') yield { type: 'paragraph', text };
   }
 }
@@ -24,18 +28,23 @@ function withoutContents(text: string): string {
   return /\S/u.test(rest) ? rest : text;
 }
 
+/** The lines of a text, one at a time: a text of many megabytes is not held twice. */
+function* linesOf(text: string): Generator<string> {
+  for (const [line] of text.matchAll(/[^\r\n]+/g)) yield line;
+}
+
 /** Joins lines that were broken to fit a width. Keeps other line breaks. */
-export function unwrap(paragraph: string): string {
+function unwrap(paragraph: string, ends: LineEnds): string {
   const lines = paragraph
     .split(/\r\n?|\n/)
     .map((line) => line.trim())
     .filter((line) => line !== '');
   const longest = lines.reduce((most, line) => Math.max(most, line.length), 0);
   const wrapped = longest >= WRAPPED_FROM && longest <= WRAPPED_TO;
-  return lines
-    .map((line, index) => {
-      if (index === lines.length - 1) return line;
-      return line + (wrapped && line.length >= longest * WRAPPED_SHARE ? ' ' : '\n');
-    })
-    .join('');
+  let text = lines[0] ?? '';
+  for (const [index, line] of lines.slice(1).entries()) {
+    const isFull = wrapped && (lines[index]?.length ?? 0) >= longest * WRAPPED_SHARE;
+    text = isFull ? ends.join(text, line) : `${text}\n${line}`;
+  }
+  return text;
 }

@@ -36,6 +36,17 @@ describe('running heads and feet', () => {
     expect(text.match(/Parcel \d+ goes/g)).toHaveLength(20);
   });
 
+  test('of front matter, and of pages that have nothing else, are left out', () => {
+    const pages = Array.from({ length: 16 }, (_, page) => [
+      line(page < 4 ? `Handbook ${['ii', 'iii', 'iv', 'v'][page]}` : 'Handbook, second edition', 780),
+      ...(page % 4 === 2 ? [] : body(page)),
+      ...(page < 4
+        ? []
+        : [line(page % 2 === 0 ? `${page - 3} Chapter ${page}. Parcels` : `Parcels and more ${page - 3}`, 40)]),
+    ]);
+    expect(textOf(pages)).not.toMatch(/Handbook|Chapter|and more/);
+  });
+
   test('a first or last line that says something else on each page stays', () => {
     const subjects = 'apples pears plums cherries quinces grapes figs dates'.split(' ');
     const pages = subjects.map((subject) => [line(`All about ${subject} and how they are sent.`, 780), ...body(1)]);
@@ -147,7 +158,91 @@ describe('letters', () => {
     expect(textOf([[...body(1), line('OK', 300)]])).toContain('OK');
   });
 
-  test('a word that is hyphenated at the end of a line is whole', () => {
-    expect(textOf([[line('The ware-', 500), line('house is open.', 488)]])).toBe('The warehouse is open.');
+  test.each([
+    ['The ware-', 'house is open.', 'The warehouse is open.'],
+    ['Sie nutzen das Debian-', 'Archiv.', 'Sie nutzen das Debian-Archiv.'],
+    ['Die Ein-', 'und Ausgabe.', 'Die Ein- und Ausgabe.'],
+    ['Der Text ist UTF-', '8.', 'Der Text ist UTF-8.'],
+    ['Ein „deb-src“-', 'Eintrag.', 'Ein „deb-src“-Eintrag.'],
+    ['Look into /usr/share/', 'doc for more.', 'Look into /usr/share/doc for more.'],
+    ['Either / or is', '/ a question.', 'Either / or is / a question.'],
+  ])('%s, %s', (one, other, whole) => {
+    expect(textOf([[line(one, 500), line(other, 488)]])).toBe(whole);
+  });
+
+  test('a hyphen at the end of a line stays where the document has the word with it', () => {
+    const of = (elsewhere: string) => textOf([[line(elsewhere, 600), line('A well-', 500), line('known case.', 488)]]);
+    expect(of('It is well-known here.')).toContain('A well-known case.');
+    expect(of('It is wellknown here.')).toContain('A wellknown case.');
+  });
+
+  test('points of a list are paragraphs of their own', () => {
+    expect(textOf([[line('There are:', 500), line('• apples', 488), line('• pears', 476)]])).toBe(
+      'There are:\n• apples\n• pears',
+    );
+  });
+});
+
+describe('a sentence that goes on on the next page', () => {
+  const next = [line('of the depot opens at nine.', 700), line('Another paragraph.', 600)];
+  test.each<[string, Line[]]>([
+    ['is whole', [line('Bring it to the side where the small door', 100)]],
+    [
+      'is whole over a footnote',
+      [line('Bring it to the side where the small door', 100), line('1 Not on Mondays', 60, 8)],
+    ],
+  ])('%s', (_, end) => {
+    const text = textOf([[...body(1), ...end], next]);
+    expect(text).toContain('small door of the depot opens at nine.\n');
+    expect(text.includes('Not on Mondays')).toBe(end.length === 2);
+  });
+
+  test('goes on with a capital where the line is full, and a paragraph that ended is left alone', () => {
+    const full = 'Bringen Sie das Paket bis zum Abend an die Seite mit der kleinen';
+    expect(textOf([[line(full, 100)], [line('Tür am Hof.', 700)]])).toBe(`${full} Tür am Hof.`);
+    for (const [last, first] of [
+      ['It ends here.', 'of course'],
+      ['Short words', 'Next title'],
+      ['Short words', '• a point'],
+    ]) {
+      expect(textOf([[line(last ?? '', 100)], [line(first ?? '', 700)]])).toBe(`${last}\n${first}`);
+    }
+  });
+
+  test('over pages that have nothing else keeps the page on which it began', () => {
+    const pages = ['It begins with the small', 'door and goes on with the large', 'one.'].map((text) => [
+      line(text, 400),
+    ]);
+    expect([...layOut(pages)]).toEqual([
+      { type: 'paragraph', text: 'It begins with the small door and goes on with the large one.', page: 1 },
+    ]);
+  });
+});
+
+describe('a text that was set in pages', () => {
+  const page = (number: number, feed: string) => `${feed}
+RFC 9999                     Parcels over Post              November 2026
+
+
+   Parcel ${number} is handed over at the door of the depot, as the rules
+   for heavy goods say, and nobody else may take it from the well-
+   known courier of ${TOWNS[number - 1]}, who then goes to the
+
+Doe                          Standards Track                   [Page ${number}]
+`;
+  const rest = (number: number) => `   next depot, in ${TOWNS[number]}, where it stays for a day.`;
+  const TOWNS = 'Graz Linz Wels Enns Steyr Krems'.split(' ');
+
+  test.each([
+    ['form feeds', '\f'],
+    ['feet', ''],
+  ])('and has %s', async (_, feed) => {
+    const pages = Array.from({ length: 6 }, (_, at) =>
+      page(at + 1, at === 0 ? '' : feed).replace('\n\n\n', `\n\n${rest(at)}\n\n`),
+    );
+    const text = (await extract(pages.join(''), 'text')).map(({ content }) => content).join('\n');
+    expect(text).not.toMatch(/RFC 9999|Standards Track|Page/);
+    expect(text).toContain('the well-known courier of Wels, who then goes to the next depot, in Enns, where');
+    for (let number = 1; number <= 6; number += 1) expect(text).toContain(`Parcel ${number} is handed over`);
   });
 });
