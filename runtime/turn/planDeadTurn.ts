@@ -46,6 +46,8 @@ export async function planDeadTurn(context: WorkspaceRuntime, conversationId: st
     runtime.logger?.warn({ workspaceId, turnId, err: error }, 'a turn whose process died is not gone on with');
     if (error instanceof GivenUp) await interruptTurn(db, held, error.message, runtime.clock.now());
     else await storeEnd(context, dead, error instanceof ApiError ? error : fault('INTERNAL_ERROR'));
+    const { request, started_at } = dead.turn;
+    if (request?.isCounted) await returnToQuota(db, workspaceId, turnId, started_at);
     return undefined;
   }
 }
@@ -165,11 +167,7 @@ async function turnOf(
 }
 
 /** Stores why the turn ends. */
-async function storeEnd(
-  { db, workspaceId, runtime }: WorkspaceRuntime,
-  { held, steps, turn }: DeadTurn,
-  error: ApiError,
-): Promise<void> {
+async function storeEnd({ db, runtime }: WorkspaceRuntime, { held, steps }: DeadTurn, error: ApiError): Promise<void> {
   const { code, message } = error;
   await failTurn(db, held, {
     code,
@@ -181,5 +179,4 @@ async function storeEnd(
     // It may have reserved something, whatever is known of its conversation.
     isPaid: true,
   });
-  if (turn.request?.isCounted) await returnToQuota(db, workspaceId, held.turnId, turn.started_at);
 }

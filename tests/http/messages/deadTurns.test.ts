@@ -240,6 +240,32 @@ describe('a turn that nobody can go on with', () => {
     expect(tools.received).toEqual([]);
   });
 
+  test.each([
+    ['it is interrupted', 'turn_attempt = 3'],
+    ['its conversation is paused', `is_paused = true, paused_by = 'operator'`],
+  ])('is not counted among the messages of the month: %s', async (_why, change) => {
+    const limited = (limit: number | null) =>
+      sql`update workspaces set operation_limit = ${limit} where id = ${app.workspace.workspaceId}`.execute(
+        app.database.database.system,
+      );
+    const used = async () =>
+      (await sql<{ operations: number }>`select operations::int from operation_usage`.execute(app.workspace.db)).rows[0]
+        ?.operations ?? 0;
+    const agentId = await payer();
+    await limited(1_000);
+    // The first count of a month begins with the messages of it.
+    await begun(app, agentId);
+    server.reset();
+    const before = await used();
+    const { conversationId, end } = await deadTurn(agentId);
+    expect(await used()).toBe(before + 1);
+    await sql`update conversations set ${sql.raw(change)} where id = ${conversationId}`.execute(app.workspace.db);
+    await resume(conversationId);
+    expect(await used()).toBe(before);
+    await end();
+    await limited(null);
+  });
+
   test('is interrupted when an earlier release stored its calls', async () => {
     const agentId = await publishedAgent(app);
     const { conversationId, end } = await deadTurn(agentId);
