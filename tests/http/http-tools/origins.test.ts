@@ -101,10 +101,10 @@ describe('HTTP_REQUEST', () => {
 });
 
 describe('CUSTOM_INTEGRATION', () => {
-  const openapi = (origin: string) => ({
+  const openapi = (origin: string, operation = {}) => ({
     openapi: '3.1.0',
     servers: [{ url: origin }],
-    paths: { '/ping': { get: { operationId: 'ping' } } },
+    paths: { '/ping': { get: { operationId: 'ping', ...operation } } },
   });
   const auth = { type: 'bearer', secret: SECRET };
   const make = (fields: object) =>
@@ -116,6 +116,7 @@ describe('CUSTOM_INTEGRATION', () => {
   test.each([
     ['a baseUrl', () => ({ baseUrl: attacker.origin })],
     ['a document', () => ({ openapi: openapi(attacker.origin) })],
+    ['a server of the operation', () => ({ openapi: openapi(server.origin, { servers: [{ url: attacker.origin }] }) })],
     [
       'a server variable',
       () => ({
@@ -132,6 +133,16 @@ describe('CUSTOM_INTEGRATION', () => {
   ])('%s of another origin keeps no secret', async (_what, change) => {
     const { publicId, configuration } = await make({});
     await expectWithheld(publicId, { ...configuration, ...change() }, ['/auth/secret']);
+  });
+
+  test('an operation is called at its own server, and basic authentication is a header', async () => {
+    const secret = 'Basic YWRhOnB3';
+    const { publicId } = await make({
+      openapi: openapi('https://api.example.com', { servers: [{ url: `${server.origin}/uploads` }] }),
+      auth: { type: 'header', headerName: 'Authorization', secret },
+    });
+    await tryTool(app, publicId);
+    expect(server.received.at(-1)).toMatchObject({ url: '/uploads/ping', headers: { authorization: secret } });
   });
 
   test('another baseUrl of the same origin keeps it', async () => {
