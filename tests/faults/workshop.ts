@@ -5,13 +5,20 @@ import { startToolServer, type ToolServer } from '../support/tools/httpTools.ts'
 import { freshFolder, type ServiceProcess, startService } from './service.ts';
 
 /** The tools that an agent asks for in each step, by the word after the name of a turn, as in `K4 help`; then it answers. */
-const PLANS: Record<string, string[][]> = {
+export const PLANS: Record<string, string[][]> = {
   plain: [],
   pay: [['pay']],
+  both: [['pay', 'look']],
+  two: [['pay'], ['look']],
   wire: [['wire']],
   wirepay: [['wire'], ['pay']],
   help: [['helper']],
+  payhelp: [['payer']],
+  mixed: [['payer', 'look']],
+  twice: [['payer', 'payer2']],
 };
+/** What the sub-agent is asked to do, by the tool of a plan. */
+const TASKS: Record<string, string> = { helper: 'a wire', payer: 'a pay', payer2: 'b pay' };
 
 /**
  * Agents, a model and tools whose answers a test holds back, so that each turn is at a known point when its process dies. What is asked has a name:
@@ -29,7 +36,7 @@ export interface Workshop {
   asked: string[];
   /** The calls of tools among it. */
   calls(): string[];
-  /** An agent with `pay`, `wire`, which needs an approval, and a sub-agent that wires. */
+  /** An agent with `pay`, `look`, `wire`, which needs an approval, and a sub-agent that pays and wires. */
   agent(): Promise<string>;
   /** An agent that can only pay. */
   payer(setup: object): Promise<string>;
@@ -46,7 +53,7 @@ export async function openWorkshop(): Promise<Workshop> {
   const asked: string[] = [];
   const stepFor = answersOf({ held, late, asked });
   Object.defineProperty(server, 'fallback', { get: () => stepFor(server.requests.at(-1)?.body ?? {}), set: () => {} });
-  for (const path of ['/pay', '/wire'])
+  for (const path of ['/pay', '/look', '/wire'])
     tools.on(path, async ({ body }, response) => {
       const key = `${JSON.parse(body).city} ${path.slice(1)}`;
       asked.push(key);
@@ -58,7 +65,8 @@ export async function openWorkshop(): Promise<Workshop> {
     const { publicId: id } = await postTool(app, tools, `/${name}`, { name, ...fields });
     return { kind: 'http_tool' as const, id };
   };
-  const [pay, wire] = [await tool('pay'), await tool('wire', { requiresApproval: true })];
+  const [pay, look] = [await tool('pay'), await tool('look')];
+  const wire = await tool('wire', { requiresApproval: true });
   return {
     app,
     server,
@@ -68,9 +76,9 @@ export async function openWorkshop(): Promise<Workshop> {
     asked,
     calls: () => asked.filter((key) => /^\w+ \w+$/.test(key)),
     async agent() {
-      const helper = await agentWith(app, [wire], { name: 'helper', systemPrompt: 'You help.' });
+      const helper = await agentWith(app, [pay, wire], { name: 'helper', systemPrompt: 'You help.' });
       const change = { description: 'Helps.' };
-      return agentWith(app, [pay, wire, { kind: 'sub_agent', id: helper, change }]);
+      return agentWith(app, [pay, look, wire, { kind: 'sub_agent', id: helper, change }]);
     },
     payer: (setup) => agentWith(app, [pay], setup),
     startProcess: async (env = {}) =>
@@ -122,8 +130,8 @@ function answersOf({ held, late, asked }: Pick<Workshop, 'held' | 'late' | 'aske
     if (!names) return { reply: say(isHelper ? `Helped ${point}.` : `Done ${point}.`) };
     const toolCalls = names.map((name, place) => ({
       id: `call_${point}_${done}_${place}`,
-      name: name === 'helper' ? 'delegate_to_helper' : name,
-      arguments: JSON.stringify(name === 'helper' ? { task: `${point}a wire` } : { city: point }),
+      name: TASKS[name] ? 'delegate_to_helper' : name,
+      arguments: JSON.stringify(TASKS[name] ? { task: point + TASKS[name] } : { city: point }),
     }));
     return { reply: say(`Step ${done}.`), toolCalls };
   };
