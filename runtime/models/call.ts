@@ -21,6 +21,7 @@ import { catalogueEntry, type ModelDescriptor, type ModelProvider } from './cata
 import { ContextTooLong } from './contextLength.ts';
 import { type CallUsage, costUsd } from './cost.ts';
 import { FilledWindow, MalformedCall, mayRefuseFiles, modelFault, UnfinishedAnswer } from './errors.ts';
+import { withMeaning } from './finishNames.ts';
 import {
   type AssistantPart,
   type ModelMessage,
@@ -162,8 +163,9 @@ function callOptions(call: ModelCall): LanguageModelV4CallOptions {
 const isEmpty = ({ parts }: RawAnswer): boolean =>
   parts.every((part) => part.type === 'reasoning' || (part.type === 'text' && part.text.trim() === ''));
 
-/** Returns the answer if it is complete. Throws otherwise. */
-function finished(raw: RawAnswer): RawAnswer {
+/** Returns the answer if it is complete, with the meaning of its end. Throws otherwise. */
+function finished(answer: RawAnswer): RawAnswer {
+  const raw = { ...answer, finish: withMeaning(answer.finish) };
   // Google's models do this sometimes. A retry mostly helps.
   if (raw.finish.raw === 'MALFORMED_FUNCTION_CALL') throw new MalformedCall();
   if (raw.finish.raw === 'model_context_window_exceeded' && isEmpty(raw)) throw new FilledWindow();

@@ -200,6 +200,30 @@ describe('callModel', () => {
     expect(usage).toMatchObject({ inputTokens: 2, outputTokens: 2, totalTokens: 4, cachedInputTokens: 0 });
   });
 
+  test.each([
+    ['model_length', 'length'],
+    ['MAX_TOKENS', 'length'],
+    ['sensitive', 'content-filter'],
+    ['eos_token', 'stop'],
+    ['insufficient_system_resource', null],
+    ['error', null],
+    ['abort', null],
+    ['a new word', 'other'],
+  ])('a compatible server that says “%s” is understood, whole and streamed', async (finish_reason, expected) => {
+    const choice = { index: 0, message: { role: 'assistant', content: 'Hi' }, delta: { content: 'Hi' }, finish_reason };
+    const text = JSON.stringify({ id: 'x', object: 'chat.completion', created: 1, model: 'm', choices: [choice] });
+    const model = modelOf(here.settings, 'openai-compatible', 'local-model');
+    for (const onText of [undefined, () => {}]) {
+      const type = onText ? 'text/event-stream' : 'application/json';
+      const body = onText ? `data: ${text}\n\ndata: [DONE]\n\n` : text;
+      here.server.script({ status: 200, body, headers: { 'content-type': type } });
+      const call = callModel(here.settings, ask(model, { onText }));
+      // Such an answer was cut by a failure of the server: it is no answer.
+      if (expected === null) expect((await rejection(call)).message).toContain('before it was complete');
+      else expect(await call).toMatchObject({ text: 'Hi', finishReason: expected });
+    }
+  });
+
   test('OpenAI keeps nothing of a call, and each provider gets its own key', async () => {
     for (const [provider, modelId] of WIRES)
       await callModel(here.settings, ask(modelOf(here.settings, provider, modelId)));
