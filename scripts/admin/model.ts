@@ -3,7 +3,7 @@ import { insertCustomModel, selectCustomModels, softDeleteCustomModel } from '..
 import { findWorkspace } from '../../db/queries/workspaces/workspaces.ts';
 import { compatibleWindow, globalModelId, PROVIDER_NAMES, type WindowSource } from '../../runtime/models/catalogue.ts';
 import { readServerWindows } from '../../runtime/models/serverWindows.ts';
-import { modelSettingsFromEnv } from '../../runtime/models/settings.ts';
+import { type ModelSettings, modelSettingsFromEnv } from '../../runtime/models/settings.ts';
 import {
   type Command,
   CommandError,
@@ -25,6 +25,14 @@ const SOURCES: Record<WindowSource, string> = {
   'model of this name': 'the known model of this name',
   assumed: 'nowhere: assumed',
 };
+
+/** What to set, where no compatible model is offered. */
+function noModels({ openaiCompatible }: ModelSettings): string {
+  const named = 'OPENAI_COMPATIBLE_MODELS to the ids of its models, such as qwen3@24576,llama3.3';
+  return openaiCompatible === undefined
+    ? `none: set OPENAI_COMPATIBLE_BASE_URL to the address of the server, and ${named}, as the service has them.`
+    : `none: set ${named}, as the service has it.`;
+}
 
 /** Custom models of a workspace. The API lists them with `scope: workspace`, together with the global catalogue. */
 export const modelCommands: Record<string, Command> = {
@@ -153,6 +161,7 @@ export const modelCommands: Record<string, Command> = {
             source,
           };
         });
+        if (models.length === 0) return { json: models, text: noModels(settings) };
         return {
           json: models,
           text: table(

@@ -156,7 +156,7 @@ async function fixedPrompt(
   tools: string,
   model: ModelDescriptor | undefined,
   countAlways: boolean,
-): Promise<FixedPrompt | undefined> {
+): Promise<Omit<FixedPrompt, 'tools'> | undefined> {
   const contextWindow = model?.contextWindow ?? null;
   // A token has at least one byte. So most agents are checked without the tables of the encoding, which take 70 MB.
   const most = Buffer.byteLength(prompt) + Buffer.byteLength(tools);
@@ -164,7 +164,6 @@ async function fixedPrompt(
   return {
     promptTokens: await countTokens(prompt, Number.POSITIVE_INFINITY),
     toolTokens: await countTokens(tools, Number.POSITIVE_INFINITY),
-    tools: 0,
     contextWindow,
   };
 }

@@ -54,3 +54,11 @@ test('the command line says where each window is from', async () => {
   expect(stdout).toMatch(/^MODEL +MODEL ID +WINDOW +FROM\n/);
   expect(stdout).toMatch(/unknown +128000 +nowhere: assumed/);
 });
+
+test.each([
+  [{}, /^none: set OPENAI_COMPATIBLE_BASE_URL .* and OPENAI_COMPATIBLE_MODELS /],
+  [{ OPENAI_COMPATIBLE_BASE_URL: 'http://127.0.0.1:1/v1' }, /^none: set OPENAI_COMPATIBLE_MODELS to the ids/],
+])('the command line names the setting that is missing: %j', async (given, expected) => {
+  const { stdout } = await admin({ env: { ...app.env, ...given } }, 'model', 'windows');
+  expect(stdout).toMatch(expected);
+});
