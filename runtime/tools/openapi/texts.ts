@@ -9,12 +9,31 @@ const ITEM_TAGS = /<li(?:\s[^<>]*)?>/gi;
 /** Other elements of texts. A word in angle brackets that is none of them, such as `<owner>`, is text. */
 const INLINE_TAGS =
   /<\/?(?:a|abbr|b|cite|code|del|em|font|i|img|ins|kbd|li|mark|s|small|span|strong|sub|sup|td|th|tt|u|var)(?:\s[^<>]*)?\/?>/gi;
-const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' };
+/** Elements of the documents of AWS for what is a note elsewhere. */
+const NOTE_TAGS = /<(note|important|caution|tip|warning)>\s{0,20}(?:<p>)?/gi;
+const NOTE_ENDS = /<\/(?:note|important|caution|tip|warning)>/gi;
+const ENTITIES: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  nbsp: ' ',
+  mdash: '—',
+  ndash: '–',
+  lsquo: '‘',
+  rsquo: '’',
+  ldquo: '“',
+  rdquo: '”',
+  bull: '•',
+};
 
 /** A text without HTML, and with Markdown's links and images as the words that a reader sees. */
 function plainText(text: string): string {
   return text
     .replace(/\r\n?/g, '\n')
+    .replace(NOTE_TAGS, '\n\n$1: ')
+    .replace(NOTE_ENDS, '\n\n')
     .replace(BLOCK_TAGS, '\n')
     .replace(ITEM_TAGS, '\n- ')
     .replace(INLINE_TAGS, '')

@@ -15,6 +15,10 @@ describe('the text of an operation', () => {
       'See the docs and [issues][1].',
     ],
     ['Lists pulls.\n\n> [!NOTE]\n> Only open ones.', 'Lists pulls.\n\nOnly open ones.'],
+    [
+      '<p>Lists them.</p> <note> <p>It is <i>slow</i>.</p> </note> <p>Use it &mdash; often.</p>',
+      'Lists them.\n\nUse it — often.\n\nnote: It is slow.',
+    ],
     ['See [the\nguide](https://a.example).', 'See the\nguide.'],
     ['&#0; &#x110000; &bogus;', '&#0; &#x110000; &bogus;'],
   ])('%j', (description, text) => {
