@@ -1,4 +1,5 @@
 import { pino } from 'pino';
+import { agentWarningsText } from '../../../clients/sdk/agentWarnings.ts';
 import { systemClock } from '../../../core/clock.ts';
 import { newId } from '../../../core/ids.ts';
 import { examineAgent } from '../../../domain/agents/check/checkAgent.ts';
@@ -226,6 +227,23 @@ test('the header stays small, escapes what is not ASCII, and counts what does no
   const many = agentWarningsHeader(Array.from({ length: 200 }, (_, place) => of(`variable ${place}`))) ?? '';
   expect(many.length).toBeLessThan(1_600);
   expect(many).toMatch(/, more;count=\d+$/);
+});
+
+test('the header as people read it is one line, whatever a name has', () => {
+  const warning = (subject: string) => ({ code: 'sub_agent_not_published' as const, subject, message: '' });
+  const names = [
+    'Größe, "q" (1) %41',
+    'a\nb\u001b[31m\u202e',
+    ...Array.from({ length: 10_000 }, (_, place) => `😀${place}`),
+  ];
+  const header = agentWarningsHeader(names.map(warning)) ?? '';
+  const text = agentWarningsText({ headers: new Headers({ 'Agent-Warnings': header }) }) ?? '';
+  expect(text.split(', sub_agent_not_published ').slice(0, 3)).toEqual([
+    'sub_agent_not_published (Größe, "q" (1) %41)',
+    '(a\\u000ab\\u001b[31m\\u202e)',
+    '(😀0)',
+  ]);
+  expect(text).toMatch(/\), 9\d\d\d more$/);
 });
 
 test('agent check prints a table for people, and refuses an agent that is not there', async () => {
