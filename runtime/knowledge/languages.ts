@@ -90,6 +90,19 @@ export function languageOfWords(words: Iterable<string>, among?: readonly string
   return best[0];
 }
 
+/**
+ * Whether a question is in another language than English, as far as its words, its script, or else the language of most of what is searched tell.
+ * @param searched a name as of `languageOfWords`
+ */
+export function isForeign(question: string, searched: string | undefined): boolean {
+  const told = languageOfWords(wordsOf(question));
+  if (told !== undefined) return told !== 'english';
+  const letters = question.match(/\p{L}/gu)?.length ?? 0;
+  const latin = question.match(/\p{Script=Latin}/gu)?.length ?? 0;
+  if (latin < letters / 2) return true;
+  return searched !== undefined && searched !== 'english';
+}
+
 /** Passages that are looked at to learn the languages of a source. */
 const SAMPLED = 400;
 /** Characters of each. */

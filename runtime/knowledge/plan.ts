@@ -5,7 +5,8 @@ import { isCutInPairs, lexeme, STEM, type Term } from './terms.ts';
 export interface KnownWord {
   /**
    * Position of the word in the query, from 1. 0: all passages of the workspace. -1: the searched passages; `found` are those that have no stems yet, counted up
-   * to 10,000. -2: `passages` is the average length of the searched passages.
+   * to 10,000. -2: `passages` is the average length of the searched passages. -3: `word` is
+   * the language of most of them.
    */
   ordinal: number;
   /** Without accents. A stem begins with `STEM`. */

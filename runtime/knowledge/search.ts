@@ -9,9 +9,10 @@ import {
   nearestPassages,
   type ScoredPassage,
 } from '../../db/queries/knowledge/knowledgeSearch.ts';
-import { embeddingModelKey } from './embeddingForms.ts';
+import { embeddingModelKey, isEnglishOnly } from './embeddingForms.ts';
 import { embedQuery, signsOf } from './embeddings.ts';
 import { fuseScores } from './fusion.ts';
+import { isForeign } from './languages.ts';
 import type { KnowledgeContext } from './passages.ts';
 import { type AskedWord, planSearch } from './plan.ts';
 import { mayHaveAccents, shapeOf, type Term, termsOf } from './terms.ts';
@@ -59,7 +60,9 @@ const MAX_QUERY_WORDS = 64;
 /** Maximum number of passages of each search that are fused. */
 const MAX_FUSED = 50;
 /** How much each search counts: meaning more than words. With these, both together are at least as good as the better of them (bench `retrieval`). */
-const [WORDS_COUNT, MEANING_COUNTS] = [0.45, 0.55];
+const MEANING_COUNTS = 0.55;
+/** The same where the model does not know the language: enough to order what has the same words, too little to stand above it. */
+const FOREIGN_MEANING_COUNTS = 0.2;
 /** Maximum number of ranked passages, for when the statistics are wrong. */
 const MAX_RANKED = 1_500;
 /** Maximum number of multiplications in one exact comparison in SQL: 0.2 µs each. */
@@ -94,7 +97,8 @@ export async function searchAndTell(
     byMeaning ? byItself(context, 'meaning', searchMeaning(context, text, sourceIds, wanted)) : [],
   ]);
   const [ranksByWords, ranksByMeaning] = [ranksOf(foundByWords?.passages), ranksOf(foundByMeaning)];
-  const fused = fuseFindings(foundByWords?.passages ?? [], foundByMeaning ?? [], keyOf);
+  const isStrange = knowsLittle(context, text, foundByWords?.language);
+  const fused = fuseFindings(foundByWords?.passages ?? [], foundByMeaning ?? [], keyOf, isStrange);
   const hits = fused.slice(0, limit).map((one) => ({
     ...one,
     byWords: ranksByWords.get(keyOf(one)) ?? null,
@@ -108,15 +112,24 @@ export async function searchAndTell(
   };
 }
 
-/** One list of what was found by words and by meaning, best first. An empty list is left out. Each list has up to 50 entries, best first. */
+function knowsLittle({ runtime: { models } }: KnowledgeContext, text: string, searched: string | undefined): boolean {
+  return models.embeddings !== undefined && isEnglishOnly(models.embeddings) && isForeign(text, searched);
+}
+
+/**
+ * One list of what was found by words and by meaning, best first. An empty list is left out. Each list has up to 50 entries, best first.
+ * @param isStrange whether the model does not know the language of the question
+ */
 export function fuseFindings<T extends { score: number }>(
   byWords: readonly T[],
   byMeaning: readonly T[],
   keyOf: (entry: T) => string,
+  isStrange = false,
 ): T[] {
+  const meaning = isStrange ? FOREIGN_MEANING_COUNTS : MEANING_COUNTS;
   const lists = [
-    { entries: byWords, weight: WORDS_COUNT, worthless: 'zero' as const },
-    { entries: byMeaning, weight: MEANING_COUNTS, worthless: 'last' as const },
+    { entries: byWords, weight: 1 - meaning, worthless: 'zero' as const },
+    { entries: byMeaning, weight: meaning, worthless: 'last' as const },
   ];
   return fuseScores(
     lists.filter(({ entries }) => entries.length > 0),
@@ -152,21 +165,23 @@ async function searchWords(
   text: string,
   sourceIds: readonly string[],
   limit: number,
-): Promise<{ passages: ScoredPassage[]; words: AskedWord[] }> {
+): Promise<{ passages: ScoredPassage[]; words: AskedWord[]; language?: string | undefined }> {
   const asked = await withoutAccentsOf(db, distinct(termsOf(text)).slice(0, MAX_QUERY_WORDS));
   if (asked.length === 0) return { passages: [], words: [] };
   const known = await findWords(
     db,
+    workspaceId,
     asked.map(({ word, written, stems }) => ({ word, written: stems ? written : '', shape: shapeOf(word) })),
     sourceIds,
   );
+  const language = known.find(({ ordinal }) => ordinal === -3)?.word;
   const plan = planSearch(known, asked);
   if (!plan) return { passages: [], words: [] };
   const { parts, averageLength, candidates, wider, words } = plan;
   const options = { sourceIds, parts, averageLength, most: MAX_RANKED, limit };
   const matches = await matchPassages(db, workspaceId, { ...options, ...candidates });
-  if (wider === undefined || matches.length >= limit) return { passages: matches, words };
-  return { passages: await matchPassages(db, workspaceId, { ...options, ...wider }), words };
+  if (wider === undefined || matches.length >= limit) return { passages: matches, words, language };
+  return { passages: await matchPassages(db, workspaceId, { ...options, ...wider }), words, language };
 }
 
 /** A word of the query as it is written and without accents. */

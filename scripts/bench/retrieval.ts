@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { DB } from '../../generated/db.ts';
+import { isForeign } from '../../runtime/knowledge/languages.ts';
 import type { KnowledgeContext } from '../../runtime/knowledge/passages.ts';
 import { fuseFindings, searchKnowledge } from '../../runtime/knowledge/search.ts';
 import { addSource, inKnowledgeWorkspace } from './knowledgeWorkspace.ts';
@@ -8,7 +9,7 @@ import { isHeldOut, LANGUAGES, type Question, readBooks, readQuestions } from '.
 import { QUALITIES, standIn } from './retrieval/meaning.ts';
 import { intervalOfDifference, qualityOf } from './retrieval/quality.ts';
 import { VECTOR_MODELS, Vectors } from './retrieval/vectors.ts';
-import { rankByStems } from './retrieval/yardstick.ts';
+import { DICTIONARIES, rankByStems } from './retrieval/yardstick.ts';
 import type { World } from './world.ts';
 
 /** A passage of a language's books. */
@@ -147,7 +148,14 @@ async function modelsOf(shelves: readonly Shelf[]): Promise<Figure[]> {
         cases.map((one) => [one, nearestOf(passages, (passage) => vectors.cosine(one.text, passage.text))]),
       );
       for (const [part, isOf] of PARTS)
-        figures.push(...fusionOf(`${model.name}, ${language}, ${part}`, cases.filter(isOf), (one) => nearest.get(one)));
+        figures.push(
+          ...fusionOf(
+            `${model.name}, ${language}, ${part}`,
+            cases.filter(isOf),
+            (one) => nearest.get(one),
+            ({ text }) => model.isEnglishOnly === true && isForeign(text, DICTIONARIES[language]),
+          ),
+        );
     }
   }
   return figures;
@@ -184,12 +192,13 @@ function fusionOf(
   title: string,
   cases: readonly Case[],
   byMeaning: (one: Case) => readonly Found[] | undefined,
+  isStrange: (one: Case) => boolean = () => false,
 ): Figure[] {
   const of = (found: (one: Case) => readonly Found[]) =>
     qualityOf(cases.map((one) => rightOf(one, keysOf(found(one)))));
   const words = of(({ byWords }) => byWords);
   const meaning = of((one) => byMeaning(one) ?? []);
-  const fused = of((one) => fuseFindings(one.byWords, byMeaning(one) ?? [], ({ key }) => key));
+  const fused = of((one) => fuseFindings(one.byWords, byMeaning(one) ?? [], ({ key }) => key, isStrange(one)));
   return (['mrr', 'recall'] as const).map((name) => ({
     measure: 'retrieval',
     name: `words and ${title}: ${NAMES[name]}`,

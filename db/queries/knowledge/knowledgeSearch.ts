@@ -17,7 +17,7 @@ export interface ScoredPassage extends FoundPassage {
   score: number;
 }
 
-/** A word of a query and what the index knows of it: see `knowledge_terms` in the migration. */
+/** A word of a query and what the index knows of it: see `knowledge_terms` in the migration. Of ordinal -3, the word is the language of most searched passages. */
 export interface FoundWord {
   ordinal: number;
   word: string;
@@ -34,12 +34,16 @@ export interface FoundWord {
  */
 export async function findWords(
   db: Kysely<DB>,
+  workspaceId: string,
   words: readonly { word: string; written: string; shape: string }[],
   sourceIds: readonly string[],
 ): Promise<FoundWord[]> {
   const { rows } = await sql<FoundWord>`
     select ordinal, word, passages, found, likeness from knowledge_terms(${words.map(({ word }) => word)}::text[],
-      ${words.map(({ written }) => written)}::text[], ${words.map(({ shape }) => shape)}::text[], ${sourceIds}::uuid[])`.execute(
+      ${words.map(({ written }) => written)}::text[], ${words.map(({ shape }) => shape)}::text[], ${sourceIds}::uuid[])
+    union all
+    (select -3, i.languages[1], sum(i.passages)::int, 0, 1::real from knowledge_indexes i
+     where i.workspace_id = ${workspaceId} and i.source_id = any (${sourceIds}::uuid[]) and cardinality(i.languages) > 0 group by 2 order by 3 desc, 2 limit 1)`.execute(
     db,
   );
   return rows;

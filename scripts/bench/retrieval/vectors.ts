@@ -8,12 +8,13 @@ export interface VectorModel {
   /** The languages that it was asked for. */
   languages: readonly string[];
   dimensions: number;
+  isEnglishOnly?: boolean;
 }
 
 /** See `vectors/README.md`. */
 export const VECTOR_MODELS: readonly VectorModel[] = [
   { name: 'use', languages: ['en', 'de', 'fr', 'it', 'ja'], dimensions: 512 },
-  { name: 'minilm', languages: ['en', 'it'], dimensions: 384 },
+  { name: 'minilm', languages: ['en', 'it'], dimensions: 384, isEnglishOnly: true },
 ];
 
 const HASH_BYTES = 8;

@@ -3,7 +3,12 @@ import type { DB } from '../../../generated/db.ts';
 import { indexOf, rankByOkapi } from './okapi.ts';
 
 /** PostgreSQL's Snowball dictionaries; those of the bench keep stop words, as plain BM25 does. */
-const DICTIONARIES: Readonly<Record<string, string>> = { en: 'english', de: 'german', fr: 'french', it: 'italian' };
+export const DICTIONARIES: Readonly<Record<string, string>> = {
+  en: 'english',
+  de: 'german',
+  fr: 'french',
+  it: 'italian',
+};
 
 /** A plain BM25 over texts, with the stems of the language: for each question, the positions of the texts that fit, best first. */
 export async function rankByStems(

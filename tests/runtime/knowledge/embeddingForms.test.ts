@@ -1,4 +1,4 @@
-import { embeddingForms, embeddingModelKey } from '../../../runtime/knowledge/embeddingForms.ts';
+import { embeddingForms, embeddingModelKey, isEnglishOnly } from '../../../runtime/knowledge/embeddingForms.ts';
 import { embedPassages, embedQuery } from '../../../runtime/knowledge/embeddings.ts';
 import { startEmbeddingServer } from '../../support/servers/embeddingServer.ts';
 
@@ -109,4 +109,27 @@ test('what is sent has the text before it, and Google its task', async () => {
   } finally {
     await server.close();
   }
+});
+
+test('models that know no language but English are told by their ids', () => {
+  const knows = (modelId: string) => isEnglishOnly({ provider: 'openai-compatible', modelId });
+  const english = ['all-minilm', 'sentence-transformers/all-MiniLM-L6-v2', 'intfloat/e5-base-v2', 'bge-large:335m']
+    .concat('BAAI/bge-small-en-v1.5', 'nomic-embed-text', 'text-embedding-nomic-embed-text-v1.5', 'mxbai-embed-large')
+    .concat('snowflake-arctic-embed:335m', 'thenlper/gte-base');
+  const others = [
+    'bge-m3',
+    'BAAI/bge-small-zh-v1.5',
+    'intfloat/multilingual-e5-base',
+    'nomic-ai/nomic-embed-text-v2-moe',
+  ]
+    .concat(
+      'snowflake-arctic-embed2',
+      'Snowflake/snowflake-arctic-embed-l-v2.0',
+      'paraphrase-multilingual',
+      'embeddinggemma',
+    )
+    .concat('mixedbread-ai/deepset-mxbai-embed-de-large-v1', 'Alibaba-NLP/gte-multilingual-base', 'a-model-of-mine');
+  expect(english.filter((id) => !knows(id))).toEqual([]);
+  expect(others.filter(knows)).toEqual([]);
+  expect(isEnglishOnly({ provider: 'openai', modelId: 'all-minilm' })).toBe(false);
 });

@@ -72,6 +72,26 @@ describe('with a model for embeddings', () => {
     expect(hits[0]?.byWords?.score).toBeGreaterThan(0);
   });
 
+  test.each([
+    ['all-minilm:33m', 'rimborso', 'words'],
+    ['all-minilm:33m', 'il rimborso che è della signora', 'words'],
+    ['all-minilm:33m', 'the rimborso that is for the lady', 'meaning'],
+    ['paraphrase-multilingual', 'rimborso', 'meaning'],
+  ])(
+    'a model that is known for English only does not overrule the words of another language: %s, %s: %s',
+    async (modelId, query, first) => {
+      server.meanings = [['rimborso', 'denaro']];
+      const models = server.settings({ embeddings: { provider: 'openai-compatible', modelId } });
+      const italian = shelfOf(workspace, models);
+      const source = await italian.add([
+        'Il denaro.',
+        'Il rimborso è per chi non ha più la carta, e si trova con la lettera nella busta che è sul tavolo della segreteria.',
+      ]);
+      const [best] = await italian.search(query, [source]);
+      expect(best?.seq).toBe(first === 'words' ? 1 : 0);
+    },
+  );
+
   test('only given and processed sources of the workspace are searched', async () => {
     const source = await shelf.add(['The automobile.']);
     const other = await shelf.add(['The vehicle.']);
