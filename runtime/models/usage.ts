@@ -18,13 +18,19 @@ function counted(tokens: number | undefined): number | undefined {
   return whole <= MAX_TOKENS ? whole : undefined;
 }
 
+/** Cached tokens in the fields of servers whose package does not read them: DeepSeek's, and Moonshot's. */
+function ownCacheRead({ raw }: RawAnswer['usage']): number | undefined {
+  const own = raw?.prompt_cache_hit_tokens ?? raw?.cached_tokens;
+  return typeof own === 'number' ? own : undefined;
+}
+
 /** Returns the tokens of a call as the provider reports them, or else an estimate. */
 export function usageOf(raw: RawAnswer, { prompt, tools }: LanguageModelV4CallOptions): CallUsage {
   const described = tools === undefined ? [] : [JSON.stringify(tools)];
   const inputTokens = counted(raw.usage.inputTokens.total) ?? estimate([...promptTexts(prompt), ...described]);
   const outputTokens = counted(raw.usage.outputTokens.total) ?? estimate(textsOf(raw));
   const { cacheRead, cacheWrite } = raw.usage.inputTokens;
-  const cachedInputTokens = Math.min(inputTokens, counted(cacheRead) ?? 0);
+  const cachedInputTokens = Math.min(inputTokens, counted(cacheRead || ownCacheRead(raw.usage)) ?? 0);
   return {
     inputTokens,
     outputTokens,

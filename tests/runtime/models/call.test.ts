@@ -224,6 +224,36 @@ describe('callModel', () => {
     }
   });
 
+  test.each([
+    { prompt_cache_hit_tokens: 640, prompt_cache_miss_tokens: 360 },
+    { cached_tokens: 640 },
+    { cached_tokens: 1, prompt_tokens_details: { cached_tokens: 640 } },
+  ])('cached tokens are counted as the server names them, whole and streamed: %j', async (named) => {
+    const choice = {
+      index: 0,
+      message: { role: 'assistant', content: 'Hi' },
+      delta: { content: 'Hi' },
+      finish_reason: 'stop',
+    };
+    const usage = { prompt_tokens: 1_000, completion_tokens: 10, total_tokens: 1_010, ...named };
+    const text = JSON.stringify({
+      id: 'x',
+      object: 'chat.completion',
+      created: 1,
+      model: 'm',
+      choices: [choice],
+      usage,
+    });
+    const model = modelOf(here.settings, 'openai-compatible', 'local-model');
+    for (const onText of [undefined, () => {}]) {
+      const type = onText ? 'text/event-stream' : 'application/json';
+      const body = onText ? `data: ${text}\n\ndata: [DONE]\n\n` : text;
+      here.server.script({ status: 200, body, headers: { 'content-type': type } });
+      const answer = await callModel(here.settings, ask(model, { onText }));
+      expect(answer.usage).toMatchObject({ inputTokens: 1_000, cachedInputTokens: 640 });
+    }
+  });
+
   test('OpenAI keeps nothing of a call, and each provider gets its own key', async () => {
     for (const [provider, modelId] of WIRES)
       await callModel(here.settings, ask(modelOf(here.settings, provider, modelId)));
