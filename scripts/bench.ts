@@ -17,6 +17,7 @@ import { summarise } from './bench/profile.ts';
 import { measurePrompt } from './bench/prompt.ts';
 import { measureReads } from './bench/reads.ts';
 import { type Figure, figureTable, passes, pretty } from './bench/report.ts';
+import { measureReading } from './bench/retrieval/reading.ts';
 import { measureRetrieval } from './bench/retrieval.ts';
 import { measureRoundTrips } from './bench/roundTrips.ts';
 import { measureRuntime } from './bench/runtime.ts';
@@ -31,7 +32,7 @@ import { type BenchServiceOptions, openWorld, type World } from './bench/world.t
  */
 const USAGE = `Usage: npm run bench -- [--only NAME]… [--json] [--variants] [--load-seconds N]
 
-  --only NAME       one of: reads, messages, runtime, streaming, streams, paying-messages, background-turns, automations, start-up, memory, neighbours, round-trips, knowledge-processing, knowledge-search, retrieval, prompt, capabilities, mcp, cli; may be repeated
+  --only NAME       one of: reads, messages, runtime, streaming, streams, paying-messages, background-turns, automations, start-up, memory, neighbours, round-trips, knowledge-processing, knowledge-search, retrieval, reading, prompt, capabilities, mcp, cli; may be repeated
   --json            figures as JSON instead of a table
   --variants        also compares the service without its request log
   --load-seconds N  length of the load before memory is measured; default 60
@@ -78,6 +79,7 @@ const measures: Record<string, (world: World) => Promise<Figure[]>> = {
   'knowledge-search': (world) => measureKnowledgeSearch(world, options.vectors ? { vectors: VECTOR_LENGTHS } : {}),
   prompt: measurePrompt,
   retrieval: measureRetrieval,
+  reading: measureReading,
   capabilities: measureCapabilities,
   mcp: measureMcp,
   cli: measureCommandLine,

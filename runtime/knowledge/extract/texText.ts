@@ -17,6 +17,8 @@ const ALONE = new RegExp(`[${Object.keys(MARKS).join('')}]`, 'g');
 /** A mark that stands on a space: pdf.js writes one that stands alone so (NFKC). */
 const ON_SPACE = /(\p{L}?)( ?) ([\u0300-\u0328])(\p{L}?)/gu;
 const LEFT_ALONE = / ([\u0300-\u0328])/g;
+/** A quotation mark of TeX between two words: TeX draws an accent before its letter, and no space between. */
+const QUOTE = /(?<=\p{L}) \u0300 (?=\p{L})/gu;
 const LIGATURES = /[\ufb00-\ufb06]/g;
 /** Letters that are set apart, one by one. */
 const SET_APART = /(?<![\p{L}\p{N}])\p{L}(?: \p{L}){4,}(?![\p{L}\p{N}])/gu;
@@ -30,6 +32,7 @@ export function composedLine(line: string): string {
   const plain = line.replace(LIGATURES, (each) => each.normalize('NFKC'));
   if (!/[\u0300-\u0328\u00a8\u00af\u00b4\u00b8\u02c6-\u02dd]/u.test(plain)) return joinedLetters(plain);
   const marked = plain
+    .replace(QUOTE, ' `')
     .replace(ALONE, (each) => ` ${MARKS[each] ?? ''}`)
     .replace(ON_SPACE, (all, before: string, space: string, mark: string, after: string) => {
       const behind = joinedTo(after, mark);

@@ -28,28 +28,37 @@ export interface Question {
 const FOLDER = join(import.meta.dirname, '../../../node_modules/.cache/retrieval');
 const run = promisify(execFile);
 
+/** A package of Debian that has a book, and the web pages of it in a folder. */
+interface BookPackage {
+  package: string;
+  folder: string;
+  pages: RegExp;
+}
+
 /** Debian's packages with the two books, by language. Both are one text in several languages, with the same ids of sections. */
-const PACKAGES: Readonly<Record<string, readonly { package: string; folder: string; pages: RegExp }[]>> =
-  Object.fromEntries(
-    ['en', 'de', 'fr', 'it', 'ja'].map((language) => [
-      language,
-      [
-        {
-          package: language === 'en' ? 'debian-faq' : `debian-faq-${language}`,
-          folder: language === 'en' ? 'usr/share/doc/debian/FAQ' : `usr/share/doc/debian/FAQ/${language}`,
-          pages: new RegExp(`\\.${language}\\.html$`),
-        },
-        {
-          package: `debian-reference-${language}`,
-          folder: 'usr/share/debian-reference',
-          pages: new RegExp(`^(?:index|ch\\d+)\\.${language}\\.html$`),
-        },
-      ],
-    ]),
-  );
+const PACKAGES: Readonly<Record<string, readonly BookPackage[]>> = Object.fromEntries(
+  ['en', 'de', 'fr', 'it', 'ja'].map((language) => [
+    language,
+    [
+      {
+        package: language === 'en' ? 'debian-faq' : `debian-faq-${language}`,
+        folder: language === 'en' ? 'usr/share/doc/debian/FAQ' : `usr/share/doc/debian/FAQ/${language}`,
+        pages: new RegExp(`\\.${language}\\.html$`),
+      },
+      {
+        package: `debian-reference-${language}`,
+        folder: 'usr/share/debian-reference',
+        pages: new RegExp(`^(?:index|ch\\d+)\\.${language}\\.html$`),
+      },
+    ],
+  ]),
+);
 
 /** The languages of the corpus. */
 export const LANGUAGES: readonly string[] = Object.keys(PACKAGES);
+
+/** The packages with the books of a language. */
+export const bookPackages = (language: string): readonly BookPackage[] => PACKAGES[language] ?? [];
 
 /** Whether weights must not be chosen with a question: the new ones, and every other of the older ones, by a hash. */
 export function isHeldOut({ en, heldOut = false }: Question): boolean {
@@ -64,7 +73,7 @@ export async function readQuestions(): Promise<Question[]> {
 /** The books of a language. Their packages are fetched once, with apt. Throws where that cannot be done. */
 export async function readBooks(language: string): Promise<Book[]> {
   const books: Book[] = [];
-  for (const { package: name, folder, pages } of PACKAGES[language] ?? []) {
+  for (const { package: name, folder, pages } of bookPackages(language)) {
     const path = join(await unpacked(name), folder);
     const files = (await readdir(path)).filter((file) => pages.test(file)).sort();
     const blocks: SectionBlock[] = [];
@@ -74,7 +83,8 @@ export async function readBooks(language: string): Promise<Book[]> {
   return books;
 }
 
-async function unpacked(name: string): Promise<string> {
+/** The folder of a package, which is fetched once, with apt. Throws where that cannot be done. */
+export async function unpacked(name: string): Promise<string> {
   const folder = join(FOLDER, name);
   const isThere = await readdir(folder).then(
     () => true,
@@ -98,7 +108,8 @@ type SectionBlock = Block & { section?: string | undefined };
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', nbsp: ' ' };
 
-function plain(html: string): string {
+/** The text of a piece of HTML. */
+export function plain(html: string): string {
   return html
     .replace(/<[^>]*>/g, '')
     .replace(/&#(\d+);/g, (_, code: string) => String.fromCodePoint(Number(code)))

@@ -144,6 +144,7 @@ describe('letters', () => {
     ['cafe\u00b4 noir', 'café noir'],
     ['na¨ıve', 'naïve'],
     ['for  \u0300frozen', 'for `frozen'],
+    ["on a \u0300 foreign' host", "on a `foreign' host"],
     ['H e a d i n g of it', 'Heading of it'],
     ['a b c', 'a b c'],
     ['x ˆ y', 'x ˆ y'],
