@@ -86,14 +86,14 @@ test('documents of one workspace that take long do not hold up the document of a
   const long = `openapi: 3.0.0\npaths: {}\nx:\n${'- a\n'.repeat(1_000_000)}`;
   server.on('/long', answering(long, 'application/yaml'));
   server.on('/openapi.json', answering(JSON.stringify({ ...DOCUMENT, servers: [{ url: '/v1' }] })));
-  let unfinished = 3;
+  let unfinished = 6;
   const hostile = Array.from({ length: unfinished }, () =>
     importFrom('/long').finally(() => {
       unfinished -= 1;
     }),
   );
-  // All of them have been fetched and wait before the other one.
-  await until(() => server.received.filter(({ url }) => url === '/long').length === 3);
+  // Two of one workspace are fetched before one of them is read. The others wait before the other one.
+  await until(() => server.received.filter(({ url }) => url === '/long').length >= 2);
   const { endpoints } = await importFrom('/openapi.json', true, 'b');
   expect(endpoints).toHaveLength(1);
   expect(unfinished).toBeGreaterThanOrEqual(2);
