@@ -10,13 +10,14 @@ import { HubNames } from '../../runtime/hubs/hubNames.ts';
 import { Runtime } from '../../runtime/runtime.ts';
 import { readConfig } from '../../server/config.ts';
 import { CommandError } from './command.ts';
+import { fromEnv } from './fromEnv.ts';
 
 /**
  * The run-time as a command uses it that asks what agents are or find: with the models and services of `env`, as the service has them. It
  * opens no secret and writes no file. Throws CommandError when `env` is not valid.
  */
 export function adminRuntime(database: Database, env: NodeJS.ProcessEnv): Runtime {
-  const config = configOf(env);
+  const config = fromEnv(env, readConfig);
   const { allowPrivateNetwork } = config;
   const clock = systemClock;
   return new Runtime({
@@ -37,12 +38,4 @@ export function adminRuntime(database: Database, env: NodeJS.ProcessEnv): Runtim
     hubNames: new HubNames(database.keys, clock),
     system: database.system,
   });
-}
-
-function configOf(env: NodeJS.ProcessEnv) {
-  try {
-    return readConfig(env);
-  } catch (error) {
-    throw new CommandError(Error.isError(error) ? error.message : String(error));
-  }
 }

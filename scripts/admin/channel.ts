@@ -22,6 +22,7 @@ import { providerOf } from '../../integrations/channels/providers.ts';
 import { readConfig } from '../../server/config.ts';
 import { replayCommands } from './channelReplay.ts';
 import { type Command, CommandError, UsageError, uuid } from './command.ts';
+import { fromEnv } from './fromEnv.ts';
 import { originOf } from './origin.ts';
 import { printable } from './printable.ts';
 import { jsonObject, secretsOf } from './secrets.ts';
@@ -182,7 +183,7 @@ export const channelCommands: Record<string, Command> = {
 
 /** Asks the provider of a connection how the account is; null when all is well. Throws CommandError. */
 async function askProvider(row: ChannelConnectionRow, env: NodeJS.ProcessEnv): Promise<ChannelProblem | null> {
-  const { allowPrivateNetwork, channels } = readConfig(env);
+  const { allowPrivateNetwork, channels } = fromEnv(env, readConfig);
   const provider = providerOf(row.channel_type, { ...channels, allowPrivateNetwork, clock: { now: () => new Date() } });
   if (!provider?.checkHealth)
     throw new CommandError(`A connection to ${row.channel_type} has no provider that can be asked`);

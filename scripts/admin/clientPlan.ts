@@ -2,6 +2,7 @@ import { findClientAnywhere } from '../../db/queries/clients/clientsAnywhere.ts'
 import { changeClientPlan } from '../../domain/payments/changeClientPlan.ts';
 import { hubDomainOf, readConfig } from '../../server/config.ts';
 import { type Command, CommandError, refusing, UsageError, uuid } from './command.ts';
+import { fromEnv } from './fromEnv.ts';
 import { originOf } from './origin.ts';
 
 /** Changes the plan of a client: an upgrade now, anything else at the period's end, unless an option says when. */
@@ -29,7 +30,7 @@ export const changePlanCommand: Command = {
         db: forWorkspace(workspaceId),
         workspaceId,
         clock: { now: () => new Date() },
-        runtime: { payments: readConfig(env).payments, publicUrl: originOf(env), hubDomain: hubDomainOf(env) },
+        runtime: { payments: fromEnv(env, readConfig).payments, publicUrl: originOf(env), hubDomain: hubDomainOf(env) },
       };
       const { client } = await refusing(changeClientPlan(context, { clientId, planId, at: given }));
       const { plan_id: present, pending_plan_id: pending, pending_plan_at: at } = client;

@@ -11,6 +11,7 @@ import { PAYMENT_EVENT_TYPES } from '../../integrations/payments/events.ts';
 import { STRIPE_API_VERSION } from '../../integrations/payments/version.ts';
 import { readConfig } from '../../server/config.ts';
 import { type Command, CommandError, number, table, UsageError, uuid } from './command.ts';
+import { fromEnv } from './fromEnv.ts';
 import { originOf } from './origin.ts';
 import { printable } from './printable.ts';
 
@@ -56,7 +57,7 @@ export const hubPaymentsCommands: Record<string, Command> = {
           webhookUrl: `${originOf(env)}/hooks/payments`,
           apiVersion: STRIPE_API_VERSION,
           eventTypes: PAYMENT_EVENT_TYPES,
-          hasSecretKey: readConfig(env).payments.secretKey !== undefined,
+          hasSecretKey: fromEnv(env, readConfig).payments.secretKey !== undefined,
         };
         const text = [
           `mode      ${json.mode}${json.account === null ? '' : ` (${json.account})`}`,
@@ -89,7 +90,7 @@ export const hubPaymentsCommands: Record<string, Command> = {
         throw new UsageError('--fee has at most two decimals');
       return async (database, env) => {
         await requireWorkspace(database, workspaceId);
-        if (mode !== 'invoice' && readConfig(env).payments.secretKey === undefined)
+        if (mode !== 'invoice' && fromEnv(env, readConfig).payments.secretKey === undefined)
           throw new CommandError('Set STRIPE_SECRET_KEY first');
         const db = database.forWorkspace(workspaceId);
         await ensureHub(db, workspaceId);

@@ -7,6 +7,7 @@ import { type ExplainedHit, explainKnowledge, type KnowledgeExplanation } from '
 import type { KnowledgeRank } from '../../runtime/knowledge/search.ts';
 import { modelSettingsFromEnv } from '../../runtime/models/settings.ts';
 import { type Command, CommandError, number, optionalUuid, table, text, uuid } from './command.ts';
+import { fromEnv } from './fromEnv.ts';
 import { findNamedAgent } from './namedAgent.ts';
 import { printable } from './printable.ts';
 
@@ -87,7 +88,7 @@ export const knowledgeCommands: Record<string, Command> = {
       return async (database, env) => {
         const { workspaceId, db, sourceIds, versionNumber } = await sourcesOf(database, agentId, given);
         if (sourceIds.length === 0) throw new CommandError(`Agent ${agentId} has no knowledge sources`);
-        const models = modelSettingsFromEnv(env);
+        const models = fromEnv(env, modelSettingsFromEnv);
         const found = await explainKnowledge({ db, workspaceId, runtime: { models } }, { query, sourceIds, limit });
         return {
           json: { agentPublicId: agentId, versionNumber, sourcePublicIds: sourceIds, ...shownWhole(found) },

@@ -15,6 +15,7 @@ import {
   UsageError,
   uuid,
 } from './command.ts';
+import { fromEnv } from './fromEnv.ts';
 
 const COST = { min: 0, max: 1_000_000 };
 const TEMPERATURE = { min: 0, max: 2 };
@@ -150,7 +151,7 @@ export const modelCommands: Record<string, Command> = {
     options: {},
     prepare() {
       return async (_database, env) => {
-        const settings = modelSettingsFromEnv(env);
+        const settings = fromEnv(env, modelSettingsFromEnv);
         await readServerWindows(settings);
         const models = (settings.openaiCompatible?.models ?? []).map((modelId) => {
           const { tokens, source } = compatibleWindow(settings, modelId);

@@ -62,3 +62,10 @@ test.each([
   const { stdout } = await admin({ env: { ...app.env, ...given } }, 'model', 'windows');
   expect(stdout).toMatch(expected);
 });
+
+test('a setting that is not valid is one sentence, without a stack trace', async () => {
+  const given = { ...env, OPENAI_COMPATIBLE_MODELS: 'qwen3@12' };
+  const { code, stderr } = await admin({ env: { ...app.env, ...given } }, 'model', 'windows');
+  expect(stderr).toMatch(/^error: OPENAI_COMPATIBLE_MODELS gives qwen3 a context window of 12 tokens: [^\n]+\n$/);
+  expect(code).toBe(1);
+});
