@@ -3,7 +3,6 @@ import { selectHistory } from '../../db/queries/conversations/history.ts';
 import { type DeadTurn, interruptTurn, takeDeadTurn } from '../../db/queries/turns/deadTurns.ts';
 import { failTurn } from '../../db/queries/turns/finishTurn.ts';
 import { findTurnSubject } from '../../db/queries/turns/turnSubject.ts';
-import { returnToQuota } from '../../db/queries/workspaces/quota.ts';
 import { MAX_MODEL_CALLS } from '../agent/agentRun.ts';
 import { BEGUN_AND_UNKNOWN } from '../agent/callTexts.ts';
 import { StepLog } from '../agent/stepLog.ts';
@@ -44,10 +43,9 @@ export async function planDeadTurn(context: WorkspaceRuntime, conversationId: st
   } catch (error) {
     const { turnId } = held;
     runtime.logger?.warn({ workspaceId, turnId, err: error }, 'a turn whose process died is not gone on with');
-    if (error instanceof GivenUp) await interruptTurn(db, held, error.message, runtime.clock.now());
+    if (error instanceof GivenUp)
+      await interruptTurn(db, held, { reason: error.message, now: runtime.clock.now(), countedAt: countedAt(dead) });
     else await storeEnd(context, dead, error instanceof ApiError ? error : fault('INTERNAL_ERROR'));
-    const { request, started_at } = dead.turn;
-    if (request?.isCounted) await returnToQuota(db, workspaceId, turnId, started_at);
     return undefined;
   }
 }
@@ -141,7 +139,7 @@ async function turnOf(
     ...held,
     controller,
     startedAt: performance.now() - Math.max(0, now.getTime() - row.started_at.getTime()),
-    countedAt: asked?.isCounted ? row.started_at : undefined,
+    countedAt: countedAt(dead),
     steps: new StepLog(db, held, runtime, earlierSteps(steps)),
     isHandedOver: handedOver,
     ui,
@@ -166,8 +164,14 @@ async function turnOf(
   return { ...turn, begun: { ...begun, release: () => {} } };
 }
 
+/** When the turn took one from the quota of the month; undefined when it took none. */
+function countedAt({ turn: { request, started_at } }: DeadTurn): Date | undefined {
+  return request?.isCounted ? started_at : undefined;
+}
+
 /** Stores why the turn ends. */
-async function storeEnd({ db, runtime }: WorkspaceRuntime, { held, steps }: DeadTurn, error: ApiError): Promise<void> {
+async function storeEnd({ db, runtime }: WorkspaceRuntime, dead: DeadTurn, error: ApiError): Promise<void> {
+  const { held, steps } = dead;
   const { code, message } = error;
   await failTurn(db, held, {
     code,
@@ -178,5 +182,6 @@ async function storeEnd({ db, runtime }: WorkspaceRuntime, { held, steps }: Dead
     pause: null,
     // It may have reserved something, whatever is known of its conversation.
     isPaid: true,
+    countedAt: countedAt(dead),
   });
 }

@@ -131,5 +131,6 @@ async function storeFailure(turn: Turn, error: unknown): Promise<void> {
     pause: handOverOf(turn),
     released,
     isPaid: turn.payment !== null,
+    countedAt: turn.countedAt,
   }).catch(() => {});
 }

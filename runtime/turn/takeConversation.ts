@@ -132,6 +132,7 @@ export async function storeTimedOut(turn: Turn, message: UserMessage): Promise<v
     now,
     pause: null,
     isPaid: turn.payment !== null,
+    countedAt: turn.countedAt,
   });
 }
 
@@ -146,7 +147,7 @@ export async function countTurn(turn: Turn): Promise<void> {
   noteCount(turn, { now, usesQuota: true }, await takeFromQuota(db, workspaceId, now));
 }
 
-/** Gives back what a failed turn was counted. When the database is out of reach it stays counted: never more than the limit allows. */
+/** Gives back what a turn was counted that failed before it was stored. When the database is out of reach it stays counted: never more than the limit allows. */
 export async function uncountTurn({ db, workspaceId, turnId, countedAt }: Turn): Promise<void> {
   if (countedAt) await returnToQuota(db, workspaceId, turnId, countedAt).catch(() => {});
 }

@@ -31,6 +31,7 @@ function settlingBudgets({ workspaceId, costUsd, costOps, now }: EndedTurn): Raw
         estimate = case unit when 'operations' then 1
           else greatest(${LEAST_ESTIMATE_USD}, ${costUsd}::numeric, round(estimate * ${ESTIMATE_KEPT}::numeric, 10)) end
       from due join budget using (id) where budgets.workspace_id = ${workspaceId} and budgets.id = due.id
+      returning 1
     )`;
 }
 
@@ -46,6 +47,7 @@ export function releasing(turn: EndedTurn, condition: RawBuilder<unknown>): RawB
     ), released as (
       update credit_accounts set reserved = credit_accounts.reserved - reservation.credits
       from reservation where credit_accounts.workspace_id = ${workspaceId} and credit_accounts.client_id = reservation.client_id
+      returning 1
     )${settlingBudgets(turn)}`;
 }
 

@@ -8,6 +8,7 @@ import type { ConversationRow } from '../conversations/conversations.ts';
 import { releasing } from '../credits/settle.ts';
 import { type Swept, sweeping, sweptOf } from '../shared/swept.ts';
 import type { WaitingTurn } from './claimConversation.ts';
+import { endingUncounted } from './finishTurn.ts';
 import { type HeldTurn, heldBy, isDead, lease } from './leases.ts';
 
 /** Code of a turn that ended because its process died, and no other went on with it. */
@@ -142,10 +143,18 @@ const addingSpent = sql`input_tokens = input_tokens + coalesce((died.spent ->> '
 
 /**
  * Ends a turn that was taken over and is not gone on with: it is INTERRUPTED for this reason, what it had reserved is free again, and so is
- * its conversation. What its steps used counts.
+ * its conversation. What its steps used counts; what it took from the quota at `countedAt` comes back.
  */
-export async function interruptTurn(db: Kysely<DB>, turn: HeldTurn, reason: string, now: Date): Promise<void> {
+export async function interruptTurn(
+  db: Kysely<DB>,
+  turn: HeldTurn,
+  { reason, now, countedAt }: { reason: string; now: Date; countedAt: Date | undefined },
+): Promise<void> {
   const { workspaceId, turnId } = turn;
+  const ending = sql`
+    update turns set status = 'interrupted', error_code = ${INTERRUPTED}, error_message = ${reason}, request = null,
+      ended_at = greatest(started_at, ${now}), ${addingSpent}
+    from died where turns.workspace_id = ${workspaceId} and turns.id = ${turnId} and turns.status = 'running'`;
   await sql`
     with held as (
       select id from conversations where ${heldBy(turn)} for update
@@ -164,9 +173,5 @@ export async function interruptTurn(db: Kysely<DB>, turn: HeldTurn, reason: stri
       },
       sql`exists (select from held)`,
     )}
-    update turns set status = 'interrupted', error_code = ${INTERRUPTED}, error_message = ${reason}, request = null,
-      ended_at = greatest(started_at, ${now}), ${addingSpent}
-    from died where turns.workspace_id = ${workspaceId} and turns.id = ${turnId} and turns.status = 'running'`.execute(
-    db,
-  );
+    ${endingUncounted(ending, { workspaceId, countedAt, released: true })}`.execute(db);
 }

@@ -10,6 +10,7 @@ import { type Pause, pausedAt, pausing } from '../conversations/pause.ts';
 import { burnedFirst, burning, covers, releasing, settling } from '../credits/settle.ts';
 import { notDeletedByKey } from '../shared/byKey.ts';
 import { type KeyClaim, releasingClaim } from '../workspaces/idempotencyKeys.ts';
+import { returningToQuota } from '../workspaces/quota.ts';
 import { type ApprovalRequest, insertingApprovals } from './approvals.ts';
 import { type HeldTurn, heldBy } from './leases.ts';
 import { withStepsPartition } from './stepPartitions.ts';
@@ -219,6 +220,24 @@ export interface TurnFailure {
   released?: KeyClaim | undefined;
   /** As in TurnEnd. */
   isPaid: boolean;
+  /** When the turn took one from the quota of the month, which comes back; undefined when it took none. */
+  countedAt: Date | undefined;
+}
+
+/**
+ * SQL: the statement that ends a turn without a reply, and then gives back what the turn took from the quota at `countedAt`. Only the process that
+ * ends the turn does so. `released`: it comes after `releasing`, as whoever takes from the quota has the account locked before it.
+ */
+export function endingUncounted(
+  ending: RawBuilder<unknown>,
+  { workspaceId, countedAt, released }: { workspaceId: string; countedAt: Date | undefined; released: boolean },
+): RawBuilder<unknown> {
+  if (!countedAt) return ending;
+  const afterwards = released
+    ? sql` and (select count(*) from released) + (select count(*) from budgeted) >= 0`
+    : sql``;
+  return sql`, ended as (${ending} returning id)
+    ${returningToQuota(workspaceId, countedAt, sql`exists (select from ended)${afterwards}`)}`;
 }
 
 /**
@@ -227,11 +246,15 @@ export interface TurnFailure {
  */
 export async function failTurn(db: Kysely<DB>, turn: HeldTurn, failure: TurnFailure): Promise<void> {
   const { workspaceId, conversationId, turnId } = turn;
-  const { code, message, usage, steps, now, pause, released, isPaid } = failure;
+  const { code, message, usage, steps, now, pause, released, isPaid, countedAt } = failure;
   const ended = { workspaceId, turnId: sql`${turnId}`, costUsd: sql`${usage.costUsd}::float8`, costOps: 0, now };
   // It has the conversation locked before the account, as everywhere. A turn that holds nothing any more is nobody else's.
   const isOurs = sql`(exists (select from conversation) or not exists (select from conversations
         where workspace_id = ${workspaceId} and id = ${conversationId} and turn_id = ${turnId}))`;
+  const ending = sql`
+    update turns set status = 'failed', error_code = ${code}, error_message = ${message}, ended_at = greatest(started_at, ${now}),
+      request = null, input_tokens = ${usage.inputTokens}, output_tokens = ${usage.outputTokens}, cost_usd = ${usage.costUsd}
+    where workspace_id = ${workspaceId} and id = ${turnId} and status = 'running' and ${isOurs}`;
   const statement = sql`
     with conversation as (
       update conversations set turn_id = null, turn_expires_at = null, input_tokens = input_tokens + ${usage.inputTokens},
@@ -242,8 +265,6 @@ export async function failTurn(db: Kysely<DB>, turn: HeldTurn, failure: TurnFail
     ${steps.length > 0 ? sql`, step as (${insertingSteps(workspaceId, turnId, steps, sql`(select is_kept from conversation)`)} where ${isOurs} on conflict do nothing)` : sql``}
     ${released ? sql`, unclaimed as (${releasingClaim(released)})` : sql``}
     ${isPaid ? sql`, ${releasing(ended, isOurs)}` : sql``}
-    update turns set status = 'failed', error_code = ${code}, error_message = ${message}, ended_at = greatest(started_at, ${now}),
-      request = null, input_tokens = ${usage.inputTokens}, output_tokens = ${usage.outputTokens}, cost_usd = ${usage.costUsd}
-    where workspace_id = ${workspaceId} and id = ${turnId} and status = 'running' and ${isOurs}`;
+    ${endingUncounted(ending, { workspaceId, countedAt, released: isPaid })}`;
   await withStepsPartition(db, turnId, () => statement.execute(db));
 }

@@ -41,17 +41,19 @@ export async function takeFromQuota(db: Kysely<DB>, workspaceId: string, now: Da
   return rows[0]?.taken === true;
 }
 
+/** SQL statement: gives back what was taken from the quota at `now`, where `condition` is true. */
+export function returningToQuota(workspaceId: string, now: Date, condition: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`update operation_usage set operations = operations - 1
+    where workspace_id = ${workspaceId} and month = ${monthOf(now)}::date and operations > 0 and ${condition}`;
+}
+
 /**
- * Gives back what a turn took from the quota at `now`, unless the turn is stored as one that answered: the response to the statement
- * that stored it can be lost. One that runs uses it: another process has taken it over.
+ * Gives back what a turn took from the quota at `now`, unless the turn is stored: the response to the statement that stored it can be lost. What
+ * a stored turn took comes back with the statement that ends it without a reply, so that no two processes give it back.
  */
 export async function returnToQuota(db: Kysely<DB>, workspaceId: string, turnId: string, now: Date): Promise<void> {
-  await sql`
-    update operation_usage set operations = operations - 1
-    where workspace_id = ${workspaceId} and month = ${monthOf(now)}::date and operations > 0
-      and not exists (select from turns where workspace_id = ${workspaceId} and id = ${turnId} and status in ('running', 'done', 'waiting'))`.execute(
-    db,
-  );
+  const isNotStored = sql`not exists (select from turns where workspace_id = ${workspaceId} and id = ${turnId})`;
+  await returningToQuota(workspaceId, now, isNotStored).execute(db);
 }
 
 /** Whether the workspace has used its quota of the month. Nothing is taken. */

@@ -6,6 +6,6 @@ export async function interruptDead({ system, forWorkspace }: Database, now: Dat
   const { due } = await findDeadTurns(system, 1_000);
   for (const { workspaceId, conversationId } of due) {
     const dead = await takeDeadTurn(forWorkspace(workspaceId), workspaceId, conversationId, 'Unknown.');
-    if (dead) await interruptTurn(system, dead.held, 'The process died.', now);
+    if (dead) await interruptTurn(system, dead.held, { reason: 'The process died.', now, countedAt: undefined });
   }
 }
