@@ -176,8 +176,8 @@ class AgentLoop {
     const startedAt = runtime.clock.now();
     const started = performance.now();
     const { knowledge: found } = this.#run;
-    const isSearched = this.#isFirst && found !== undefined && scope.resources.knowledgeSourceIds.length > 0;
-    const knowledge = isSearched ? loggedFindings(found) : undefined;
+    const isSearched = this.#isFirst && scope.resources.knowledgeSourceIds.length > 0;
+    const knowledge = isSearched && found && found.query.trim() !== '' ? loggedFindings(found) : undefined;
     this.#isFirst = false;
     const input = { messages: messages.length, tools: toolset.definitions.length, ...(knowledge && { knowledge }) };
     const thinking = { enabled: this.#thinks, effort: snapshot.thinkingEffort ?? undefined };

@@ -71,7 +71,7 @@ function section(): string {
 }
 
 /**
- * The passages that were found for the message. A passage is
+ * The passages that were found for the message; '' when nothing was searched for. A passage is
  *
  *     <passage source="NAME">
  *     TEXT
@@ -81,7 +81,7 @@ function section(): string {
  * It went through `quoted`: it neither opens nor closes a passage, and no line of it is a heading. Of a passage that stands beside an
  * earlier message, only the place is given.
  */
-function foundFor({ hits, isIncomplete }: KnowledgeFindings, earlier: readonly string[]): string {
+function foundFor({ query, hits, isIncomplete }: KnowledgeFindings, earlier: readonly string[]): string {
   if (hits.length > 0) {
     const passages = hits.map((hit) => ({ hit, text: passage(hit) }));
     const known = passages.filter(({ text }) => earlier.some((one) => one.includes(text)));
@@ -94,6 +94,7 @@ function foundFor({ hits, isIncomplete }: KnowledgeFindings, earlier: readonly s
       ...passages.filter((one) => !known.includes(one)).map(({ text }) => text),
     ].join('\n\n');
   }
+  if (query.trim() === '') return '';
   const nothing = isIncomplete
     ? "The workspace's sources could not be searched for what the user wrote, so nothing is known about what they say of it."
     : "The workspace's sources have no passage that fits what the user wrote.";

@@ -1,19 +1,16 @@
 import { newId } from '../../core/ids.ts';
 import type { AgentScope } from '../agent/tool.ts';
 import { retrieve } from '../capabilities/knowledge.ts';
-import type { KnowledgeFindings } from '../knowledge/search.ts';
 import { historyBytes } from '../prompt/messages.ts';
 import type { WorkspaceRuntime } from '../runtime.ts';
 import { commandIn } from './command.ts';
 import { decidesNothing, decisionsOf } from './decisions.ts';
+import { findingsFor } from './findings.ts';
 import { factsOfTurn, makeTurn } from './makeTurn.ts';
 import { scopeOf } from './prepareAgent.ts';
 import { readMessage } from './readMessage.ts';
 import { takeAtOnce, takeConversation } from './takeConversation.ts';
 import type { Beginning, Turn, TurnRequest } from './types.ts';
-
-/** What a turn without a message has found. */
-export const NOTHING_SEARCHED: KnowledgeFindings = { query: '', hits: [], isIncomplete: false };
 
 /**
  * Reads the message of a turn, takes its conversation, and searches the knowledge meanwhile: neither needs the other. `foundDead` as for
@@ -22,7 +19,7 @@ export const NOTHING_SEARCHED: KnowledgeFindings = { query: '', hits: [], isInco
 export async function beginTurn(turn: Turn, scope: AgentScope, foundDead: () => void): Promise<Beginning> {
   const { resources } = scope;
   const message = await readMessage(turn, scope);
-  const knowledge = turn.kind === 'message' ? retrieve(scope, message.text) : Promise.resolve(NOTHING_SEARCHED);
+  const knowledge = findingsFor(turn, scope, message.text);
   knowledge.catch(() => {});
   const taken = await takeConversation(turn, message.stored, {
     maxHistoryBytes: historyBytes(resources.model),

@@ -7,10 +7,9 @@ import { MAX_MODEL_CALLS } from '../agent/agentRun.ts';
 import { BEGUN_AND_UNKNOWN } from '../agent/callTexts.ts';
 import { StepLog } from '../agent/stepLog.ts';
 import { earlierSteps, effectsOf, type RunRecord, recordOf, UnknownSteps } from '../agent/storedSteps.ts';
-import { retrieve } from '../capabilities/knowledge.ts';
 import { historyBytes } from '../prompt/messages.ts';
 import type { WorkspaceRuntime } from '../runtime.ts';
-import { NOTHING_SEARCHED } from './beginTurn.ts';
+import { findingsFor } from './findings.ts';
 import { makeTurn } from './makeTurn.ts';
 import { stateRefusal } from './planTurn.ts';
 import { scopeOf } from './prepareAgent.ts';
@@ -158,7 +157,7 @@ async function turnOf(
     before: messages[0]?.seq ?? null,
   });
   const scope = scopeOf(turn, resources);
-  const knowledge = row.kind === 'message' ? retrieve(scope, message.text) : Promise.resolve(NOTHING_SEARCHED);
+  const knowledge = findingsFor(turn, scope, message.text);
   knowledge.catch(() => {});
   const begun = { resources, message, knowledge, history, waiting, messageCount: conversation.message_count };
   return { ...turn, begun: { ...begun, release: () => {} } };

@@ -1,10 +1,11 @@
 import { shelfOf } from '../../runtime/knowledge/searchSetting.ts';
 import { publish } from '../../support/agents/agents.ts';
-import { agentWith, link } from '../../support/agents/runtimeAgents.ts';
+import { agentWith, link, stepsOf } from '../../support/agents/runtimeAgents.ts';
 import { adminQuery } from '../../support/db/database.ts';
 import { startTestApp, type TestApp } from '../../support/http/app.ts';
 import { makeSource, processed } from '../../support/knowledge/knowledge.ts';
 import { type ModelServer, startModelServer } from '../../support/servers/modelServer.ts';
+import { makeTool } from '../../support/tools/httpTools.ts';
 import {
   besideOf,
   lastResult,
@@ -112,6 +113,37 @@ test('the search for a slash command uses its prompt', async () => {
   await app.api('post', `/agents/${agentId}/commands`).send(command).expect(201);
   await send(app, agentId, { content: '/ask' }).expect(200);
   expect(besideOf(server.requests[0])).toContain('<passage source="Shipping">');
+});
+
+test.each([
+  ['a word', undefined],
+  ['a word beside metadata.approvals', 'reject'],
+])('a decision about a call that waits searches for nothing: %s', async (_how, byId) => {
+  const rule = await source('Rule', 'Reject a refund after 30 days.');
+  const tool = await makeTool(app, { requiresApproval: true });
+  const agentId = await agentWith(
+    app,
+    [
+      { kind: 'knowledge_source', id: rule },
+      { kind: 'http_tool', id: tool.publicId },
+    ],
+    { aiModelPublicId: GPT },
+  );
+  server.script({ reply: 'I look.', toolCalls: [toolCall(tool.name)] });
+  const { body } = await send(app, agentId, { content: 'Order 7?' }).expect(200);
+  const { conversationId, pendingApprovals } = body;
+  const metadata = byId && { approvals: { [pendingApprovals[0].publicId]: byId } };
+  await send(app, agentId, { content: 'Reject', conversationId, metadata }).expect(200);
+  expect(lastResult(server.requests[1]).text).toContain('rejected');
+  expect(besideOf(server.requests[1])).toBe('');
+  const steps = await stepsOf(app, conversationId);
+  expect(steps.filter(({ kind }) => kind === 'model').map(({ input }) => 'knowledge' in Object(input))).toEqual([
+    true,
+    false,
+  ]);
+  // No call waits any more, so the same word is an ordinary message.
+  await send(app, agentId, { content: 'Reject', conversationId }).expect(200);
+  expect(besideOf(server.requests[2])).toContain('<passage source="Rule">');
 });
 
 describe('a source is never seen that is', () => {

@@ -29,7 +29,7 @@ const hit = (fields: Partial<KnowledgeHit> = {}): KnowledgeHit => ({
   ...fields,
 });
 const foundFor = (...hits: Partial<KnowledgeHit>[]) =>
-  knowledgeCapability.beside({ knowledge: { query: '', hits: hits.map(hit), isIncomplete: false } });
+  knowledgeCapability.beside({ knowledge: { query: 'q', hits: hits.map(hit), isIncomplete: false } });
 const hitsFor = async (...[scope, question]: Parameters<typeof retrieve>) => (await retrieve(scope, question)).hits;
 
 /** The passages of a prompt, as a reader would parse them. */
