@@ -78,7 +78,8 @@ async function answer(turn: Turn, events: TurnEvents): Promise<TurnReply> {
     const newest = { ...message, beside: besideMessage(scope, context) };
     const earlier = await historyMessages(history, newest, { model, system, tools: toolset.definitions });
     // What the history has already is not said again.
-    const beside = besideMessage(scope, { ...context, earlier: earlier.besides });
+    const beside =
+      earlier.besides.length === 0 ? newest.beside : besideMessage(scope, { ...context, earlier: earlier.besides });
     const before = [...earlier.messages, userMessage(message.text, message.attachments, beside)];
     const parts = { turn, scope, task: '', model, system, beside, knowledge: hits, toolset, before };
     const { resumed } = runs;

@@ -12,6 +12,17 @@ test.each([
   expect(presentLine(AT, zone)).toBe(line);
 });
 
+test('each minute is told as it is, whichever was told before', () => {
+  const told = (time: string) => builtInValues(new Date(`2026-11-23T${time}Z`), 'Europe/Berlin').current_time;
+  expect(['23:59:59.999', '23:30:00', '23:30:59.999', '23:31:00', '23:30:00'].map((time) => told(time))).toEqual([
+    '00:59',
+    '00:30',
+    '00:30',
+    '00:31',
+    '00:30',
+  ]);
+});
+
 test('summer time counts', () => {
   expect(presentLine(new Date('2026-07-01T12:00:00Z'), 'Europe/Berlin')).toContain('14:00, Europe/Berlin (UTC+02:00)');
 });
