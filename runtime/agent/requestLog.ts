@@ -10,7 +10,7 @@ import type { ModelMessage } from '../models/prompt.ts';
 import { DIGEST_BYTES, type LogValue, sizeOf } from './requestChunks.ts';
 import type { KnownRequest, RequestMemory } from './requestMemory.ts';
 import { loggedMessages } from './requestMessages.ts';
-import { digestsOf, jsonsOf } from './requestSlices.ts';
+import { digestsOf, jsonsOf, type Slices } from './requestSlices.ts';
 import { weekOf } from './requestWeek.ts';
 
 /** What a model is sent in a step. */
@@ -152,6 +152,7 @@ export class RequestLog {
 /** Finds the digests of what is stored of messages: one after the other for each. */
 async function digestMessages(messages: readonly ModelMessage[]): Promise<void> {
   const unknown = messages.filter((message) => !digests.has(message));
+  if (unknown.length === 0) return;
   const lengths = new Map<ModelMessage, number>();
   const values = function* () {
     for (const message of unknown) {
@@ -162,16 +163,17 @@ async function digestMessages(messages: readonly ModelMessage[]): Promise<void> 
   };
   let found: Buffer[] = [];
   let place = 0;
-  for await (const slice of digestsOf(values)) {
-    for (const digest of slice) {
-      found.push(digest);
-      const message = unknown[place];
-      if (!message || found.length !== lengths.get(message)) continue;
-      digests.set(message, found.length === 1 ? digest : Buffer.concat(found));
-      found = [];
-      place += 1;
-    }
-  }
+  const note = (digest: Buffer): void => {
+    found.push(digest);
+    const message = unknown[place];
+    if (!message || found.length !== lengths.get(message)) return;
+    digests.set(message, found.length === 1 ? digest : Buffer.concat(found));
+    found = [];
+    place += 1;
+  };
+  const slices = digestsOf(values());
+  if (Array.isArray(slices)) slices.forEach(note);
+  else for await (const slice of slices) slice.forEach(note);
 }
 
 async function toolsDigest(tools: readonly ModelTool[]): Promise<Buffer> {
@@ -180,12 +182,14 @@ async function toolsDigest(tools: readonly ModelTool[]): Promise<Buffer> {
   return digest;
 }
 
-const only = async <Result>(batches: AsyncGenerator<Result[]>): Promise<Result> => {
-  for await (const [result] of batches) if (result !== undefined) return result;
+async function only<Result>(slices: Slices<Result>): Promise<Result> {
+  if (Array.isArray(slices) && slices[0] !== undefined) return slices[0];
+  for await (const [result] of Array.isArray(slices) ? [] : slices) if (result !== undefined) return result;
   throw new Error('A value came to nothing.');
-};
-const digestOfValue = (value: LogValue) => only(digestsOf(() => [value]));
-const jsonOf = (value: LogValue) => only(jsonsOf(() => [value]));
+}
+
+const digestOfValue = (value: LogValue) => only(digestsOf([value]));
+const jsonOf = (value: LogValue) => only(jsonsOf([value]));
 
 /** How many digests two lists begin with in common. */
 function commonMessages(one: Buffer, other: Buffer): number {
@@ -222,12 +226,17 @@ async function jsonOfMessages(messages: readonly StoredRequestMessage[]): Promis
   };
   let left = MAX_MESSAGES;
   const texts: (string | Buffer)[] = [];
-  for await (const batch of jsonsOf(fitting)) {
-    for (const json of batch) {
-      left -= json.length;
-      if (left >= 0) texts.push(json);
+  const take = (json: string | Buffer): void => {
+    left -= json.length;
+    if (left >= 0) texts.push(json);
+  };
+  const slices = jsonsOf(fitting());
+  if (Array.isArray(slices)) slices.forEach(take);
+  else {
+    for await (const slice of slices) {
+      slice.forEach(take);
+      if (left < 0) break;
     }
-    if (left < 0) break;
   }
   const omitted = newestFirst.slice(texts.length).map((message) => {
     const note: StoredRequestMessage = { role: message.role, omitted: sizeOf(message) };

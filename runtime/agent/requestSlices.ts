@@ -14,34 +14,46 @@ import {
 const MAX_SLICE = 64_000;
 /** Chunks that are worked on at once. */
 const MAX_SLICE_CHUNKS = 500;
-/** Whether the work on values takes so long that it has to be done in slices. */
-function isLarge(values: Iterable<LogValue>): boolean {
-  let size = 0;
-  for (const value of values) {
-    size += sizeOf(value);
-    if (size > MAX_CHUNK) return true;
-  }
-  return false;
+
+/** What the work on values came to: of small ones at once, of large ones a list for each slice. Others are served between slices. */
+export type Slices<Result> = Result[] | AsyncGenerator<Result[], void, undefined>;
+
+/** The digests of values. */
+export function digestsOf(values: Iterable<LogValue>): Slices<Buffer> {
+  const { first, rest } = takeSmall(values);
+  if (rest) return inSlices(chained(first, rest), { work: digestOfChunk, join: joinedDigest });
+  return first.map((value) => digestOfChunk({ value }));
 }
 
-/** The digests of values, a list for each slice. Other requests are served between slices, when there are several. */
-export const digestsOf = (values: () => Iterable<LogValue>): AsyncGenerator<Buffer[]> =>
-  isLarge(values()) ? inSlices(values(), { work: digestOfChunk, join: joinedDigest }) : atOnce(values(), digestOfChunk);
+/** The JSON of values. That of large ones is in UTF-8. */
+export function jsonsOf(values: Iterable<LogValue>): Slices<string | Buffer> {
+  const { first, rest } = takeSmall(values);
+  if (rest) {
+    const work = (chunk: LogChunk) => Buffer.from(jsonOfChunk(chunk));
+    return inSlices(chained(first, rest), { work, join: joinedBytes });
+  }
+  return first.map((value) => jsonOfChunk({ value }));
+}
 
-/** The JSON of values, as `digestsOf`. That of large ones is in UTF-8. */
-export const jsonsOf = (values: () => Iterable<LogValue>): AsyncGenerator<(string | Buffer)[]> =>
-  isLarge(values())
-    ? inSlices(values(), { work: (chunk) => Buffer.from(jsonOfChunk(chunk)), join: joinedBytes })
-    : atOnce(values(), jsonOfChunk);
+/**
+ * Takes values until the work on them takes so long that it has to be done in slices; then `rest` has those that are left. Nearly all requests
+ * are small: each value is one chunk, and waiting would cost more than the work.
+ */
+function takeSmall(values: Iterable<LogValue>): { first: LogValue[]; rest: Iterator<LogValue> | null } {
+  const first: LogValue[] = [];
+  const rest = values[Symbol.iterator]();
+  let size = 0;
+  for (let next = rest.next(); next.done !== true; next = rest.next()) {
+    first.push(next.value);
+    size += sizeOf(next.value);
+    if (size > MAX_CHUNK) return { first, rest };
+  }
+  return { first, rest: null };
+}
 
-/** Nearly all requests are small: each value is one chunk, and waiting would cost more than the work. */
-async function* atOnce<Result>(
-  values: Iterable<LogValue>,
-  work: (chunk: LogChunk) => Result,
-): AsyncGenerator<Result[]> {
-  const done: Result[] = [];
-  for (const value of values) done.push(work({ value }));
-  yield done;
+function* chained(first: readonly LogValue[], rest: Iterator<LogValue>): Generator<LogValue, void, undefined> {
+  yield* first;
+  for (let next = rest.next(); next.done !== true; next = rest.next()) yield next.value;
 }
 
 const joinedBytes = (all: readonly Buffer[]): Buffer => (all.length === 1 && all[0] ? all[0] : Buffer.concat(all));
@@ -50,7 +62,7 @@ const joinedBytes = (all: readonly Buffer[]): Buffer => (all.length === 1 && all
 async function* inSlices<Result>(
   values: Iterable<LogValue>,
   { work, join }: { work: (chunk: LogChunk) => Result; join: (ofChunks: readonly Result[]) => Result },
-): AsyncGenerator<Result[]> {
+): AsyncGenerator<Result[], void, undefined> {
   let done: Result[] = [];
   let chunks = 0;
   let size = 0;

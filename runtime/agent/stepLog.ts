@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../../core/clock.ts';
 import { fault } from '../../core/errors.ts';
 import { storableText, toStorableJson } from '../../core/json.ts';
+import { ownTurn } from '../../core/ownTurn.ts';
 import { shorten, toStorable } from '../../core/text.ts';
 import type { TurnUsage } from '../../db/queries/turns/finishTurn.ts';
 import type { HeldTurn } from '../../db/queries/turns/leases.ts';
@@ -146,6 +147,8 @@ export class StepLog {
    */
   async request({ agentId }: StepAgent, request: ModelRequest): Promise<PreparedRequest | null> {
     try {
+      // The model is asked first, and this is made while it answers.
+      await ownTurn();
       // It may begin like those.
       await Promise.all(this.#unstored);
       return await this.#requests.prepare(agentId, request);
