@@ -1484,7 +1484,7 @@ create table knowledge_passages (
   constraint knowledge_passages_worth_check CHECK (worth > 0::double precision AND worth <= 1::double precision)
 );
 CREATE INDEX knowledge_passages_unindexed ON public.knowledge_passages USING btree (workspace_id, source_id) WHERE (length IS NULL);
-CREATE INDEX knowledge_passages_words ON public.knowledge_passages USING gin (((workspace_id)::text), words) WITH (fastupdate=off);
+CREATE INDEX knowledge_passages_words ON public.knowledge_passages USING gin (((workspace_id)::text), words) WITH (fastupdate='on', gin_pending_list_limit='512');
 alter table knowledge_passages enable and force row level security;
 create policy every_workspace on knowledge_passages as permissive for all to guildhall_system
   using (sees_every_workspace())
@@ -2164,6 +2164,13 @@ CREATE OR REPLACE FUNCTION public.first_id_at(moment timestamp with time zone)
  IMMUTABLE STRICT
 RETURN ((lpad(to_hex((round((EXTRACT(epoch FROM moment) * (1000)::numeric)))::bigint), 12, '0'::text) || repeat('0'::text, 20)))::uuid;
 
+CREATE OR REPLACE FUNCTION public.flush_knowledge_passages()
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$ select gin_clean_pending_list('public.knowledge_passages_words'::regclass) $function$;
+
 CREATE OR REPLACE FUNCTION public.knowledge_matches(sources uuid[], candidates tsquery, inverted boolean, parts text[], weights real[], graded boolean[], most integer, wanted integer)
  RETURNS TABLE(source_id uuid, seq integer, score double precision)
  LANGUAGE plpgsql
@@ -2534,6 +2541,7 @@ grant select on table workspaces to guildhall_app;
 grant execute on function add_steps_partition(id uuid) to guildhall_app;
 grant execute on function add_steps_partition(id uuid) to guildhall_system;
 grant execute on function first_id_at(moment timestamp with time zone) to public;
+grant execute on function flush_knowledge_passages() to guildhall_app;
 grant execute on function knowledge_matches(sources uuid[], candidates tsquery, inverted boolean, parts text[], weights real[], graded boolean[], most integer, wanted integer) to guildhall_app;
 grant execute on function knowledge_ranking(sources uuid[], candidates tsquery, inverted boolean, parts text[], weights real[], plain_weights real[], graded boolean[], average real, most integer, wanted integer) to guildhall_app;
 grant execute on function knowledge_terms(asked text[], written text[], shapes text[], sources uuid[]) to guildhall_app;

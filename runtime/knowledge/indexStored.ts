@@ -1,5 +1,5 @@
 import { countStoredWords, replaceSourceIndex, updatePassageWords } from '../../db/queries/knowledge/knowledgeIndex.ts';
-import { countWords, lockSource, selectPassages } from '../../db/queries/knowledge/knowledgePassages.ts';
+import { countWords, flushPassages, lockSource, selectPassages } from '../../db/queries/knowledge/knowledgePassages.ts';
 import { findKnowledgeSource } from '../../db/queries/knowledge/knowledgeSources.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import type { KnowledgeContext } from './passages.ts';
@@ -35,6 +35,7 @@ export async function indexStoredPassages(
       signal?.throwIfAborted();
       await updatePassageWords(trx, workspaceId, sourceId, rows.slice(start, start + PASSAGES_AT_ONCE));
     }
+    await flushPassages(trx);
     await replaceSourceIndex(trx, workspaceId, sourceId, index);
     await countWords(trx, workspaceId, changes, shapeOf);
     return true;

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { replaceSourceIndex } from '../../db/queries/knowledge/knowledgeIndex.ts';
 import {
   countWords,
+  flushPassages,
   insertPassages,
   lockSource,
   removePassages,
@@ -54,6 +55,7 @@ export async function replacePassages(
       changes.set(word, (changes.get(word) ?? 0) - gone);
     }
     for (const some of chunks(rows, PASSAGES_AT_ONCE)) await insertPassages(trx, workspaceId, sourceId, some);
+    await flushPassages(trx);
     await replaceSourceIndex(trx, workspaceId, sourceId, source);
     await countWords(trx, workspaceId, changes, shapeOf);
   });

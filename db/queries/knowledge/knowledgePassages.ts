@@ -145,6 +145,11 @@ export async function insertPassages(
       p (seq, heading, page, content, words, length, stemmed, worth)`.execute(trx);
 }
 
+/** Enters the words of stored passages into the index, where they wait for each other: after the last write of passages in a transaction. */
+export async function flushPassages(trx: Transaction<DB>): Promise<void> {
+  await sql`select flush_knowledge_passages()`.execute(trx);
+}
+
 /**
  * Adds to the counts of words in the workspace; words that no passage has any more are forgotten.
  * @param shapeOf returns the text whose trigrams are those of a word

@@ -1,8 +1,9 @@
 import { type Kysely, sql } from 'kysely';
 import { newId } from '../../../core/ids.ts';
 import type { DB } from '../../../generated/db.ts';
+import { indexStoredPassages } from '../../../runtime/knowledge/indexStored.ts';
 import { replacePassages } from '../../../runtime/knowledge/passages.ts';
-import { createTestDatabase, type SeededWorkspace, type TestDatabase } from '../../support/db/database.ts';
+import { adminQuery, createTestDatabase, type SeededWorkspace, type TestDatabase } from '../../support/db/database.ts';
 import { passagesOf, type Shelf, shelfOf } from './searchSetting.ts';
 
 let setting: TestDatabase;
@@ -17,6 +18,9 @@ beforeEach(async () => {
   workspace = await setting.seedWorkspace();
   shelf = shelfOf(workspace);
 });
+
+/** Empties the list, and tells how many pages it had. */
+const WAITING = "select gin_clean_pending_list('knowledge_passages_words')::text as pages";
 
 /** The words with their counts as they are kept, and as counting would have them. */
 async function wordCounts({ db }: { db: Kysely<DB> }) {
@@ -138,6 +142,19 @@ describe('replacePassages', () => {
     const source = await shelf.add(['Zebras graze.']);
     await setting.database.system.deleteFrom('knowledge_sources').where('id', '=', source).execute();
     expect(await workspace.db.selectFrom('knowledge_passages').selectAll().execute()).toEqual([]);
+  });
+
+  test('leaves no words in the list of the index, which each search would read', async () => {
+    const passages = passagesOf(Array.from({ length: 30 }, (_, seq) => `Passage ${seq} of laurel${seq}`));
+    const source = await shelf.add([]);
+    const waiting = () => adminQuery<{ pages: string }>(WAITING, setting.name);
+    await replacePassages(shelf, source, passages);
+    expect(await waiting()).toEqual([{ pages: '0' }]);
+    await workspace.db.updateTable('knowledge_passages').set({ length: null }).execute();
+    expect(await waiting()).not.toEqual([{ pages: '0' }]);
+    await workspace.db.updateTable('knowledge_passages').set({ length: null }).execute();
+    await indexStoredPassages({ db: workspace.db, workspaceId: workspace.workspaceId }, source);
+    expect(await waiting()).toEqual([{ pages: '0' }]);
   });
 
   test('large sources are stored in pieces and found whole', async () => {
