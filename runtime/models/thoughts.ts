@@ -1,5 +1,6 @@
 import type { LRUCache } from 'lru-cache';
 import { lruCache } from '../../core/lruCache.ts';
+import { HARMONY_OPENINGS, HarmonyReader } from './harmony.ts';
 import type { ModelSettings } from './settings.ts';
 
 /*
@@ -8,12 +9,16 @@ import type { ModelSettings } from './settings.ts';
  * Qwen's Thinking models, MiniMax M2). Tags anywhere else are text, and so are tags within code.
  */
 
+const NAMES = ['think', 'thinking', 'thought', 'reasoning', 'seed:think'];
+/** Some models close their thoughts by another of the names. Not what is quoted: that is what they think about. */
+const CLOSING_BY_NAME = new RegExp(`(?<![\`'"“])</(?:${NAMES.join('|')})>`, 'gi');
 /**
  * What stands before and after thoughts. Google's compatible endpoint writes `thought`, ByteDance's Seed-OSS `seed:think`, and models that were
- * taught by examples `reasoning`; Mistral's Magistral has brackets, Kimi triangles, and Gemma 4 a channel.
+ * taught by examples `reasoning`; Mistral's Magistral has brackets, Kimi triangles, and Gemma 4 a channel. The format of gpt-oss has more than
+ * thoughts (harmony.ts).
  */
 const TAGS: readonly (readonly [opening: string, closing: string])[] = [
-  ...['think', 'thinking', 'thought', 'reasoning', 'seed:think'].map((name) => [`<${name}>`, `</${name}>`] as const),
+  ...NAMES.map((name) => [`<${name}>`, `</${name}>`] as const),
   ['[think]', '[/think]'],
   ['◁think▷', '◁/think▷'],
   ['<|channel>thought', '<channel|>'],
@@ -69,7 +74,7 @@ export class ThinkingHabits {
 /** Whether a text is the beginning of an opening tag, or white space before one. */
 function mayOpen(text: string): boolean {
   const begun = text.trimStart().toLowerCase();
-  return TAGS.some(([opening]) => opening.startsWith(begun));
+  return [...TAGS.map(([opening]) => opening), ...HARMONY_OPENINGS].some((opening) => opening.startsWith(begun));
 }
 
 /** The tags that a text begins with, and its place behind the opening one. */
@@ -100,8 +105,13 @@ function endOfThoughts(text: string, pattern: RegExp): number {
 /** Takes the thoughts out of the text of one answer, piece by piece. Pieces may end anywhere, also within a tag. */
 export class ThoughtFilter {
   readonly #habits: ThinkingHabits;
-  #mode: 'start' | 'inside' | 'waiting' | 'open' = 'start';
+  #mode: 'start' | 'inside' | 'waiting' | 'open' | 'harmony' = 'start';
   #held = '';
+  /** What came behind a closing tag of another name than the opening one, but for `#held`: the answer, if no tag of its name comes. */
+  #behindOther: string | undefined;
+  /** So much of `#held` was looked through for such a tag: of a quoted one, the quotation mark may be gone by now. */
+  #lookedThrough = 0;
+  readonly #harmony = new HarmonyReader();
   #tags: (typeof TAGS)[number] = ['', ''];
   /** Within the thoughts others begin. Then the tag that ends them may be a later one. */
   #isNested = false;
@@ -144,7 +154,8 @@ export class ThoughtFilter {
   end(): string {
     const rest = this.#held;
     this.#held = '';
-    if (this.#mode === 'inside') return '';
+    if (this.#mode === 'inside') return this.#behindOther === undefined ? '' : (this.#behindOther + rest).trimStart();
+    if (this.#mode === 'harmony') return this.#harmony.end();
     if (this.#mode !== 'waiting') return rest;
     const end = endOfThoughts(rest, LONE);
     if (end < 0) {
@@ -171,22 +182,26 @@ export class ThoughtFilter {
   #step(): string {
     const held = this.#held;
     if (this.#mode === 'inside') {
-      const [opening, closing] = this.#tags;
-      const lower = held.toLowerCase();
-      const at = lower.indexOf(closing);
-      this.#isNested ||= (at < 0 ? lower : lower.slice(0, at)).includes(opening);
-      // The rest of what is inside is not kept.
-      this.#held = at < 0 ? held.slice(-MAX_HELD) : held.slice(at + closing.length).trimStart();
-      if (at >= 0) {
-        this.#mode = 'start';
-        this.#mayWait = this.#isNested;
-      }
+      this.#stepInside();
       return '';
     }
+    if (this.#mode === 'harmony') {
+      this.#held = '';
+      const shown = this.#harmony.take(held);
+      this.hasThoughts ||= this.#harmony.hasThoughts;
+      return shown;
+    }
     if (this.#mode === 'start') {
+      const own = held.trimStart();
+      if (HARMONY_OPENINGS.some((opening) => own.startsWith(opening))) {
+        this.#mode = 'harmony';
+        this.#held = own;
+        return '';
+      }
       const opened = openedBy(held);
       if (opened) {
         this.#mode = 'inside';
+        this.#lookedThrough = 0;
         this.#tags = opened.tags;
         this.#held = held.slice(opened.end);
         this.hasThoughts = true;
@@ -213,6 +228,32 @@ export class ThoughtFilter {
     }
     this.#held = '';
     return held;
+  }
+
+  /** Within thoughts, which end with a tag of the name that opened them. */
+  #stepInside(): void {
+    const held = this.#held;
+    const [opening, closing] = this.#tags;
+    const lower = held.toLowerCase();
+    const at = lower.indexOf(closing);
+    this.#isNested ||= (at < 0 ? lower : lower.slice(0, at)).includes(opening);
+    if (at >= 0) {
+      this.#held = held.slice(at + closing.length).trimStart();
+      this.#behindOther = undefined;
+      this.#mode = 'start';
+      this.#mayWait = this.#isNested;
+      return;
+    }
+    const isSought = this.#behindOther === undefined && NAMES.includes(opening.slice(1, -1));
+    const tags = isSought ? [...held.matchAll(CLOSING_BY_NAME)] : [];
+    const other = tags.find((tag) => tag.index + tag[0].length > this.#lookedThrough);
+    const from = other ? other.index + other[0].length : 0;
+    // The rest of what is inside is not kept.
+    const until = Math.max(from, held.length - MAX_HELD);
+    if (other || this.#behindOther !== undefined)
+      this.#behindOther = (this.#behindOther ?? '') + held.slice(from, until);
+    this.#held = held.slice(until);
+    this.#lookedThrough = this.#held.length;
   }
 
   /** Thoughts ended with a tag that no other one had opened in the text: the template has it, unless it belongs to thoughts within thoughts. */

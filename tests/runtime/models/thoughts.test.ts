@@ -26,6 +26,10 @@ const cuts = (text: string): string[][] => [
   ...Array.from({ length: text.length - 1 }, (_, i) => [text.slice(0, i + 1), text.slice(i + 1)]),
 ];
 
+/** As gpt-oss writes them. */
+const ANALYSIS = '<|channel|>analysis<|message|>Hm. A < b?';
+const RAW_CALL = '<|start|>assistant<|channel|>commentary to=functions.look <|constrain|>json<|message|>{}<|call|>';
+
 describe('thoughts in the text of a compatible server', () => {
   test.each([
     ['<think>Hm. Paris?</think>Paris.'],
@@ -42,6 +46,15 @@ describe('thoughts in the text of a compatible server', () => {
     ['<|channel>thought\nHm.<channel|>Paris.'],
     ['<think>Hm. <think>Paris?</think> Yes.</think>\n\nParis.'],
     ['<think>They ask about <think>.</think>Paris.'],
+    ['<think>Hm.</thinking>\n\nParis.'],
+    ['<thinking>Is it `</think>`?</think>Paris.'],
+    ['<think>They write </reasoning> here.</think>Paris.'],
+    [`${ANALYSIS}<|end|><|start|>assistant<|channel|>final<|message|>Paris.<|return|>`],
+    [`\n<|start|>assistant${ANALYSIS}<|end|>\n<|start|>assistant<|channel|>final <|message|>Paris.<|end|>\n`],
+    [`${ANALYSIS}<|channel|>final<|message|>Paris.`],
+    ['<|channel|>final<|message|>Paris.'],
+    [`${ANALYSIS}<|end|>${RAW_CALL}<|start|>assistant<|channel|>final<|message|>Paris.`],
+    [`${ANALYSIS}<|end|>Paris.`],
   ])('are neither shown nor kept: %j', async (reply) => {
     const settings = compatible('local');
     const { answer } = await answerOf(settings, 'local', reply, false);
@@ -96,6 +109,19 @@ describe('thoughts in the text of a compatible server', () => {
     }
   });
 
+  test('what gpt-oss says before a call is shown, and thoughts alone are an empty answer', async () => {
+    const settings = compatible('local');
+    const said = `<|channel|>commentary<|message|>I look.<|end|>${RAW_CALL}<|start|>assistant<|channel|>final<|message|>Paris.`;
+    for (const pieces of cuts(said)) {
+      const { answer, streamed } = await answerOf(settings, 'local', pieces, true);
+      expect([streamed, answer.text]).toEqual(['I look.\n\nParis.', 'I look.\n\nParis.']);
+    }
+    for (const isStreamed of [false, true]) {
+      const { answer } = await answerOf(settings, 'local', ANALYSIS, isStreamed);
+      expect(answer).toMatchObject({ text: '', finishReason: 'empty', isOnlyThoughts: true });
+    }
+  });
+
   test('a model that was thought to think so and does not is streamed from its second answer on', async () => {
     const settings = compatible('deepseek-r1');
     const pieces = ['Paris', ' is', ' it.'];
@@ -145,6 +171,9 @@ describe('a text about the tags', () => {
     ['<th'],
     ['a < b\n'],
     ['It ends with </think> in most templates.'],
+    ['A message has `<|channel|>final<|message|>` before it and `<|end|>` behind it.'],
+    ['<|channel|>final'],
+    ['<|channel|>other<|message|>No.'],
   ])('stays whole: %j', async (reply) => {
     for (const modelId of ['local', 'deepseek-r1']) {
       const settings = compatible(modelId);
@@ -156,11 +185,34 @@ describe('a text about the tags', () => {
     }
   });
 
+  test.each([
+    ['Write `<|start|>assistant<|channel|>analysis<|message|>`, and `<|end|>` last.', ''],
+    ['1 <|en', '<|return|>'],
+  ])('stays whole in the answer of gpt-oss: %j', async (text, end) => {
+    const settings = compatible('local');
+    for (const pieces of cuts(`${ANALYSIS}<|end|><|start|>assistant<|channel|>final<|message|>${text}${end}`)) {
+      const { answer, streamed } = await answerOf(settings, 'local', pieces, true);
+      expect([streamed, answer.text]).toEqual([text, text]);
+    }
+  });
+
   test('of another provider is not looked at', async () => {
     here.server.script({ reply: '<think>Hm.</think>Paris.' });
     const answer = await callModel(here.settings, ask(modelOf(here.settings, 'anthropic', 'claude-opus-4-6')));
     expect(answer.text).toBe('<think>Hm.</think>Paris.');
   });
+});
+
+test('the time that an answer of gpt-oss takes grows with its length only', () => {
+  const message = '<|channel|>analysis<|message|>Hm.<|end|>';
+  const before = process.threadCpuUsage();
+  for (const isWhole of [true, false]) {
+    const filter = new ThoughtFilter(new ThinkingHabits({ retries: 0 }, 'w', 'some-model'), { isWhole });
+    const pieces = isWhole ? [message.repeat(50_000)] : Array.from({ length: 50_000 }, () => message);
+    const shown = pieces.map((piece) => filter.take(piece)).join('');
+    expect(shown + filter.take('<|channel|>final<|message|>Paris.<|end|>') + filter.end()).toBe('Paris.');
+  }
+  expect(process.threadCpuUsage(before).user / 1_000).toBeLessThan(5_000);
 });
 
 test.each([
