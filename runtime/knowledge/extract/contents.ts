@@ -1,5 +1,7 @@
-/** A title, and a page number at the end of a row of dots. The row may be cut at the end of a line. */
-const LEADER = /(?:[ \t]?[.·…_]){4,}[ \t]*(?:\d{1,5}|[ivxlc]{1,8})?[ \t]*$/iu;
+/** A title, and a page number at the end of a row of dots. The row may be cut at the end of a line. It is looked for from its beginning only. */
+const LEADER = /(?<![.·…_][ \t]?)(?:[ \t]?[.·…_]){4,}[ \t]*(?:\d{1,5}|[ivxlc]{1,8})?[ \t]*$/iu;
+/** Characters at the end of a line in which its row of dots is looked for. The line may have megabytes. */
+const LEADER_CHARS = 160;
 /** A title, and a page number some way behind it. */
 const TITLE_AND_PAGE = /^\S.{0,150}?\S(?:[ \t]{2,}|\t)(\d{1,5})[ \t]*$/u;
 /** A title that begins with the number of its section. */
@@ -25,7 +27,7 @@ export function contentsLines(lines: readonly string[]): Set<number> {
     while (above >= 0 && (lines[above] ?? '').trim() === '') above -= 1;
     if (WORD.test(lines[above] ?? '')) found.add(above);
   };
-  for (const { from, to, entries } of runs(lines, (line) => LEADER.test(line))) {
+  for (const { from, to, entries } of runs(lines, (line) => LEADER.test(line.slice(-LEADER_CHARS)))) {
     if (entries < MIN_ENTRIES) continue;
     // A chapter's own line often has its page without dots.
     const chapter = /^\S.*\s\d{1,5}$/u.test((lines[from - 1] ?? '').trim()) ? from - 1 : from;

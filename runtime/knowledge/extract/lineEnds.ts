@@ -8,6 +8,8 @@ const WORDS = /[\p{L}\p{N}]+(?:[-\u2010][\p{L}\p{N}]+)*/gu;
 const BETWEEN_PARTS = new Set('und oder bzw sowie als bis and or to en of och eller og et ou e o y'.split(' '));
 /** A path or an address that goes on in the next line: `/etc/`, `https://`. */
 const PATH_END = /[^\s/]\/$|:\/\/$/;
+/** Of a text, what decides how it goes on. */
+const END_CHARS = 60;
 
 /**
  * Joins the lines of a paragraph. A hyphen at the end of a line may divide a word (`ware-house`) or belong to it (`well-known`): the
@@ -33,11 +35,13 @@ export class LineEnds {
     }
   }
 
-  /** The text with its next line. */
+  /** The text with its next line. All but the last characters of the text stay as they are. */
   join(text: string, next: string): string {
-    if (text.endsWith('\u00ad')) return text.slice(0, -1) + next;
-    if (PATH_END.test(text)) return text + next;
-    const before = HYPHENATED.exec(text.slice(-60))?.[1];
+    // A paragraph may have megabytes.
+    const end = text.slice(-END_CHARS);
+    if (end.endsWith('\u00ad')) return text.slice(0, -1) + next;
+    if (PATH_END.test(end)) return text + next;
+    const before = HYPHENATED.exec(end)?.[1];
     const after = BEGINS.exec(next)?.[0];
     if (before !== undefined && after !== undefined) {
       const [first, last] = [before.toLowerCase(), after.toLowerCase()];
@@ -47,7 +51,7 @@ export class LineEnds {
       if (BETWEEN_PARTS.has(last)) return `${text} ${next}`;
       return (isSmall && this.#areWordsDivided ? text.slice(0, -1) : text) + next;
     }
-    if (after !== undefined && QUOTED_PART.test(text)) return text + next;
+    if (after !== undefined && QUOTED_PART.test(end)) return text + next;
     const asian = CJK.test(text.at(-1) ?? '') && CJK.test(next[0] ?? '');
     return text + (asian ? '' : ' ') + next;
   }

@@ -8,6 +8,8 @@ import { withoutPageEdges } from './textPages.ts';
 const WRAPPED_FROM = 40;
 const WRAPPED_TO = 120;
 const WRAPPED_SHARE = 0.6;
+/** Characters of a paragraph to which lines are added, and of those the last ones, on which the next line depends. */
+const [MAX_OPEN, KEPT_OPEN] = [4_096, 128];
 
 /** Reads plain text. Blank lines separate paragraphs. Leaves out the heads and feet of pages, and tables of contents. */
 export function* readText(content: Uint8Array): Generator<Block> {
@@ -41,10 +43,16 @@ function unwrap(paragraph: string, ends: LineEnds): string {
     .filter((line) => line !== '');
   const longest = lines.reduce((most, line) => Math.max(most, line.length), 0);
   const wrapped = longest >= WRAPPED_FROM && longest <= WRAPPED_TO;
+  const parts: string[] = [];
   let text = lines[0] ?? '';
   for (const [index, line] of lines.slice(1).entries()) {
     const isFull = wrapped && (lines[index]?.length ?? 0) >= longest * WRAPPED_SHARE;
     text = isFull ? ends.join(text, line) : `${text}\n${line}`;
+    // Each look at its end would copy all of a long text.
+    if (text.length > MAX_OPEN) {
+      parts.push(text.slice(0, -KEPT_OPEN));
+      text = text.slice(-KEPT_OPEN);
+    }
   }
-  return text;
+  return parts.join('') + text;
 }

@@ -1,8 +1,9 @@
 import { contentsLines } from '../../../runtime/knowledge/extract/contents.ts';
 import { type Line, layOut } from '../../../runtime/knowledge/extract/pdfLayout.ts';
 import { composedLine } from '../../../runtime/knowledge/extract/texText.ts';
+import { readText } from '../../../runtime/knowledge/extract/text.ts';
 import { extract, makePdf } from '../../support/knowledge/knowledge.ts';
-import { threadCpuMs } from '../../support/processorTime.ts';
+import { mainThreadMs, threadCpuMs } from '../../support/processorTime.ts';
 
 const line = (text: string, y: number, size = 10): Line => ({ text, y, size });
 const textOf = (pages: readonly (readonly Line[])[]) => [...layOut(pages)].map(({ text }) => text).join('\n');
@@ -246,4 +247,16 @@ Doe                          Standards Track                   [Page ${number}]
     expect(text).toContain('the well-known courier of Wels, who then goes to the next depot, in Enns, where');
     for (let number = 1; number <= 6; number += 1) expect(text).toContain(`Parcel ${number} is handed over`);
   });
+});
+
+test.each([
+  ['a paragraph of 10,000 lines', 'The heavy parcels wait at the door of the depot until they go.\n'.repeat(10_000)],
+  ['rows of dots before something else', `Parcels ${'.'.repeat(3_000)}q\n`.repeat(50)],
+])('%s is read in time in proportion to it', async (_, text) => {
+  let read = '';
+  const ms = await mainThreadMs(() => {
+    for (const block of readText(Buffer.from(text))) read += block.text;
+  });
+  expect(read.replaceAll(' ', '\n')).toBe(text.trimEnd().replaceAll(' ', '\n'));
+  expect(ms).toBeLessThan(600);
 });
