@@ -64,8 +64,10 @@ export interface Plan {
   words: AskedWord[];
 }
 
-/** Estimated maximum of ranked passages. Each costs about 15 µs: reading its words, and scoring the parts of the plan. */
+/** Estimated maximum of ranked passages. Each costs about 25 µs: reading its words, and scoring the parts of the plan. */
 const BUDGET = 700;
+/** The same in a large collection, where nearly every passage is on a page that must be read first. */
+const BUDGET_IN_MANY = 500;
 /** The count of the searched passages stops here. */
 const COUNTED = 10_000;
 /** Only so many words of the query count, the rarest first. */
@@ -249,10 +251,16 @@ function chooseCandidates(
   concepts: readonly Concept[],
   searched: number,
 ): { query: string; expected: number; wider: string | undefined } {
-  const units = concepts.flatMap(({ own, replacements }) => (own ? [own, ...replacements] : replacements));
-  units.sort((a, b) => a.expected - b.expected);
+  // In a large collection the room is scarce. What is like a word that has stems says less than the word, so it comes after it.
+  const isLarge = searched >= COUNTED;
+  const turns = concepts.flatMap(({ own, stems, replacements }) => {
+    const least = isLarge && own && stems.length > 0 ? own.expected : 0;
+    return [...(own ? [own] : []), ...replacements].map((unit) => ({ unit, turn: Math.max(least, unit.expected) }));
+  });
+  const units = turns.sort((a, b) => a.turn - b.turn).map(({ unit }) => unit);
   const rare: Unit[] = [];
-  let room = BUDGET;
+  const budget = isLarge ? BUDGET_IN_MANY : BUDGET;
+  let room = budget;
   for (const unit of units) {
     if (unit.expected > room) break;
     rare.push(unit);
@@ -269,7 +277,7 @@ function chooseCandidates(
     expected *= unit.expected / searched;
   }
   const chosen = rare.map(({ query }) => query);
-  let sum = BUDGET - room;
+  let sum = budget - room;
   // Words in nearly all passages do not tell passages apart, even together. They only count when the query has no others.
   if (together.length > 1 && (expected <= room || chosen.length === 0)) {
     chosen.push(`(${together.map(({ query }) => bracketed(query)).join(' & ')})`);

@@ -42,6 +42,22 @@ test('rare words choose the passages, common ones rank them', () => {
   expect(weights["'red' <-> 'fox'"]).toBeCloseTo((weights["'red'"] ?? 0) / 4);
 });
 
+test('in a large collection, what is like a word that has stems chooses no passage before the word does', () => {
+  const rows = (searched: number): KnownWord[] => [
+    { ordinal: 0, word: '', passages: ALL, found: 0, likeness: 1 },
+    { ordinal: -1, word: '', passages: searched, found: 0, likeness: 1 },
+    { ordinal: 1, word: 'red', passages: 9_000, found: 900, likeness: 1 },
+    { ordinal: 1, word: '~red', passages: 0, found: 900, likeness: 1 },
+    { ordinal: 1, word: 'redder', passages: 3, found: 0, likeness: 0.6 },
+    { ordinal: 2, word: 'fox', passages: 20, found: 20, likeness: 1 },
+    { ordinal: 2, word: '~fox', passages: 0, found: 25, likeness: 1 },
+    { ordinal: 2, word: 'foxes', passages: 5, found: 0, likeness: 0.6 },
+  ];
+  const chosen = (searched: number) => planSearch(rows(searched), termsOf('red fox'))?.candidates.query;
+  expect(chosen(ALL)).toBe("'fox' | '~fox' | 'foxes'");
+  expect(chosen(9_999)).toBe("'redder' | 'foxes' | 'fox' | '~fox'");
+});
+
 test('common words must come together, and alone when that is too little', () => {
   const plan = known('red fox', { red: 5_000, fox: 8_000 }, ALL);
   expect(plan?.candidates).toEqual({ query: "('red' & 'fox')", inverted: true });
