@@ -1024,7 +1024,7 @@ export interface paths {
         put?: never;
         /**
          * Discover the tools of an external MCP server
-         * @description Connects to the server again and replaces the list of its tools, which takes up to 10 seconds. A discovery that fails is still 200: read `status`, which is then `ERROR`, and `errorMessage`; the tools found before stay listed. It fails too when the list is out of bounds: more than 500 tools, 50 pages or 512 KiB, two tools of one name, or a name that is empty, longer than 128 characters or has control characters.
+         * @description Connects to the server again and replaces the list of its tools, which takes up to 10 seconds. A discovery that fails is still 200: read `status`, which is then `ERROR`, and `errorMessage`; the tools found before stay listed. It fails too when the list is out of bounds (more than 500 tools, 50 pages or 512 KiB), and when no tool of it can be used. A tool is left out when its name is empty, longer than 128 characters, has control characters or belongs to a tool before it, and when its input schema is not of an object; the others are found. The operator's log names it.
          *
          *     Error codes: 404 `EXTERNAL_MCP_NOT_FOUND`.
          */

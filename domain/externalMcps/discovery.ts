@@ -17,6 +17,9 @@ import type { Runtime } from '../../runtime/runtime.ts';
 import { hideSecrets } from '../../runtime/tools/secrets/hideSecrets.ts';
 import type { WorkspaceContext } from '../context.ts';
 
+/** Tools that one line of the log names. */
+const MAX_LOGGED = 20;
+
 /** The result of a discovery, or why it failed. */
 export type DiscoveryOutcome = Discovery | McpFailed;
 
@@ -35,8 +38,13 @@ export async function attemptDiscovery(
     const owner = { workspaceId: row.workspace_id };
     const shown = await hideSecrets(found, credentialValues(openCredential(secrets, row)), owner);
     if (!shown) return new McpFailed('It takes too long to hide the credential in what the server says.');
-    for (const { name: tool, reason } of shown.rejected) {
-      logger?.warn({ ...owner, externalMcpId: row.id, tool, reason }, 'a tool of an MCP server is left out');
+    if (shown.rejected.length > 0) {
+      const left = { count: shown.rejected.length, tools: shown.rejected.slice(0, MAX_LOGGED) };
+      logger?.warn({ ...owner, externalMcpId: row.id, ...left }, 'tools of an MCP server are left out');
+    }
+    const [first] = shown.rejected;
+    if (first && shown.tools.length === 0) {
+      return new McpFailed(`The server lists no tool that can be used. The first is ${first.name}. ${first.reason}`);
     }
     return shown;
   } catch (error) {

@@ -29,8 +29,7 @@ const NO_TOOLS: ToolList = { tools: [], rejected: [], freshMs: null };
 
 /**
  * Connects to a server, reads the list of its tools and closes the session, all within ten seconds. A description is cut to 4000
- * characters. It is a failure when the list has more than 500 tools or 512 KiB, two tools with one name, a name that is empty,
- * longer than 128 characters or not one line, or a schema that is not of an object or nests deeper than 32 levels.
+ * characters. It is a failure when the list has more than 500 tools or 512 KiB. A tool that cannot be used is none.
  * @throws {McpFailed} with a message for the user
  */
 export async function discoverTools(

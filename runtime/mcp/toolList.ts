@@ -15,7 +15,9 @@ export interface ServerTool {
 
 /** A tool that a server lists and that cannot be offered. */
 export interface RejectedTool {
+  /** What can be shown of its name, or its number in the list. */
   name: string;
+  /** A sentence. */
   reason: string;
 }
 
@@ -37,12 +39,17 @@ const MAX_NAME = 128;
 export const MAX_DESCRIPTION = 4000;
 const MAX_REASON = 300;
 const MAX_DEPTH = 32;
+const UNUSABLE_NAME = `Its name cannot be used: it is empty, longer than ${MAX_NAME} characters or not one line of text.`;
+const UNUSABLE_SCHEMA = `Its input schema cannot be used: it is not of an object, or nests deeper than ${MAX_DEPTH} levels.`;
+const SAME_NAME = 'A tool before it has the same name.';
+const TASK_ONLY = 'It runs as a task only, which this service does not begin.';
 /** Characters of a schema whose checks are spread over several turns of the event loop. */
 const LARGE_SCHEMA = 16_384;
 
 /**
- * Reads the list of a server's tools, all pages of it; `discoverTools` says what is a failure. Without sessions, a tool whose `x-mcp-header`
- * breaks the rules is left out, as the protocol demands; everywhere one that runs as a task only.
+ * Reads the list of a server's tools, all pages of it; `discoverTools` says what is a failure. Left out are tools with a name or a schema
+ * that cannot be used, those whose name an earlier one has, those that run as a task only and, without sessions, those whose
+ * `x-mcp-header` breaks the rules, as the protocol demands.
  * @throws {McpFailed} with a message for the user, and what `request` of the connection throws
  */
 export async function readToolList(
@@ -64,32 +71,43 @@ export async function readToolList(
     await ownTurn();
     for (const listed of result.tools) {
       listedTools += 1;
-      const { tool, schemaCharacters } = await readTool(listed, listedTools);
-      if (found.has(tool.name)) throw new McpFailed('The server lists two tools of the same name.');
-      if (found.size + rejected.length >= MAX_TOOLS)
-        throw new McpFailed(`The server lists more than ${MAX_TOOLS} tools.`);
+      if (listedTools > MAX_TOOLS) throw new McpFailed(`The server lists more than ${MAX_TOOLS} tools.`);
+      const read = await readTool(listed, listedTools);
+      if ('reason' in read) {
+        rejected.push(read);
+        continue;
+      }
+      const { tool, schemaCharacters } = read;
       characters += tool.name.length + (tool.description ?? '').length + schemaCharacters;
       if (characters > MAX_CHARACTERS) throw new McpFailed("The list of the server's tools is larger than 512 KiB.");
-      if (!wantsTask(listed)) found.set(tool.name, tool);
-      else rejected.push({ name: tool.name, reason: 'It runs as a task only, which this service does not begin.' });
+      const reason = found.has(tool.name) ? SAME_NAME : wantsTask(listed) ? TASK_ONLY : undefined;
+      if (reason === undefined) found.set(tool.name, tool);
+      else rejected.push({ name: tool.name, reason });
     }
     await ownTurn();
     if (typeof result.nextCursor !== 'string') {
       const tools = [...found.values()];
-      if (connection.era === 'modern') rejected.push(...tools.flatMap(rejection));
-      const names = new Set(rejected.map(({ name }) => name));
-      return { tools: tools.filter(({ name }) => !names.has(name)), rejected, freshMs };
+      const unmirrored = connection.era === 'modern' ? tools.flatMap(rejection) : [];
+      const names = new Set(unmirrored.map(({ name }) => name));
+      return {
+        tools: tools.filter(({ name }) => !names.has(name)),
+        rejected: [...rejected, ...unmirrored],
+        freshMs,
+      };
     }
     cursor = result.nextCursor;
   }
   throw new McpFailed(`The list of the server's tools has more than ${MAX_PAGES} pages.`);
 }
 
-/** One entry of the list; https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool */
-async function readTool(listed: unknown, position: number): Promise<{ tool: ServerTool; schemaCharacters: number }> {
+/** One entry of the list, or why it is left out; https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool */
+async function readTool(
+  listed: unknown,
+  position: number,
+): Promise<{ tool: ServerTool; schemaCharacters: number } | RejectedTool> {
   const { name, title, description, inputSchema } = Object(listed) as Record<string, unknown>;
   if (typeof name !== 'string' || name === '' || name.length > MAX_NAME || !/^[^\p{Cc}\p{Cs}]+$/u.test(name)) {
-    throw new McpFailed(`The server lists a tool whose name cannot be used: number ${position} of its list.`);
+    return { name: shownName(name, position), reason: UNUSABLE_NAME };
   }
   const text = [description, title].find((each) => typeof each === 'string' && each.trim() !== '');
   const json = typeof inputSchema === 'object' ? storableText(inputSchema, MAX_DEPTH) : undefined;
@@ -98,7 +116,7 @@ async function readTool(listed: unknown, position: number): Promise<{ tool: Serv
   const schema: unknown = json === undefined ? undefined : JSON.parse(json);
   const { type = 'object' } = Object(schema) as Record<string, unknown>;
   if (Object(schema) !== schema || Array.isArray(schema) || type !== 'object') {
-    throw new McpFailed(`The server lists a tool whose input schema cannot be used: number ${position} of its list.`);
+    return { name, reason: UNUSABLE_SCHEMA };
   }
   const tool = {
     name,
@@ -106,6 +124,17 @@ async function readTool(listed: unknown, position: number): Promise<{ tool: Serv
     inputSchema: { ...(schema as Record<string, unknown>), type },
   };
   return { tool, schemaCharacters };
+}
+
+/** What can be shown of a name that cannot be used. */
+function shownName(name: unknown, position: number): string {
+  const shown =
+    typeof name === 'string'
+      ? toStorable(name)
+          .replace(/\p{Cc}/gu, '\ufffd')
+          .trim()
+      : '';
+  return shown === '' ? `number ${position} of the list` : shorten(shown, MAX_NAME);
 }
 
 /** Whether a tool runs only as a task, which a client has to fetch (revision 2025-11-25, basic/utilities/tasks#tool-level-negotiation). */

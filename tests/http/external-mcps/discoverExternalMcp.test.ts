@@ -1,3 +1,4 @@
+import { pino } from 'pino';
 import { newId } from '../../../core/ids.ts';
 import { withoutRequestId } from '../../support/agents/agents.ts';
 import { startTestApp, type TestApp, TestClock } from '../../support/http/app.ts';
@@ -7,11 +8,13 @@ import { gate, readMcp, registerMcp, storedMcps, storeMcp } from '../../support/
 
 const certificate = useCertificate();
 const clock = new TestClock();
+const log: Record<string, unknown>[] = [];
+const logger = pino({ level: 'warn' }, { write: (line: string) => void log.push(JSON.parse(line)) });
 let app: TestApp;
 let server: TestMcpServer;
 
 beforeAll(async () => {
-  app = await startTestApp({ allowPrivateNetwork: true, clock });
+  app = await startTestApp({ allowPrivateNetwork: true, clock, logger });
   server = await startMcpServer(certificate);
 });
 afterAll(async () => {
@@ -61,6 +64,26 @@ describe('200', () => {
     const schemas = (await storedOf(before.publicId))?.input_schemas as Record<string, { properties: object }>;
     expect(Object.keys(schemas).sort()).toEqual(body.tools.map(({ id }: { id: string }) => id).sort());
     expect(schemas[echo?.id ?? '']?.properties).toHaveProperty('text');
+  });
+
+  test('a tool that cannot be used is left out and named in the log; without another one the discovery fails', async () => {
+    let listed = [tool('good'), tool('two\nlines')];
+    const raw = await startRawMcp(certificate, ({ method, result }) =>
+      method === 'tools/list' ? result({ tools: listed }) : false,
+    );
+    try {
+      const { publicId, ...server } = await registerMcp(app, { url: `${raw.origin}/mcp` });
+      expect(server).toMatchObject({ status: 'CONNECTED', errorMessage: null, tools: [{ name: 'good' }] });
+      expect(log.filter(({ externalMcpId }) => externalMcpId === publicId)).toMatchObject([
+        { msg: 'tools of an MCP server are left out', count: 1, tools: [{ name: 'two\ufffdlines' }] },
+      ]);
+      listed = listed.slice(1);
+      const { body } = await discover(publicId).expect(200);
+      expect(body).toMatchObject({ status: 'ERROR', tools: [{ name: 'good' }] });
+      expect(body.errorMessage).toMatch(/no tool that can be used\. The first is two\ufffdlines\. Its name cannot/);
+    } finally {
+      await raw.close();
+    }
   });
 
   test('a credential that the server repeats in its description is hidden', async () => {

@@ -163,8 +163,55 @@ describe('text that cannot be stored', () => {
   });
 });
 
-describe('a server that breaks the rules is a failure with a clear message', () => {
+test('a tool that cannot be used is left out, and the others are found', async () => {
+  const { tools, rejected } = await found(
+    listing(
+      tool('a\nb'),
+      tool('first'),
+      tool(''),
+      { name: 'schemaless' },
+      tool('x'.repeat(129)),
+      tool('first', { description: 'Another.' }),
+      null,
+      tool('last'),
+    ),
+  );
+  expect(tools.map(({ name, description }) => [name, description === 'Another.'])).toEqual([
+    ['first', false],
+    ['last', false],
+  ]);
+  expect(rejected).toEqual([
+    { name: 'a\ufffdb', reason: expect.stringMatching(/^Its name cannot be used: /) },
+    { name: 'number 3 of the list', reason: expect.stringMatching(/^Its name/) },
+    { name: 'schemaless', reason: expect.stringMatching(/^Its input schema cannot be used: /) },
+    { name: `${'x'.repeat(127)}…`, reason: expect.stringMatching(/^Its name/) },
+    { name: 'first', reason: 'A tool before it has the same name.' },
+    { name: 'number 7 of the list', reason: expect.stringMatching(/^Its name/) },
+  ]);
+});
+
+test('a schema that nests 5000 deep leaves its tool out', async () => {
   const nested = `${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}`;
+  const list = `{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"t","inputSchema":${nested}}]}}`;
+  const { rejected } = await found(({ method, res }) =>
+    method === 'tools/list' ? res.writeHead(200, { 'content-type': 'application/json' }).end(list) : false,
+  );
+  expect(rejected).toEqual([{ name: 't', reason: expect.stringMatching(/^Its input schema/) }]);
+});
+
+test.each([
+  ['a name with NUL', tool('a\0b'), 'ab', /^Its name cannot be used/],
+  ['a name of half a character', tool('a\ud800'), 'a\ufffd', /^Its name/],
+  ['a name that is no text', tool(7 as unknown as string), 'number 1 of the list', /^Its name/],
+  ['a schema of another type', tool('t', { inputSchema: { type: 'array' } }), 't', /^Its input schema cannot be used/],
+  ['a schema that is a list', tool('t', { inputSchema: [] }), 't', /^Its input schema/],
+])('a tool is left out that has %s', async (_what, listed, name, reason) => {
+  const { tools, rejected } = await found(listing(listed));
+  expect(tools).toEqual([]);
+  expect(rejected).toEqual([{ name, reason: expect.stringMatching(reason) }]);
+});
+
+describe('a server that breaks the rules is a failure with a clear message', () => {
   const json = (res: ServerResponse, text: string) =>
     res.writeHead(200, { 'content-type': 'application/json' }).end(text);
   const pages: Answer = ({ method, result }) =>
@@ -192,25 +239,6 @@ describe('a server that breaks the rules is a failure with a clear message', () 
       'an event stream of 5 MB',
       stream(({ stream }) => stream().say({ method: 'x', params: { x: 'x'.repeat(5_000_000) } })),
       /larger|more than can be read/,
-    ],
-    ['two tools of one name', listing(tool('t'), tool('t')), /two tools of the same name/],
-    ['a name with NUL', listing(tool('a\0b')), /name cannot be used/],
-    ['a name of two lines', listing(tool('a\nb')), /name cannot be used/],
-    ['a name of half a character', listing(tool('a\ud800')), /name cannot be used/],
-    ['an empty name', listing(tool('')), /name cannot be used/],
-    ['a long name', listing(tool('x'.repeat(129))), /name cannot be used/],
-    ['a name that is no text', listing(tool(7 as unknown as string)), /name cannot be used/],
-    ['a tool that is no object', listing(null), /name cannot be used/],
-    ['a schema of another type', listing(tool('t', { inputSchema: { type: 'array' } })), /schema cannot be used/],
-    ['a schema that is a list', listing(tool('t', { inputSchema: [] })), /schema cannot be used/],
-    ['no schema', listing(tool('t'), { name: 'u' }), /schema cannot be used: number 2 of its list/],
-    [
-      'a schema nested 5000 deep',
-      ({ method, res }) =>
-        method === 'tools/list'
-          ? json(res, `{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"t","inputSchema":${nested}}]}}`)
-          : false,
-      /schema cannot be used/,
     ],
     [
       'a list that is none',
