@@ -64,6 +64,8 @@ for (const [language, words] of Object.entries(FUNCTION_WORDS)) {
   for (const word of new Set(words.split(' '))) BY_WORD.set(word, [...(BY_WORD.get(word) ?? []), language]);
 }
 
+const LONGEST = Math.max(...[...BY_WORD.keys()].map(({ length }) => length));
+
 /** A text with less of its language's common words is a list of names, a program, or in a language that is not known here. */
 const ENOUGH_SHARE = 0.05;
 /** So few common words may be there by chance. */
@@ -79,6 +81,7 @@ export function languageOfWords(words: Iterable<string>, among?: readonly string
   let all = 0;
   for (const word of words) {
     all += 1;
+    if (word.length > LONGEST) continue;
     for (const language of BY_WORD.get(word) ?? []) {
       if (!among?.length || among.includes(language)) hits.set(language, (hits.get(language) ?? 0) + 1);
     }

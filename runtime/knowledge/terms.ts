@@ -5,16 +5,19 @@ export interface Term {
   word: string;
   position: number;
   /** Whether it has a stem. Codes, names such as iPhone and NASA, and words of scripts without spaces have none. */
-  stems?: boolean;
+  stems: boolean;
 }
 
 /** PostgreSQL keeps no position beyond this one (documentation, "Text Search Type Limitations"). */
-const LAST_POSITION = 16_383;
+export const LAST_POSITION = 16_383;
 /** In UTF-16 units. What is longer is no word that anybody looks for. */
 const MAX_WORD_CHARS = 64;
 
 /** Letters and digits, and what joins them to one expression: codes, versions, amounts, addresses, elisions, and Persian's non-joiner. */
 const RUN = /[\p{L}\p{M}\p{N}]+(?:['’ʼ\-‐‑_./:@+&,·\u200c][\p{L}\p{M}\p{N}]+)*/gu;
+/** Most words: nothing below cuts them or joins them. Latin, Greek and Cyrillic letters are cheaper to tell by their code than by their script. */
+const SIMPLE_RUN =
+  /^[a-z0-9\u00df-\u00f6\u00f8-\u024f\u0370-\u0373\u0376-\u0377\u037b-\u037d\u03ac-\u03ff\u0400-\u0481\u048a-\u052f]+$/;
 const JOINT = /['’ʼ\-‐‑_./:@+&,·\u200c]/u;
 /** Scripts that write no spaces between words. */
 const UNSPACED =
@@ -68,8 +71,7 @@ export function termsOf(text: string): Term[] {
   const names = namesIn(text);
   let position = 0;
   const put = (word: string, stems: boolean) => {
-    const term = { word: cutText(word, MAX_WORD_CHARS), position: Math.min(position, LAST_POSITION) };
-    terms.push(stems ? { ...term, stems } : term);
+    terms.push({ word: cutText(word, MAX_WORD_CHARS), position: Math.min(position, LAST_POSITION), stems });
   };
   const next = (word: string) => {
     position += 1;
@@ -77,6 +79,11 @@ export function termsOf(text: string): Term[] {
     if (ARABIC_ARTICLE.test(word)) put(word.replace(ARABIC_ARTICLE, ''), false);
   };
   for (const [run] of normalise(text).matchAll(RUN)) {
+    if (SIMPLE_RUN.test(run)) {
+      position += 1;
+      put(run, !names.has(run) && !DIGIT.test(run));
+      continue;
+    }
     const first = position + 1;
     const parts = run.split(JOINT);
     const words = withoutArticles(run, parts).flatMap((part) => (UNSPACED.test(part) ? [...segments(part)] : part));
@@ -174,28 +181,10 @@ export function mayHaveAccents(word: string): boolean {
   return /[^a-z0-9]/.test(word);
 }
 
-/** Most places that PostgreSQL keeps of one word in one text (documentation, "Text Search Type Limitations"). */
-const MAX_PLACES = 255;
-
 /** What stands between the headings of a path, as `split.ts` writes it. */
 const BETWEEN_HEADINGS = ' > ';
-/** How often a stem of the innermost heading is counted. */
-const INNERMOST_COUNTS = 3;
-
 /** What stems begin with in a tsvector, so that they are not taken for words. */
 export const STEM = '~';
-
-/** What a passage is found by. */
-export interface PassageWords {
-  /** The text form of its tsvector. */
-  text: string;
-  /** Its words, each once. */
-  words: string[];
-  /** Its stems, each once, with `STEM` before each. */
-  stems: string[];
-  /** The number of its words, whether they are the same or not. */
-  length: number;
-}
 
 /** The words of the headings above a passage. */
 export interface HeadingTerms {
@@ -214,48 +203,5 @@ export function headingTermsOf(path: string): HeadingTerms {
   return {
     terms: [...outer, ...inner.map((term) => ({ ...term, position: term.position + shift }))],
     innermost: shift + 1,
-  };
-}
-
-/**
- * The words of the headings (label C) and then those of the content, each as `plain` has it without accents, and their stems if `stemOf` gives any. The stems of the
- * innermost heading stand three times, because they say what the passage is about. Those of the outer headings stand once: they are in every passage of the chapter.
- * @param stemOf the stem of a word, without accents; undefined for words that are too common to have one
- */
-export function tsvectorOf(
-  { terms: heading, innermost }: HeadingTerms,
-  content: readonly Term[],
-  plain: ReadonlyMap<string, string>,
-  stemOf?: (word: string) => string | undefined,
-): PassageWords {
-  const places = new Map<string, string[]>();
-  const shift = heading.at(-1)?.position ?? 0;
-  const end = shift + (content.at(-1)?.position ?? 0);
-  const put = (lexeme: string, position: number, label: string) => {
-    const known = places.get(lexeme);
-    const place = `${Math.min(position, LAST_POSITION)}${label}`;
-    if (!known) places.set(lexeme, [place]);
-    else if (known.length < MAX_PLACES) known.push(place);
-  };
-  const add = (terms: readonly Term[], by: number, label: string) => {
-    for (const { word, position, stems } of terms) {
-      const written = plain.get(word) ?? word;
-      if (written === '') continue;
-      put(written, position + by, label);
-      const stem = stems ? stemOf?.(word) : stemOf && written;
-      if (!stem) continue;
-      put(STEM + stem, position + by, '');
-      if (label === '' || position < innermost) continue;
-      for (let copy = 1; copy < INNERMOST_COUNTS; copy += 1) put(STEM + stem, end + (copy - 1) * shift + position, '');
-    }
-  };
-  add(heading, 0, 'C');
-  add(content, shift, '');
-  const lexemes = [...places.keys()];
-  return {
-    text: [...places].map(([word, at]) => `${lexeme(word)}:${at.join(',')}`).join(' '),
-    words: lexemes.filter((each) => !each.startsWith(STEM)),
-    stems: lexemes.filter((each) => each.startsWith(STEM)),
-    length: end,
   };
 }

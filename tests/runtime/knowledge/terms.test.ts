@@ -1,5 +1,6 @@
+import { SourceWords } from '../../../runtime/knowledge/sourceWords.ts';
 import { editDistance, isMisspelling } from '../../../runtime/knowledge/spelling.ts';
-import { headingTermsOf, lexeme, shapeOf, termsOf, tsvectorOf } from '../../../runtime/knowledge/terms.ts';
+import { headingTermsOf, lexeme, shapeOf, termsOf } from '../../../runtime/knowledge/terms.ts';
 
 const words = (text: string) => termsOf(text).map(({ word }) => word);
 
@@ -48,28 +49,64 @@ describe('termsOf', () => {
   });
 });
 
-describe('tsvectorOf', () => {
-  test('heading first, with its label; accents as given; each word once', () => {
-    const plain = new Map([['été', 'ete']]);
-    expect(tsvectorOf(headingTermsOf('Été'), termsOf('un été, un'), plain)).toMatchObject({
+/** Writes one passage, in a language whose stems are capitals. */
+async function written(heading: string, content: string, language?: string) {
+  const words = new SourceWords();
+  const read = words.read(headingTermsOf(heading), termsOf(content), language);
+  await words.learn({
+    plain: async (asked) => new Map(asked.filter((word) => word === 'été').map((word) => [word, 'ete'])),
+    stems: async (_language, asked) => new Map(asked.map((word) => [word, word.toUpperCase()])),
+  });
+  return { ...words.write(read), counts: [...words.wordCounts()] };
+}
+
+describe('SourceWords', () => {
+  test('heading first, with its label; without accents; each word once', async () => {
+    expect(await written('Été', 'un été, un')).toMatchObject({
       text: "'ete':1C,3 'un':2,4",
-      words: ['ete', 'un'],
+      counts: [
+        ['', 1],
+        ['un', 1],
+        ['ete', 1],
+      ],
     });
   });
 
-  test('the stems of the innermost heading stand three times, those of the headings above it once', () => {
+  test('the stems of the innermost heading stand three times, those of the headings above it once', async () => {
     const heading = headingTermsOf('Part One > Chapter Two');
     expect(heading).toMatchObject({ terms: [{}, { word: 'one', position: 2 }, { position: 3 }, {}], innermost: 3 });
-    const { text, length } = tsvectorOf(heading, termsOf('text'), new Map(), (word) => word.toUpperCase());
+    const { text, length } = await written('Part One > Chapter Two', 'text', 'loud');
     expect(text).toBe(
       "'part':1C '~PART':1 'one':2C '~ONE':2 'chapter':3C '~CHAPTER':3,8,12 'two':4C '~TWO':4,9,13 'text':5 '~TEXT':5",
     );
     expect(length).toBe(5);
   });
 
-  test('keeps as many places of a word as PostgreSQL does', () => {
-    const { text } = tsvectorOf(headingTermsOf(''), termsOf('a '.repeat(1000)), new Map());
+  test('keeps as many places of a word as PostgreSQL does', async () => {
+    const { text } = await written('', 'a '.repeat(1000));
     expect(text.split(',')).toHaveLength(255);
+  });
+
+  test('asks for each word once in each language, and counts the passages that have it', async () => {
+    const words = new SourceWords();
+    const asked: string[] = [];
+    const lookup = {
+      plain: async (some: readonly string[]) => {
+        asked.push(...some);
+        return new Map<string, string>();
+      },
+      stems: async (language: string, some: readonly string[]) => {
+        asked.push(...some.map((word) => `${language} ${word}`));
+        return new Map(some.map((word) => [word, word.slice(0, 3)]));
+      },
+    };
+    for (const language of ['one', 'other', 'one']) {
+      const read = words.read(headingTermsOf(''), termsOf('über über uber'), language);
+      await words.learn(lookup);
+      words.write(read);
+    }
+    expect(asked).toEqual(['über', 'one über', 'one uber', 'other über', 'other uber']);
+    expect(Object.fromEntries(words.commonCounts(3))).toEqual({ über: 3, uber: 3, '~übe': 3, '~ube': 3 });
   });
 
   test('quotes whatever a word is made of', () => {
