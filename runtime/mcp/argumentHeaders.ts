@@ -23,7 +23,7 @@ const PREFIX = 'Mcp-Param-';
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const TYPES: ReadonlySet<unknown> = new Set(['string', 'integer', 'boolean']);
 /** Keywords of JSON Schema that hold a schema or a list of schemas, and those that hold schemas by name. */
-const HOLDING_SCHEMAS = [
+const HOLDING_SCHEMAS: ReadonlySet<string> = new Set([
   'items',
   'prefixItems',
   'additionalItems',
@@ -39,8 +39,8 @@ const HOLDING_SCHEMAS = [
   'if',
   'then',
   'else',
-];
-const HOLDING_NAMED = ['patternProperties', 'dependentSchemas', '$defs', 'definitions'];
+]);
+const HOLDING_NAMED: ReadonlySet<string> = new Set(['patternProperties', 'dependentSchemas', '$defs', 'definitions']);
 /** Of all headers of one call. Common servers take 8 KiB of headers, the others of the request among them. */
 const MAX_HEADER_BYTES = 6_000;
 
@@ -55,27 +55,39 @@ function note(schema: Json, path: readonly string[], isReachable: boolean): Mirr
   }
   if (!TYPES.has(schema.type))
     throw new InvalidHeaderNote(`${NOTE} is on ${place}, which is no text, integer or boolean.`);
-  return { path, header };
+  return { path: [...path], header };
 }
 
-function* notes(schema: unknown, path: readonly string[], isReachable: boolean): Generator<MirroredArgument> {
+/**
+ * Adds the arguments that a schema at `path` wants as headers. A list of tools may have schemas with 50,000 values, and this is done in one
+ * turn of the event loop: only the keywords that a schema has are looked at, and there is one path.
+ */
+function addNotes(schema: unknown, path: string[], isReachable: boolean, found: MirroredArgument[]): void {
   if (typeof schema !== 'object' || schema === null) return;
   const fields = schema as Json;
-  if (Object.hasOwn(fields, NOTE)) yield note(fields, path, isReachable);
-  for (const [name, property] of Object.entries(Object(fields.properties) as Json)) {
-    yield* notes(property, [...path, name], isReachable);
-  }
-  for (const keyword of HOLDING_SCHEMAS) {
-    for (const each of [fields[keyword]].flat()) yield* notes(each, [...path, keyword], false);
-  }
-  for (const keyword of HOLDING_NAMED) {
-    for (const each of Object.values(Object(fields[keyword]) as Json)) yield* notes(each, [...path, keyword], false);
+  for (const keyword of Object.keys(fields)) {
+    const held = fields[keyword];
+    if (keyword === NOTE) found.push(note(fields, path, isReachable));
+    else if (keyword === 'properties' || HOLDING_NAMED.has(keyword)) {
+      const isOwn = keyword === 'properties';
+      const named = Object(held) as Json;
+      for (const name of Object.keys(named)) {
+        path.push(isOwn ? name : keyword);
+        addNotes(named[name], path, isReachable && isOwn, found);
+        path.pop();
+      }
+    } else if (HOLDING_SCHEMAS.has(keyword)) {
+      path.push(keyword);
+      for (const inner of Array.isArray(held) ? held : [held]) addNotes(inner, path, false, found);
+      path.pop();
+    }
   }
 }
 
 function read(inputSchema: object): readonly MirroredArgument[] | InvalidHeaderNote {
   try {
-    const found = [...notes(inputSchema, [], true)];
+    const found: MirroredArgument[] = [];
+    addNotes(inputSchema, [], true, found);
     const names = new Set(found.map(({ header }) => header.toLowerCase()));
     return names.size === found.length ? found : new InvalidHeaderNote(`${NOTE} has one name twice.`);
   } catch (error) {

@@ -1,5 +1,7 @@
+import { mirroredArguments } from '../../../runtime/mcp/argumentHeaders.ts';
 import { discoverTools } from '../../../runtime/mcp/discover.ts';
 import { McpPool } from '../../../runtime/mcp/pool.ts';
+import { mainThreadMs } from '../../support/processorTime.ts';
 import { type TlsServer, useCertificate } from '../../support/servers/mcp.ts';
 import { type Answer, INITIALIZED, startRawMcp, tool } from '../../support/servers/mcpHostile.ts';
 
@@ -150,4 +152,12 @@ test('a server with sessions gets no such headers, and its tools are all found',
   expect((await discovered()).tools).toHaveLength(1);
   expect((await call(schema({ a: named('A') }), { a: 'b' })).text).toBe('done');
   expect(server.seen.filter(({ headers }) => headers['mcp-param-a'] !== undefined)).toEqual([]);
+});
+
+test('schemas with as many values as a list may have are looked through at once', async () => {
+  const nested = (depth: number): Json => (depth > 0 ? { anyOf: [nested(depth - 1)] } : {});
+  const large = [nested(0), nested(25)].map((inner, place) =>
+    schema(Object.fromEntries(Array.from({ length: place === 0 ? 45_000 : 1_500 }, (_, at) => [`p${at}`, inner]))),
+  );
+  expect(await mainThreadMs(() => large.map(mirroredArguments))).toBeLessThan(150);
 });
