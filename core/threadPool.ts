@@ -95,7 +95,10 @@ export class ThreadPool<Question, Answer> {
     });
   }
 
-  /** Refuses the newest run of the workspace that has the most. Throws PoolBusy when none has two more than `own`: it would only lose its turn to an equal. */
+  /**
+   * Refuses the newest run of the workspace that has the most. Throws PoolBusy when none has two more than `own`: it would only lose its
+   * turn to an equal.
+   */
   #makeRoom(own: number): void {
     const most = [...this.#waiting.values()].reduce((one, other) => (other.length > one.length ? other : one), []);
     if (most.length <= own + 1) throw busy('there are');

@@ -58,8 +58,8 @@ export function charactersOf({ content }: ModelMessage): number {
 
 /**
  * The earlier messages that leave room for the messages of the turn itself. Whole turns are left out, the oldest first, and never the
- * message that is answered; so many that the next steps have room too. The history was fitted to the window when the turn began, but then it had no results. `beside` is
- * everything else that the model reads.
+ * message that is answered; so many that the next steps have room too. The history was fitted to the window when the turn began, but then
+ * it had no results. `beside` is everything else that the model reads.
  */
 export function fitBefore(
   before: readonly ModelMessage[],

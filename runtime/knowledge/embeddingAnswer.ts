@@ -15,9 +15,10 @@ export interface AnsweredVectors {
 }
 
 /**
- * `fetch` for one call of a model for embeddings. It reads no more than so many texts can have as their answer, since a whole answer is parsed on the main
- * thread. In OpenAI's format it puts the vectors into `into`, in the order of the texts, and the provider's package gets an answer without
- * them: the package goes by the order of the answer alone, knows only numbers, and checks each of them in a way that takes longer than parsing.
+ * `fetch` for one call of a model for embeddings. It reads no more than so many texts can have as their answer, since a whole answer is
+ * parsed on the main thread. In OpenAI's format it puts the vectors into `into`, in the order of the texts, and the provider's package gets
+ * an answer without them: the package goes by the order of the answer alone, knows only numbers, and checks each of them in a way that
+ * takes longer than parsing.
  */
 export function embeddingFetch(
   fetch: ModelFetch,

@@ -53,8 +53,8 @@ const GOOGLE_FORMS: readonly [RegExp, EmbeddingForms][] = [
 ];
 
 /**
- * Models that were trained with English texts only, by what is in their ids, from their cards on huggingface.co. Ids of multilingual relatives do not fit, such as
- * `multilingual-e5-small`, `nomic-embed-text-v2-moe` and `snowflake-arctic-embed2`.
+ * Models that were trained with English texts only, by what is in their ids, from their cards on huggingface.co. Ids of multilingual
+ * relatives do not fit, such as `multilingual-e5-small`, `nomic-embed-text-v2-moe` and `snowflake-arctic-embed2`.
  */
 const ENGLISH_ONLY =
   /all-minilm|all-mpnet-base|multi-qa-minilm|(^|[^a-z0-9-])e5-(small|base|large)-v2|bge-(small|base|large)(?!-zh)|nomic-embed-text(?!-v2)|mxbai-embed-large|arctic-embed(?!2|-[ml]-v2)|gte-(small|base|large)(?!-zh)/;

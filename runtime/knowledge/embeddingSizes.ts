@@ -4,7 +4,10 @@ import type { ModelSettings } from '../models/settings.ts';
 
 /** Texts of a first call. Compatible servers are often small: Text Embeddings Inference takes 32 by default. */
 const [FIRST_TEXTS, FIRST_TEXTS_OF_COMPATIBLE] = [96, 32];
-/** A call that takes longer makes the next ones smaller: others wait for it, and a query, which waits for 3 s, gets no turn at a server that works on it. */
+/**
+ * A call that takes longer makes the next ones smaller: others wait for it, and a query, which waits for 3 s, gets no turn at a server that
+ * works on it.
+ */
 const SLOW_CALL_MS = 2_000;
 /** After so many calls in a row that took less than this each, calls grow again. */
 const [GROW_AFTER_CALLS, QUICK_CALL_MS] = [8, 1_000];
@@ -16,7 +19,8 @@ export class CallSizes {
   /** Texts of a call. */
   texts: number;
   /**
-   * Bytes of a text in UTF-8: a model with a short window refuses longer ones. Bytes, since a letter of Chinese is about as many tokens as three of English.
+   * Bytes of a text in UTF-8: a model with a short window refuses longer ones. Bytes, since a letter of Chinese is about as many tokens as
+   * three of English.
    */
   bytes = Number.POSITIVE_INFINITY;
   readonly #most: number;

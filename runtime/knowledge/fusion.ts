@@ -2,16 +2,20 @@
 export interface RankedList<T> {
   entries: readonly T[];
   weight: number;
-  /** Which score is worth nothing. `zero`: for scores that begin at 0. `last`: that of the last entry, for cosines, whose range is another one with each model. */
+  /**
+   * Which score is worth nothing. `zero`: for scores that begin at 0. `last`: that of the last entry, for cosines, whose range is another
+   * one with each model.
+   */
   worthless: 'zero' | 'last';
 }
 
 /**
- * Merges ranked lists into one, best first. In each list the best score becomes 1 and the worthless one 0; an entry's new score is the sum of these by weight, divided
- * by the sum of the weights: 1 = first in every list. Entries with the same key are the same. Equal scores keep the order of the first list.
+ * Merges ranked lists into one, best first. In each list the best score becomes 1 and the worthless one 0; an entry's new score is the sum
+ * of these by weight, divided by the sum of the weights: 1 = first in every list. Entries with the same key are the same. Equal scores keep
+ * the order of the first list.
  *
- * So a list whose first entries stand out decides, and one whose entries are all alike does not; ranks alone would hide that (Bruch, Gai, Ingber: An Analysis of
- * Fusion Functions for Hybrid Retrieval, 2023).
+ * So a list whose first entries stand out decides, and one whose entries are all alike does not; ranks alone would hide that (Bruch, Gai,
+ * Ingber: An Analysis of Fusion Functions for Hybrid Retrieval, 2023).
  */
 export function fuseScores<T extends { score: number }>(
   lists: readonly RankedList<T>[],

@@ -1,6 +1,7 @@
 /**
  * Arguments of tools that are sent as HTTP headers too, so that gateways can route a call without reading its body: `x-mcp-header` of
- * revision 2026-07-28 (https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#custom-headers-from-tool-parameters).
+ * revision 2026-07-28
+ * (https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#custom-headers-from-tool-parameters).
  */
 
 type Json = Record<string, unknown>;

@@ -1,7 +1,8 @@
 /**
- * Whether a refusal says that the server wants a login by OAuth: a challenge of the scheme Bearer with protected resource metadata, a
- * realm, a scope or an error of OAuth (https://modelcontextprotocol.io/specification/2025-11-25/basic/authorization#protected-resource-metadata-discovery-requirements,
- * RFC 9728 section 5.1, RFC 6750 section 3).
+ * Whether a refusal says that the server wants a login by OAuth: a challenge with the address of protected resource metadata, a scope, or
+ * the error of an invalid token or a scope that is too small
+ * (https://modelcontextprotocol.io/specification/2025-11-25/basic/authorization#protected-resource-metadata-discovery-requirements,
+ * RFC 9728 section 5.1, RFC 6750 section 3). A challenge without any of these is what servers with plain tokens send, too.
  */
 export function asksForOAuth(status: number, headers: Pick<Headers, 'get'>): boolean {
   const challenge = headers.get('www-authenticate') ?? '';

@@ -168,8 +168,8 @@ async function refusal(response: Response, hasCredential: boolean): Promise<Erro
 
 /**
  * The fetch of one MCP session, for the SDK's transports. It throws what the guard throws, and a McpFailed without the server's
- * text for an error status, unless the SDK must see the text. It adds what the transports lack: a response that breaks off fails its request, and the end of an
- * SSE session's stream ends the session.
+ * text for an error status, unless the SDK must see the text. It adds what the transports lack: a response that breaks off fails its
+ * request, and the end of an SSE session's stream ends the session.
  */
 export function sessionFetch(wire: SessionWire): typeof fetch {
   const { kind, ended, budget, lose, failRequest, hasCredential, listening } = wire;

@@ -12,7 +12,7 @@ type Learnt = { tokens: number; until: number };
 
 const learnt = new WeakMap<ModelSettings, LRUCache<string, Learnt>>();
 
-/** Of the requests of which workspace something is learnt. */
+/** Whose requests the windows are learnt from, and for. */
 export interface LearningWorkspace {
   models: ModelSettings;
   workspaceId: string;

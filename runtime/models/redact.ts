@@ -46,7 +46,10 @@ export function withoutQuotes(text: string, said: readonly string[]): string {
 const markOf = (text: string, at: number): number =>
   (text.charCodeAt(at) * 961 + text.charCodeAt(at + QUOTE / 2) * 31 + text.charCodeAt(at + QUOTE - 1)) & 0xffff;
 
-/** The sequences of QUOTE characters that both texts have. Few places of a long text have a mark that is still sought, so hardly any sequence is made. */
+/**
+ * The sequences of QUOTE characters that both texts have. Few places of a long text have a mark that is still sought, so hardly any
+ * sequence is made.
+ */
 function sequencesInBoth(text: string, haystack: string): Set<string> {
   const sought = new Set<string>();
   /** How many of those that were not found yet have each mark. */

@@ -18,6 +18,8 @@ const DEADLINE_MS = 10_000;
 /** The list of OpenRouter has about a megabyte. */
 const MAX_BYTES = 4 * 1024 * 1024;
 const REFRESH_MS = 600_000;
+/** Models that are asked for one by one. */
+const MAX_SHOWN = 20;
 
 const LIST_FIELDS = [
   'loaded_context_length',
@@ -27,6 +29,7 @@ const LIST_FIELDS = [
   'max_context_length',
 ];
 
+/** Made by the first request: most services have no compatible server. */
 let getting: typeof globalThis.fetch | undefined;
 
 type Json = Record<string, unknown>;
@@ -87,9 +90,6 @@ export async function readServerWindows(settings: ModelSettings, signal?: AbortS
   }
   KnownWindows.of(settings).keep(found);
 }
-
-/** Models that are asked for one by one. */
-const MAX_SHOWN = 20;
 
 /** The JSON at an address; undefined when there is none, within the time and the size. */
 async function readJson(

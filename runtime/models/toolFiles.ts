@@ -67,7 +67,7 @@ export function withoutToolFiles(messages: readonly ModelMessage[], note: string
   );
 }
 
-/** Whether a model would be shown a file of a tool's result. */
+/** Whether a result of a tool has a file. */
 export const hasToolFiles = (messages: readonly ModelMessage[]): boolean =>
   messages.some(({ role, content }) => role === 'tool' && content.some(({ files = [] }) => files.length > 0));
 

@@ -10,8 +10,8 @@ const estimate = (texts: readonly string[]): number => Math.ceil(texts.reduce((s
 const MAX_TOKENS = 10_000_000;
 
 /**
- * A count of a server in whole tokens; undefined when it gave none, or one that cannot be true. It must neither fail an answer that is already paid for,
- * nor be charged.
+ * A count of a server in whole tokens; undefined when it gave none, or one that cannot be true. It must neither fail an answer that is
+ * already paid for, nor be charged.
  */
 function counted(tokens: number | undefined): number | undefined {
   const whole = Math.max(0, Math.round(tokens ?? Number.NaN));

@@ -24,9 +24,9 @@ export function decidesNothing({ byId, all }: Decisions): boolean {
 }
 
 /**
- * The decisions by approval. Where an operator decides, the words of a message decide nothing: they are the end user's. `metadata.approvals`
- * still does, since whoever holds the workspace's key speaks for the workspace. A word alone decides the calls that waited when the message arrived, and not those that the agent asks
- * for before the message has its turn. Throws VALIDATION_ERROR when an id is no approval of the conversation.
+ * The decisions by approval. Where an operator decides, the words of a message decide nothing: they are the end user's.
+ * `metadata.approvals` still does, since whoever holds the workspace's key speaks for the workspace. A word alone decides the calls that
+ * waited when the message arrived, and not those that the agent asks for before the message has its turn. Throws VALIDATION_ERROR when an id is no approval of the conversation.
  */
 export async function resolveDecisions(
   db: Kysely<DB>,

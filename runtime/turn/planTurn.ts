@@ -26,8 +26,9 @@ export function stateRefusal({
 /**
  * Makes a turn. When everything that it is made from is in memory, it has begun then; else everything is read, and nothing is stored yet.
  * Throws AGENT_NOT_FOUND, CONVERSATION_NOT_FOUND or VALIDATION_ERROR when the request itself is wrong. Returns an error when the request is
- * sound, and the state of the agent, the conversation or its client forbids the turn: AGENT_NOT_PUBLISHED, CONVERSATION_ENDED, CONVERSATION_PAUSED,
- * CLIENT_NOT_ACTIVE, OPERATION_LIMIT_REACHED or MISSING_VARIABLE. A stream reports that one as an event; `runTurn` throws it. Whoever plans a turn must run it: it may hold its conversation.
+ * sound, and the state of the agent, the conversation or its client forbids the turn: AGENT_NOT_PUBLISHED, CONVERSATION_ENDED,
+ * CONVERSATION_PAUSED, CLIENT_NOT_ACTIVE, OPERATION_LIMIT_REACHED or MISSING_VARIABLE. A stream reports that one as an event; `runTurn`
+ * throws it. Whoever plans a turn must run it: it may hold its conversation.
  */
 export async function planTurn(
   context: WorkspaceRuntime,

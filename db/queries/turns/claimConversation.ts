@@ -33,8 +33,8 @@ export interface Claim {
   /** Whether an operation was taken from the quota. */
   counted: boolean;
   /**
-   * Undefined when what was known does not hold any more, or the payment is refused. Also when the conversation is held, paused, ended, deleted or not this agent's; the caller looks which. Also when a turn of it
-   * ended at the same moment: then it can be taken at once.
+   * Undefined when what was known does not hold any more, or the payment is refused. Also when the conversation is held, paused, ended,
+   * deleted or not this agent's; the caller looks which. Also when a turn of it ended at the same moment: then it can be taken at once.
    */
   conversation: ConversationRow | undefined;
   /** The earlier messages, oldest first. */

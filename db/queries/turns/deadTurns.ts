@@ -130,7 +130,10 @@ export async function takeDeadTurn(
   });
 }
 
-/** SQL value: the usage of a turn's steps, as JSON. A turn stores its usage when it ends; for one whose process died, the steps are the only source. */
+/**
+ * SQL value: the usage of a turn's steps, as JSON. A turn stores its usage when it ends; for one whose process died, the steps are the only
+ * source.
+ */
 function spentOf({ workspaceId, turnId }: HeldTurn): RawBuilder<unknown> {
   return sql`(select jsonb_build_object('input', coalesce(sum(s.input_tokens), 0), 'output', coalesce(sum(s.output_tokens), 0),
       'cost', coalesce(sum(s.cost_usd), 0)) from turn_steps s where s.workspace_id = ${workspaceId} and s.turn_id = ${turnId})`;

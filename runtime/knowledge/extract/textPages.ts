@@ -10,8 +10,8 @@ const FEEDS = /\r?\n?\f/;
 const AFTER_FOOT = /(?<=\[Page[ \t]+(?:\d{1,5}|[ivxlc]{1,8})\][ \t]*)\r?\n/iu;
 
 /**
- * A text that was set in pages, without their heads and feet. A paragraph that ends in the middle of a sentence goes on on the next page. Any other text is
- * returned as it is.
+ * A text that was set in pages, without their heads and feet. A paragraph that ends in the middle of a sentence goes on on the next page.
+ * Any other text is returned as it is.
  */
 export function withoutPageEdges(text: string): string {
   const parts = text.split(FEEDS);

@@ -21,8 +21,8 @@ const STYLES = ['form', 'spaceDelimited', 'pipeDelimited', 'tabDelimited', 'deep
 const MAX_FIELDS = 1_000;
 
 /**
- * The content of an operation's body: application/json if the document has it, then other JSON, forms, text; JSON where any type will do. null when there is none that can be
- * sent and none is required. Throws BadDocument when one is required.
+ * The content of an operation's body: application/json if the document has it, then other JSON, forms, text; JSON where any type will do.
+ * null when there is none that can be sent and none is required. Throws BadDocument when one is required.
  */
 export function contentOf(document: Fields, operation: Located<Fields>): BodyContent | null {
   if (operation.value.requestBody === undefined) return null;

@@ -68,8 +68,9 @@ export function pairsOf(name: string, { style, explode }: WrittenAs, value: unkn
 }
 
 /**
- * `name[field]=…`, `name[]=…` for lists of plain values, and `name[0][field]=…` for other lists. OpenAPI says what `deepObject` means for plain values of an
- * object alone. The rest is what Stripe documents for its API (https://docs.stripe.com/api: `expand[]`, `items[0][price]`), and what PHP, Rails and `qs` read.
+ * `name[field]=…`, `name[]=…` for lists of plain values, and `name[0][field]=…` for other lists. OpenAPI says what `deepObject` means for
+ * plain values of an object alone. The rest is what Stripe documents for its API (https://docs.stripe.com/api: `expand[]`,
+ * `items[0][price]`), and what PHP, Rails and `qs` read.
  */
 function deepPairs(name: string, value: unknown): Pair[] {
   if (Array.isArray(value)) {

@@ -1,3 +1,4 @@
+// Longer than most: each warning needs a draft with its own fault, on a service that takes seconds to start.
 import { pino } from 'pino';
 import { agentWarningsText } from '../../../clients/sdk/agentWarnings.ts';
 import { systemClock } from '../../../core/clock.ts';

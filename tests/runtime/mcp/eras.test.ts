@@ -1,3 +1,4 @@
+// Longer than most: servers of three revisions, each with what it may do that the others do not know.
 import { createMcpHandler, inputRequired, McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { discoverTools } from '../../../runtime/mcp/discover.ts';

@@ -1,3 +1,4 @@
+// Longer than most: the errors of all servers that are known, word for word, in one table.
 import { callModel } from '../../../runtime/models/call.ts';
 import { ContextTooLong, windowExceeded } from '../../../runtime/models/contextLength.ts';
 import type { Step } from '../../support/servers/modelServer.ts';

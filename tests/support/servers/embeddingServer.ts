@@ -9,8 +9,8 @@ import type { ModelSettings } from '../../../runtime/models/settings.ts';
  */
 
 /**
- * How the server answers: with vectors, a refusal, too few vectors, half of them, in another order, in base64 though numbers were asked for, with far more
- * than vectors, vectors of zeros, a NaN as no JSON has it, a null in place of a number, or not at all.
+ * How the server answers: with vectors, a refusal, too few vectors, half of them, in another order, in base64 though numbers were asked
+ * for, with far more than vectors, vectors of zeros, a NaN as no JSON has it, a null in place of a number, or not at all.
  */
 export type EmbeddingStep =
   | 'vectors'

@@ -4,8 +4,8 @@ type FormValue = string | FormValue[] | FormFields;
 
 /**
  * Reads application/x-www-form-urlencoded as Stripe's API and Rack do: `a[b]=1` is a field of an object, `a[]=1` an item of a list, and
- * `a[0][b]=1` one of a numbered list. Written apart from what the service sends, and strict: throws an Error for a name that comes twice, and for numbers
- * that leave an item out.
+ * `a[0][b]=1` one of a numbered list. Written apart from what the service sends, and strict: throws an Error for a name that comes twice,
+ * and for numbers that leave an item out.
  */
 export function formFields(body: string): FormFields {
   const root: FormFields = {};

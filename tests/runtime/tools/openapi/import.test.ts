@@ -1,3 +1,4 @@
+// Longer than most: each part of an operation has its rules, and all of them are read by one function.
 import { requestOf } from '../../../../runtime/tools/openapi/call.ts';
 import { importDocument } from '../../../../runtime/tools/openapi/importDocument.ts';
 import { documentOf, faultsOf, imported, importFrom } from '../../../support/tools/openapiDocuments.ts';
