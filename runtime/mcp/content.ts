@@ -28,7 +28,10 @@ const HEAD_BYTES = 4096;
 
 type Part = Record<string, unknown>;
 
-const label = (value: unknown): string => shorten(String(value ?? ''), MAX_LABEL);
+/** What a server sent where a text should stand; '' for an object or a list, of which no text can be made in every case. */
+export const statedText = (value: unknown): string =>
+  typeof value === 'object' || value === undefined ? '' : String(value);
+const label = (value: unknown): string => shorten(statedText(value), MAX_LABEL);
 const sizeOf = (bytes: number): string =>
   bytes < 1_000_000 ? `${Math.ceil(bytes / 1000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
 
@@ -51,12 +54,12 @@ class ContentReader {
     const { type, text, mimeType, uri, name, data, resource } = Object(part) as Part;
     switch (type) {
       case 'text':
-        this.hasText ||= String(text ?? '').trim() !== '';
-        return String(text ?? '');
+        this.hasText ||= statedText(text).trim() !== '';
+        return statedText(text);
       case 'image':
         return this.#image(data, mimeType);
       case 'audio':
-        return `[audio ${label(mimeType)}, ${sizeOf(decodedSize(String(data ?? '')))}, which is not played to you]`;
+        return `[audio ${label(mimeType)}, ${sizeOf(decodedSize(statedText(data)))}, which is not played to you]`;
       case 'resource_link':
         return `[resource ${label(name ?? 'without a name')}: ${label(uri)}]`;
       case 'resource':
@@ -74,7 +77,7 @@ class ContentReader {
       return text;
     }
     if (typeof blob !== 'string') return `[resource ${label(uri)}]`;
-    if (String(mimeType ?? '').startsWith('image/'))
+    if (statedText(mimeType).startsWith('image/'))
       return `[resource ${label(uri)}]\n${await this.#image(blob, mimeType)}`;
     return `[resource ${label(uri)}: ${label(mimeType ?? 'bytes')}, ${sizeOf(decodedSize(blob))}, which is not text]`;
   }

@@ -1,5 +1,6 @@
 import type { Client } from '@modelcontextprotocol/client';
 import { shorten } from '../../core/text.ts';
+import { statedText } from './content.ts';
 import { McpFailed, METHOD_NOT_FOUND } from './failures.ts';
 
 /** Questions of a server while one request runs. A server that asks more often would never end. */
@@ -23,7 +24,7 @@ export function questionText(method: unknown, params: unknown): string {
     case 'roots/list':
       return 'a list of folders';
     default:
-      return shorten(String(method), 100);
+      return shorten(statedText(method), 100);
   }
 }
 

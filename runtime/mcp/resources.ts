@@ -1,7 +1,7 @@
 import { shorten, toStorable } from '../../core/text.ts';
 import { callFailure, type McpCallOptions, type McpToolResult, requestWithoutInput } from './call.ts';
 import type { McpConnection } from './connect.ts';
-import { readResourceContents } from './content.ts';
+import { readResourceContents, statedText } from './content.ts';
 import { isProtocolFault, METHOD_NOT_FOUND, notMcp } from './failures.ts';
 
 /** The tools by which an agent finds and reads the resources of a server. */
@@ -51,9 +51,9 @@ type Json = Record<string, unknown>;
 function lineOf(listed: unknown): string {
   const { name, title, uri, uriTemplate, mimeType, description } = Object(listed) as Json;
   const about = [mimeType, description].filter((each) => typeof each === 'string' && each !== '').join(', ');
-  const called = String(title ?? name ?? '');
+  const called = statedText(title ?? name);
   return shorten(
-    `${String(uri ?? uriTemplate ?? '')} ${called}${about === '' ? '' : ` (${about})`}`.replaceAll(/\s+/g, ' '),
+    `${statedText(uri ?? uriTemplate)} ${called}${about === '' ? '' : ` (${about})`}`.replaceAll(/\s+/g, ' '),
     MAX_LINE,
   );
 }

@@ -1,5 +1,7 @@
 import { callMcpTool } from '../../../runtime/mcp/call.ts';
 import { readContent, readResourceContents } from '../../../runtime/mcp/content.ts';
+import { questionText } from '../../../runtime/mcp/questions.ts';
+import { useResources } from '../../../runtime/mcp/resources.ts';
 import { imageContent, PIXEL } from '../../support/servers/mcpContent.ts';
 
 const JPEG = Buffer.from('ffd8ffe000104a46494600010100000100010000ffd9', 'hex');
@@ -27,6 +29,38 @@ test('content that is not text has a line that says what it is', async () => {
     '[video video/mp4]',
     '[content ]',
   ]);
+});
+
+test('what should be a text and is none does not make the call fail', async () => {
+  // String() fails for it.
+  const no = { toString: 1, valueOf: 1 };
+  expect(
+    await lines(
+      { type: 'text', text: no },
+      { type: no, mimeType: no },
+      { type: 'resource_link', uri: no, name: no },
+      { type: 'resource', resource: { uri: no, blob: 'AAAA', mimeType: no } },
+      { type: 'audio', data: no, mimeType: 7 },
+    ),
+  ).toEqual([
+    '',
+    '[ ]',
+    '[resource : ]',
+    '[resource : , 1 kB, which is not text]',
+    '[audio 7, 0 kB, which is not played to you]',
+  ]);
+  const request = async (method: string) =>
+    method === 'resources/list'
+      ? {
+          resources: [
+            { uri: no, name: 'A' },
+            { uri: 'a:b', title: no },
+          ],
+        }
+      : {};
+  const { text } = await useResources({ request }, 'list', {});
+  expect(text).toBe(' A\na:b ');
+  expect(questionText(no, {})).toBe('');
 });
 
 test('the type of an image is what its bytes say', async () => {
