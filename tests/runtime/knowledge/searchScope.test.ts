@@ -110,6 +110,22 @@ describe('what the index tells', () => {
     expect(await vocabulary(ours, source)).not.toContainEqual(expect.objectContaining({ word: 'granite' }));
   });
 
+  test('is what the workspace has, where all of it is searched: also words of single passages, which large sources do not count', async () => {
+    const one = await setting.seedWorkspace();
+    const library = shelfOf(one);
+    const contents = Array.from({ length: 60 }, (_, seq) => `Shelf ${seq}${seq === 30 ? ' has a samovar' : ''}.`);
+    const sources = [await library.add(contents), await library.add(contents), await library.add(contents)];
+    const found = async (sourceIds: string[]) => {
+      const { rows } = await sql<{ found: number }>`
+        select found from knowledge_terms(array['samovar'], array['samovar'], array['samovar'], ${sourceIds}::uuid[]) where word = 'samovar'`.execute(
+        one.db,
+      );
+      return rows.map((row) => row.found);
+    };
+    expect(await found(sources)).toEqual([3]);
+    expect(await found(sources.slice(0, 2))).toEqual([0]);
+  });
+
   test('is nothing where there is no workspace', async () => {
     const source = await strangers.add(['Granite is a stone.']);
     const nobody = { ...ours, db: setting.database.forWorkspace('') };
