@@ -164,8 +164,11 @@ describe('a server that tells nonsense', () => {
     });
     const stop = watchServerWindows(settingsOf('m'));
     await poll(() => asked.length === 1, Boolean);
+    const stopped = performance.now();
     stop();
     await closed;
+    // Milliseconds; the time limit of the request alone would be ten seconds.
+    expect(performance.now() - stopped).toBeLessThan(5_000);
   });
 });
 
