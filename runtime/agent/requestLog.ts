@@ -8,7 +8,7 @@ import type {
 import type { ModelTool } from '../models/call.ts';
 import type { ModelMessage } from '../models/prompt.ts';
 import { DIGEST_BYTES, type LogValue, sizeOf } from './requestChunks.ts';
-import type { KnownRequest, RequestMemory } from './requestMemory.ts';
+import type { KnownBeginning, KnownRequest, RequestMemory } from './requestMemory.ts';
 import { loggedMessages } from './requestMessages.ts';
 import { digestsOf, jsonsOf, type Slices } from './requestSlices.ts';
 import { weekOf } from './requestWeek.ts';
@@ -39,8 +39,8 @@ const MAX_MESSAGES = 10_000_000;
 const MIN_PART = 512;
 /** Requests that have to be read to have one whole. */
 const MAX_DEPTH = 256;
-/** Digests of messages and lists of tools. Those of a turn are the same objects in all of its steps. */
-const digests = new WeakMap<object, Buffer>();
+/** Digests of messages. Those of a turn are the same objects in all of its steps. */
+const digests = new WeakMap<ModelMessage, Buffer>();
 const NONE = Buffer.alloc(0);
 
 /**
@@ -53,8 +53,6 @@ export class RequestLog {
   readonly #week: string;
   /** Requests of this turn. */
   readonly #own: KnownRequest[] = [];
-  /** The latest instructions, which most steps have in common. */
-  #system: { text: string; digest: Buffer } = { text: '', digest: NONE };
 
   constructor(memory: RequestMemory, turn: { workspaceId: string; turnId: string; conversationId: string }) {
     this.#memory = memory;
@@ -72,8 +70,7 @@ export class RequestLog {
       turnId: this.#turn.turnId,
       agentId,
       week: this.#week,
-      system: (await this.#systemDigest(request.system)).toString('hex'),
-      tools: (await toolsDigest(request.tools)).toString('hex'),
+      ...(await this.#beginning(agentId, request)),
       messages: Buffer.concat(messages.map((message) => digests.get(message) ?? NONE)),
       depth: 1,
     };
@@ -120,11 +117,21 @@ export class RequestLog {
     if (last) this.#memory.remember(this.#turn.conversationId, last);
   }
 
-  async #systemDigest(text: string): Promise<Buffer> {
-    if (this.#system.digest === NONE || this.#system.text !== text) {
-      this.#system = { text, digest: await digestOfValue(text) };
-    }
-    return this.#system.digest;
+  /** The digests of instructions and tools. Nearly all requests of an agent have those of the one before. */
+  async #beginning(agentId: string, { system, tools }: ModelRequest): Promise<KnownBeginning['digests']> {
+    const agent = `${this.#turn.workspaceId}/${agentId}`;
+    const last = this.#memory.beginningOf(agent);
+    const known = {
+      system: last?.system === system ? last.digests.system : undefined,
+      tools: last && areSame(last.tools, tools) ? last.digests.tools : undefined,
+    };
+    if (last && known.system !== undefined && known.tools !== undefined) return last.digests;
+    const digests = {
+      system: known.system ?? (await digestOfValue(system)).toString('hex'),
+      tools: known.tools ?? (await digestOfValue(tools)).toString('hex'),
+    };
+    this.#memory.rememberBeginning(agent, { system, tools, digests });
+    return digests;
   }
 
   /** The request that this one has most of its beginning in common with. */
@@ -176,11 +183,14 @@ async function digestMessages(messages: readonly ModelMessage[]): Promise<void> 
   else for await (const slice of slices) slice.forEach(note);
 }
 
-async function toolsDigest(tools: readonly ModelTool[]): Promise<Buffer> {
-  const digest = digests.get(tools) ?? (await digestOfValue(tools));
-  digests.set(tools, digest);
-  return digest;
-}
+/** Whether two lists have the same tools. Schemas are never changed in place. */
+const areSame = (one: readonly ModelTool[], other: readonly ModelTool[]): boolean =>
+  one === other ||
+  (one.length === other.length &&
+    one.every(({ name, description, inputSchema }, place) => {
+      const tool = other[place];
+      return tool?.name === name && tool.description === description && tool.inputSchema === inputSchema;
+    }));
 
 async function only<Result>(slices: Slices<Result>): Promise<Result> {
   if (Array.isArray(slices) && slices[0] !== undefined) return slices[0];

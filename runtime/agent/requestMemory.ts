@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { lruCache } from '../../core/lruCache.ts';
+import type { ModelTool } from '../models/call.ts';
 
 /** A stored request of a conversation: later ones begin like it. */
 export interface KnownRequest {
@@ -16,6 +17,17 @@ export interface KnownRequest {
   depth: number;
 }
 
+/** What a request of an agent began with, and its digests in hexadecimal. */
+export interface KnownBeginning {
+  system: string;
+  tools: readonly ModelTool[];
+  digests: { system: string; tools: string };
+}
+
+/** UTF-16 units of the beginnings that a process remembers, about. */
+const MAX_BEGINNINGS = 4 * 1024 * 1024;
+/** Of a tool, mostly its description: its schema is that which the tool has anyway. */
+const TOOL_SIZE = 1_000;
 /** Bytes of digests that a process remembers, and what an entry takes beside them, about. */
 const MAX_BYTES = 16 * 1024 * 1024;
 const ENTRY_BYTES = 600;
@@ -30,6 +42,10 @@ export class RequestMemory {
     maxSize: MAX_BYTES,
     sizeCalculation: ({ messages }) => messages.length + ENTRY_BYTES,
   });
+  readonly #beginnings = new LRUCache<string, KnownBeginning>({
+    maxSize: MAX_BEGINNINGS,
+    sizeCalculation: ({ system, tools }) => system.length + (tools.length + 1) * TOOL_SIZE,
+  });
   readonly #parts = lruCache<string, true>(MAX_PARTS);
 
   lastOf(conversationId: string): KnownRequest | undefined {
@@ -38,6 +54,15 @@ export class RequestMemory {
 
   remember(conversationId: string, request: KnownRequest): void {
     this.#last.set(conversationId, request);
+  }
+
+  /** What the latest request of an agent began with. */
+  beginningOf(agent: string): KnownBeginning | undefined {
+    return this.#beginnings.get(agent);
+  }
+
+  rememberBeginning(agent: string, beginning: KnownBeginning): void {
+    this.#beginnings.set(agent, beginning);
   }
 
   hasPart(key: string): boolean {

@@ -117,26 +117,29 @@ function passage(hit: KnowledgeHit): string {
   return `<passage source="${attribute(sourceName)}">\n${quoted(text)}\n</passage>`;
 }
 
+/** One object for all turns: what is made of a schema for models is remembered with it. */
+const SEARCH_SCHEMA = {
+  type: 'object',
+  properties: {
+    query: { type: 'string', minLength: 1, description: 'A question or words, in the language of the sources.' },
+    limit: {
+      type: 'integer',
+      minimum: 1,
+      maximum: MAX_FOUND,
+      default: DEFAULT_FOUND,
+      description: 'Most passages to answer with.',
+    },
+  },
+  required: ['query'],
+  additionalProperties: false,
+};
+
 function searchTool(scope: AgentScope): AgentTool {
   return ownTool({
     name: 'search_knowledge',
     description:
       "Searches the workspace's knowledge sources. Answers with the passages that fit best and the names of their sources.",
-    inputSchema: {
-      type: 'object',
-      properties: {
-        query: { type: 'string', minLength: 1, description: 'A question or words, in the language of the sources.' },
-        limit: {
-          type: 'integer',
-          minimum: 1,
-          maximum: MAX_FOUND,
-          default: DEFAULT_FOUND,
-          description: 'Most passages to answer with.',
-        },
-      },
-      required: ['query'],
-      additionalProperties: false,
-    },
+    inputSchema: SEARCH_SCHEMA,
     async run({ query, limit = DEFAULT_FOUND }, { noteFindings }) {
       if (typeof query !== 'string' || query.trim() === '') {
         return errorOutput('Give a query: a question, or the words to look for.');

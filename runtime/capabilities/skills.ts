@@ -47,21 +47,24 @@ function section(skills: readonly LinkedSkill[]): string {
   return `# Skills\n\n${use}\n\n${lines.join('\n')}`;
 }
 
+/** One object for all turns: what is made of a schema for models is remembered with it. */
+const READ_SCHEMA = {
+  type: 'object',
+  properties: {
+    skill: { type: 'string', minLength: 1, description: 'Name of the skill.' },
+    path: { type: 'string', description: 'A file of the skill. Without it: its instructions.' },
+    offset: { type: 'integer', minimum: 0, description: 'Where to read on, as the answer before says.' },
+  },
+  required: ['skill'],
+  additionalProperties: false,
+};
+
 function readTool(scope: AgentScope): AgentTool {
   const { skills } = scope.resources;
   return ownTool({
     name: 'read_skill',
     description: 'Reads the instructions of a skill with the list of its files, or one of its files.',
-    inputSchema: {
-      type: 'object',
-      properties: {
-        skill: { type: 'string', minLength: 1, description: 'Name of the skill.' },
-        path: { type: 'string', description: 'A file of the skill. Without it: its instructions.' },
-        offset: { type: 'integer', minimum: 0, description: 'Where to read on, as the answer before says.' },
-      },
-      required: ['skill'],
-      additionalProperties: false,
-    },
+    inputSchema: READ_SCHEMA,
     async run({ skill: name, path, offset }) {
       const skill = typeof name === 'string' ? findSkill(skills, name) : undefined;
       if (!skill) {

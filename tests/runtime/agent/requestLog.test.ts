@@ -19,9 +19,16 @@ beforeEach(() => {
 });
 
 const logOf = (turnId = v7()) => new RequestLog(memory, { workspaceId: AGENT, turnId, conversationId });
-const add = async (log: RequestLog, seq: number, messages: ModelMessage[], isSystemFixed = true, system = LONG) => {
+const add = async (
+  log: RequestLog,
+  seq: number,
+  messages: ModelMessage[],
+  isSystemFixed = true,
+  system = LONG,
+  tools = [tool],
+) => {
   const settings = { toolChoice: 'auto' as const, thinking: { enabled: false } };
-  const prepared = await log.prepare(AGENT, { system, isSystemFixed, tools: [tool], messages, settings });
+  const prepared = await log.prepare(AGENT, { system, isSystemFixed, tools, messages, settings });
   log.added(prepared, seq);
   const parts = prepared.parts.map((part) => ({ ...part, content: String(part.content) }));
   return { json: String(prepared.json), stored: JSON.parse(String(prepared.json)), parts };
@@ -41,6 +48,23 @@ test('instructions that were filled in for a conversation are no part of the age
   const { stored, parts } = await add(logOf(), 0, [user('Hi.')], false);
   expect(stored.system).toBe(LONG);
   expect(parts.map(({ content }) => JSON.parse(content))).toEqual([[tool]]);
+});
+
+test('instructions and tools that changed since the request before are stored anew, and only they', async () => {
+  const partsOf = async (log: RequestLog, system: string, tools: (typeof tool)[]) => {
+    const { parts } = await add(log, 0, [user('Hi.')], true, system, tools);
+    for (const part of parts) log.partStored(part);
+    return parts.map(({ content }) => JSON.parse(content));
+  };
+  expect(await partsOf(logOf(), LONG, [tool])).toEqual([LONG, [tool]]);
+  const changed = [{ name: 'forecast' }, { description: `${tool.description}!` }, { inputSchema: { type: 'null' } }];
+  for (const tools of [...changed.map((change) => [{ ...tool, ...change }]), [tool, { ...tool, name: 'other' }]]) {
+    expect(await partsOf(logOf(), LONG, tools)).toEqual([tools]);
+    expect(await partsOf(logOf(), LONG, tools)).toEqual([]);
+    expect(await partsOf(logOf(), LONG, [tool])).toEqual([]);
+  }
+  expect(await partsOf(logOf(), `${LONG}!`, [tool])).toEqual([`${LONG}!`]);
+  expect(await partsOf(logOf(), LONG, [tool])).toEqual([]);
 });
 
 test('a step names the earlier one that it begins like, of its turn or of the turn before, if that is stored', async () => {
