@@ -148,6 +148,7 @@ export async function historyMessages(
     extra: json.length + beside.length,
   }));
   const shown: ShownFrom = { from: startOf(rows, last, window), window, ...wholeFrom(extents, last, window) };
+  if (rows.length === 0) return { messages: [], shown, besides: [] };
   const entries = entriesOf(
     items.filter(({ row: { seq } }) => seq >= shown.from),
     shown,

@@ -28,16 +28,22 @@ export function insertingSteps(
     select ${workspaceId}, ${turnId}, seq, agent_id, depth, kind, name, provider, status, input, output,
       duration_ms, input_tokens, output_tokens, cached_input_tokens, cache_write_tokens, finish_reason, cost_usd, started_at,
       case when ${keeps} then ${requestOf(steps)} end, parent_seq, case when ${keeps} then state::json end
-    from jsonb_to_recordset(${JSON.stringify(steps.map(withoutBytes))}::jsonb) as step (seq int, agent_id uuid, depth int, kind text, name text,
+    from jsonb_to_recordset(${JSON.stringify(steps.map(withoutOwn))}::jsonb) as step (seq int, agent_id uuid, depth int, kind text, name text,
       provider text, status text, input jsonb, output jsonb, duration_ms int, input_tokens int, output_tokens int,
       cached_input_tokens int, cache_write_tokens int, finish_reason text, cost_usd numeric, started_at timestamptz, request text,
       parent_seq int, state text)`;
 }
 
-/** Within JSON, a long request would be escaped a second time, in one go. So it is a parameter of its own. */
-const withoutBytes = (step: StepRow): StepRow => (Buffer.isBuffer(step.request) ? { ...step, request: null } : step);
+/**
+ * Within JSON, a request would be escaped a second time: a long one takes too long for that in one go. So it is a parameter of its own, also
+ * where there is one step, as at the end of nearly all turns.
+ */
+const withoutOwn = (step: StepRow, _: number, { length }: readonly StepRow[]): StepRow =>
+  length === 1 || Buffer.isBuffer(step.request) ? { ...step, request: null } : step;
 
 function requestOf(steps: readonly StepRow[]): RawBuilder<unknown> {
+  const [first] = steps;
+  if (first && steps.length === 1) return sql`${first.request}::json`;
   const long = steps.flatMap(({ seq, request }) =>
     Buffer.isBuffer(request) ? [sql`when ${seq} then ${request}::json`] : [],
   );
