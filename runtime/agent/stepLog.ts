@@ -147,10 +147,11 @@ export class StepLog {
    */
   async request({ agentId }: StepAgent, request: ModelRequest): Promise<PreparedRequest | null> {
     try {
+      // It may begin like those. Not like those that come while it waits: its own is one of them when the model answers at once.
+      const before = [...this.#unstored];
       // The model is asked first, and this is made while it answers.
       await ownTurn();
-      // It may begin like those.
-      await Promise.all(this.#unstored);
+      await Promise.all(before);
       return await this.#requests.prepare(agentId, request);
     } catch (error) {
       this.#logger?.warn({ err: error, turnId: this.#turn.turnId }, 'what a model was sent could not be stored');
