@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { lruCache } from '../../core/lruCache.ts';
 import type { ModelTool } from '../models/call.ts';
+import { sizeOf } from './requestChunks.ts';
 
 /** A stored request of a conversation: later ones begin like it. */
 export interface KnownRequest {
@@ -24,10 +25,8 @@ export interface KnownBeginning {
   digests: { system: string; tools: string };
 }
 
-/** UTF-16 units of the beginnings that a process remembers, about. */
-const MAX_BEGINNINGS = 4 * 1024 * 1024;
-/** Of a tool, mostly its description: its schema is that which the tool has anyway. */
-const TOOL_SIZE = 1_000;
+/** UTF-16 units of the beginnings that a process remembers, about. Schemas count whole: a list of tools may be kept by this alone. */
+const MAX_BEGINNINGS = 8 * 1024 * 1024;
 /** Bytes of digests that a process remembers, and what an entry takes beside them, about. */
 const MAX_BYTES = 16 * 1024 * 1024;
 const ENTRY_BYTES = 600;
@@ -44,7 +43,7 @@ export class RequestMemory {
   });
   readonly #beginnings = new LRUCache<string, KnownBeginning>({
     maxSize: MAX_BEGINNINGS,
-    sizeCalculation: ({ system, tools }) => system.length + (tools.length + 1) * TOOL_SIZE,
+    sizeCalculation: ({ system, tools }) => system.length + sizeOf(tools) + ENTRY_BYTES,
   });
   readonly #parts = lruCache<string, true>(MAX_PARTS);
 

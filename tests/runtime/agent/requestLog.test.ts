@@ -67,6 +67,21 @@ test('instructions and tools that changed since the request before are stored an
   expect(await partsOf(logOf(), LONG, [tool])).toEqual([]);
 });
 
+test('large schemas of many agents are not all kept', () => {
+  const agents = Array.from({ length: 100 }, (_, number) => `agent ${number}`);
+  for (const agent of agents) {
+    const inputSchema = { type: 'object', description: `${agent} `.repeat(50_000) };
+    memory.rememberBeginning(agent, {
+      system: '',
+      tools: [{ ...tool, inputSchema }],
+      digests: { system: '', tools: '' },
+    });
+  }
+  const kept = agents.filter((agent) => memory.beginningOf(agent));
+  expect(kept.length).toBeGreaterThan(10);
+  expect(kept.length).toBeLessThan(30);
+});
+
 test('a step names the earlier one that it begins like, of its turn or of the turn before, if that is stored', async () => {
   const [earlier, later] = [v7(), v7()];
   const messages = [user('Hi.'), user('Ho.')];
