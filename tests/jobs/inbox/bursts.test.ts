@@ -41,7 +41,16 @@ const statuses = async (connection: ChannelConnectionRow) =>
 describe('messages that come while a turn runs', () => {
   test('join it as long as no tool was called: one reply answers all, also when another process takes them', async () => {
     const connection = await here.connect();
-    here.server.script({ silence: true });
+    const gate = Promise.withResolvers<void>();
+    here.server.script(
+      { silence: true },
+      {
+        reply: (async function* () {
+          await gate.promise;
+          yield 'Hello from the model.';
+        })(),
+      },
+    );
     await here.receive(connection, messageEvent('4911', { text: 'one', ...at(1) }));
     await takeDue(here.app);
     const answering = answerDue(here.app);
@@ -55,9 +64,12 @@ describe('messages that come while a turn runs', () => {
     try {
       await here.receive(connection, messageEvent('4911', { text: 'two', ...at(2) }));
       await takeDue(replica);
-      // The conversation is held: the other process leaves it alone.
+      // Between the turn that is given up and the next one nobody holds the conversation, and either process may go on.
+      await here.server.received(2);
+      // Now it is held: the other process leaves it alone.
       expect(await answerDue(replica)).toBe(0);
     } finally {
+      gate.resolve();
       await replica.close();
     }
     await answering;
