@@ -11,8 +11,12 @@ import { poll } from '../support/poll.ts';
 const executable = installedBrowser();
 const describeInBrowser = executable ? describe : describe.skip;
 
-/** Runs script where script may run: it leaves a mark in the title, and asks for an address of the attacker. `BEACON` is the latter. */
-const RUN = "document.title='ran';new Image().src='BEACON/ran'";
+/**
+ * Runs script where script may run: it leaves a mark in the title, and asks for an address of the attacker. `BEACON` is the latter.
+ * It is one expression without a value. The text that a `javascript:` link comes to takes the place of the page, and the request may end with the page.
+ * A semicolon would end the first of `values`.
+ */
+const RUN = "void(document.title='ran',new Image().src='BEACON/ran')";
 
 /** What people have hidden in pictures, by name: content of the root element, and its attributes. */
 const ATTACKS: Readonly<Record<string, [content: string, attributes?: string]>> = {
@@ -33,9 +37,8 @@ const ATTACKS: Readonly<Record<string, [content: string, attributes?: string]>> 
     `<foreignObject width="100" height="100"><iframe xmlns="http://www.w3.org/1999/xhtml" srcdoc="&lt;script&gt;${RUN}&lt;/script&gt;"/></foreignObject>`,
   ],
   'a javascript link': [`<a href="javascript:${RUN}"><rect width="100" height="100"/></a>`],
-  // A semicolon would end the first of `values`, and the rest would be the address of a page.
   'an animated link': [
-    `<a><rect width="100" height="100"/><animate attributeName="href" values="javascript:${RUN.replace(';', ',')}" dur="1s" fill="freeze"/></a>`,
+    `<a><rect width="100" height="100"/><animate attributeName="href" values="javascript:${RUN}" dur="1s" fill="freeze"/></a>`,
   ],
   'a set link': [`<a><rect width="100" height="100"/><set attributeName="xlink:href" to="javascript:${RUN}"/></a>`],
   'use of elsewhere': ['<use href="BEACON/evil.svg#x"/><use xlink:href="BEACON/evil.svg#x"/>'],
