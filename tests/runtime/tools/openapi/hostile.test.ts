@@ -239,20 +239,26 @@ describe('a body with a document', () => {
 test('two imports of 13 MB at once, and two bodies with 13 MB, take the main thread less than parsing one of them', async () => {
   const github = apiDocument('github');
   const text = github.toString();
-  const parsing = process.threadCpuUsage();
-  const openapi = JSON.parse(text);
-  const { user: parse } = process.threadCpuUsage(parsing);
   const dir = await mkdtemp(join(tmpdir(), 'guildhall-bodies-'));
   const file = join(dir, 'body');
-  await writeFile(file, bytesOf({ configuration: { openapi, operations: ['issues/create'] } }));
+  const operations = ['issues/create'];
+  await writeFile(file, bytesOf({ configuration: { openapi: JSON.parse(text), operations } }));
   await read(bytesOf(documentOf()));
-  const importing = process.threadCpuUsage();
-  await Promise.all([
-    read(github, ['issues/create'], 'a'),
-    read(github, ['pulls/list'], 'b'),
-    readers.run('a', { file, limit: 2 ** 20 }),
-    readers.run('b', { file, limit: 2 ** 20 }),
-  ]);
-  expect(process.threadCpuUsage(importing).user).toBeLessThan(parse);
+  const share = async () => {
+    const parsing = process.threadCpuUsage();
+    JSON.parse(text);
+    const { user: parse } = process.threadCpuUsage(parsing);
+    const importing = process.threadCpuUsage();
+    await Promise.all([
+      read(github, operations, 'a'),
+      read(github, ['pulls/list'], 'b'),
+      readers.run('a', { file, limit: 2 ** 20 }),
+      readers.run('b', { file, limit: 2 ** 20 }),
+    ]);
+    return process.threadCpuUsage(importing).user / parse;
+  };
+  // A collection of garbage that falls into the imports costs as much as a parse. It does not fall into most rounds.
+  const [, middle] = [await share(), await share(), await share()].sort((one, other) => one - other);
+  expect(middle).toBeLessThan(1);
   await rm(dir, { recursive: true });
 });
