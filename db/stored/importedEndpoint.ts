@@ -17,6 +17,10 @@ export type ParameterStyle =
 export interface WrittenAs {
   style: ParameterStyle;
   explode: boolean;
+  /** Whether reserved characters of a query or of a form stay as they are. Absent where they do not. */
+  allowReserved?: true;
+  /** The media type of a part of a multipart form, where it is neither that of plain text nor application/json. */
+  contentType?: string;
 }
 
 /** A parameter of an endpoint. */

@@ -18,7 +18,7 @@ export function bodyFormOf(mediaType: string): BodyForm | undefined {
 
 /**
  * How a field of a form is written where the document does not say: lists as one field for each item (OpenAPI 3.1, 4.8.15.1), objects as JSON
- * (the `contentType` that objects have by default).
+ * (the `contentType` that objects have by default). Null is not sent: models write it for what they leave out.
  */
 function usual(value: unknown): WrittenAs {
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -41,15 +41,17 @@ export function bodyOf(
   }
   const fields = Object.entries(body).map(([name, value]) => {
     const as = (Object.hasOwn(bodyFields, name) ? bodyFields[name] : undefined) ?? usual(value);
-    return { pairs: pairsOf(name, as, value), isJson: as.style === 'json' };
+    return { pairs: pairsOf(name, as, value), as };
   });
   if (form === 'form') {
-    return { contentType: bodyType, body: fields.flatMap(({ pairs }) => encodedPairs(pairs)).join('&') };
+    const encoded = fields.flatMap(({ pairs, as }) => encodedPairs(pairs, as.allowReserved));
+    return { contentType: bodyType, body: encoded.join('&') };
   }
   const boundary = `guildhall-${randomUUID()}`;
-  const parts = fields.flatMap(({ pairs, isJson }) =>
-    pairs.map(({ name, values, separator }) => {
-      const type = isJson ? '\r\nContent-Type: application/json' : '';
+  const parts = fields.flatMap(({ pairs, as }) =>
+    pairs.map(({ name, values, separator, isJson }) => {
+      const media = as.contentType ?? (isJson ? 'application/json' : undefined);
+      const type = media === undefined ? '' : `\r\nContent-Type: ${media}`;
       const value = values.join(separator).toWellFormed();
       return `--${boundary}\r\nContent-Disposition: form-data; name="${fieldName(name)}"${type}\r\n\r\n${value}\r\n`;
     }),

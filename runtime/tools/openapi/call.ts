@@ -3,11 +3,14 @@ import { ToolFailure } from '../failure.ts';
 import { hasDotSegment } from '../request/address.ts';
 import { headerValue, isHeaderValue } from '../request/headers.ts';
 import { bodyOf } from './bodies.ts';
-import { encodedPairs, joined, pairsOf, pathText } from './styles.ts';
+import { encodedPairs, headerText, pairsOf, pathText } from './styles.ts';
 
-function headerText({ input, style, explode }: ImportedParameter, value: unknown): string {
-  const text = style === 'json' ? JSON.stringify(value) : joined(value, explode, (each) => each);
-  if (!isHeaderValue(text)) throw new ToolFailure(`${input} must not have line breaks or control characters.`);
+/** Undefined where a list or an object has nothing to send. */
+function headerOf(parameter: ImportedParameter, value: unknown): string | undefined {
+  const text = headerText(parameter, value);
+  if (text === '' && typeof value === 'object') return undefined;
+  if (!isHeaderValue(text))
+    throw new ToolFailure(`${parameter.input} must not have line breaks or control characters.`);
   return headerValue(text);
 }
 
@@ -28,10 +31,11 @@ export function requestOf(
       if (text === '') throw new ToolFailure(`${input} must have a value, since the path needs it.`);
       path = path.replaceAll(`{${name}}`, () => text);
     } else if (given && parameter.in === 'query') {
-      query.push(...encodedPairs(pairsOf(name, parameter, value)));
+      query.push(...encodedPairs(pairsOf(name, parameter, value), parameter.allowReserved));
     } else if (given) {
+      const text = headerOf(parameter, value);
       // `accept` in the document takes the place of the usual one.
-      headers[name.toLowerCase() === 'accept' ? 'accept' : name] = headerText(parameter, value);
+      if (text !== undefined) headers[name.toLowerCase() === 'accept' ? 'accept' : name] = text;
     }
   }
   if (hasDotSegment(path)) throw new ToolFailure('A segment of the path must not be . or ..');

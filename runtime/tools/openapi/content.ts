@@ -57,19 +57,33 @@ function fieldsOf({ value: { encoding }, steps }: Located<Fields>): Record<strin
   const fields: [string, WrittenAs][] = [];
   for (const [name, said] of Object.entries(isFields(encoding) ? encoding : {}).slice(0, MAX_FIELDS)) {
     if (!isFields(said)) continue;
-    const isStyled = said.style !== undefined || said.explode !== undefined;
-    if (!isStyled) {
-      const isJson = typeof said.contentType === 'string' && bodyFormOf(said.contentType) === 'json';
-      if (isJson) fields.push([name, { style: 'json', explode: false }]);
-      continue;
-    }
-    const style = STYLES.find((each) => each === (said.style ?? 'form'));
-    if (style === undefined) {
-      throw new BadDocument(`must be one of ${STYLES.join(', ')}`, [...steps, 'encoding', name, 'style']);
-    }
-    fields.push([name, { style, explode: typeof said.explode === 'boolean' ? said.explode : style === 'form' }]);
+    const written = styleOf(said, [...steps, 'encoding', name]) ?? mediaOf(said.contentType);
+    if (written) fields.push([name, written]);
   }
   return Object.fromEntries(fields);
+}
+
+/**
+ * The style of a field. Where a document has one, its `contentType` is ignored (OpenAPI 3.1.2, Encoding Object). OpenAPI 3.0 ignores styles of multipart
+ * forms; documents that have some mean them, as Swagger UI does.
+ */
+function styleOf(said: Fields, steps: Located['steps']): WrittenAs | undefined {
+  if ([said.style, said.explode, said.allowReserved].every((each) => each === undefined)) return undefined;
+  const style = STYLES.find((each) => each === (said.style ?? 'form'));
+  if (style === undefined) throw new BadDocument(`must be one of ${STYLES.join(', ')}`, [...steps, 'style']);
+  const explode = typeof said.explode === 'boolean' ? said.explode : style === 'form';
+  return { style, explode, ...(said.allowReserved === true ? { allowReserved: true } : {}) };
+}
+
+/** A media type without what could end its line. */
+const MEDIA_TYPE = /^[\w.+-]{1,100}\/[\w.+-]{1,100}(?:\s?;\s?[\w-]{1,50}=[\w.+-]{1,50})?$/;
+
+/** A field of which only the media type is told: the first of them. Plain text is what a field is anyway. */
+function mediaOf(contentType: unknown): WrittenAs | undefined {
+  const media = typeof contentType === 'string' ? (contentType.split(',', 1)[0] ?? '').trim() : '';
+  if (!MEDIA_TYPE.test(media) || media === 'text/plain') return undefined;
+  if (bodyFormOf(media) !== 'json') return { style: 'form', explode: true, contentType: media };
+  return { style: 'json', explode: false, ...(media === 'application/json' ? {} : { contentType: media }) };
 }
 
 /** The schema of a multipart form without the fields that take files. Throws BadDocument when one of them is required. */

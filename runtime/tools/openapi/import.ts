@@ -33,12 +33,13 @@ function importEndpoint(
     server,
     path: parts.path,
     parameters: parameters.map(
-      ({ input, name: own, in: where, style, explode, fixed }): ImportedParameter => ({
+      ({ input, name: own, in: where, style, explode, allowReserved, fixed }): ImportedParameter => ({
         input,
         name: own,
         in: where,
         style,
         explode,
+        ...(allowReserved ? { allowReserved } : {}),
         ...(fixed === undefined ? {} : { fixed }),
       }),
     ),
@@ -70,7 +71,7 @@ export function importEndpoints(document: unknown, request: ImportRequest): Impo
   if (!isFields(document))
     return { endpoints, faults: [{ field: 'openapi', steps: [], message: 'must be an OpenAPI document' }] };
   const isOld = isSwagger2(document);
-  if (!isOld && !/^3\.\d+/.test(String(document.openapi))) {
+  if (!isOld && !/^3(?:\.\d+|$)/.test(String(document.openapi))) {
     const message = 'must be version 3 of OpenAPI, or Swagger 2.0';
     return { endpoints, faults: [{ field: 'openapi', steps: ['openapi'], message }] };
   }

@@ -17,10 +17,12 @@ const MAX_PARAMETERS = 1000;
 /** Characters of a parameter's name: it is stored, and sent with each call. */
 const MAX_NAME = 500;
 
+/** OpenAPI 3 has them in a query alone, Swagger 2 everywhere. */
+const DELIMITED = ['spaceDelimited', 'pipeDelimited', 'tabDelimited'] as const;
 const STYLES: Readonly<Record<ImportedParameter['in'], readonly ParameterStyle[]>> = {
-  path: ['simple', 'label', 'matrix'],
-  query: ['form', 'spaceDelimited', 'pipeDelimited', 'deepObject', 'tabDelimited'],
-  header: ['simple'],
+  path: ['simple', 'label', 'matrix', ...DELIMITED],
+  query: ['form', 'deepObject', ...DELIMITED],
+  header: ['simple', ...DELIMITED],
 };
 /** OpenAPI 3.1, 4.8.12.1: parameters of these names are ignored. `accept` with a value of its own is sent all the same. */
 const NOT_PARAMETERS = new Set(['content-type', 'authorization']);
@@ -60,7 +62,14 @@ function readParameter(document: Fields, located: Located<Fields>): DocumentPara
   const explode = typeof value.explode === 'boolean' ? value.explode : style === 'form';
   const schema = { value: value.schema, steps: [...steps, 'schema'] };
   const fixed = fixedValue(document, schema, common);
-  return { ...common, style, explode, schema, ...(fixed === undefined ? {} : { fixed }) };
+  return {
+    ...common,
+    style,
+    explode,
+    schema,
+    ...(where === 'query' && value.allowReserved === true ? { allowReserved: true } : {}),
+    ...(fixed === undefined ? {} : { fixed }),
+  };
 }
 
 /**
@@ -78,7 +87,7 @@ function fixedValue(
   if (!required && !isAccept) return undefined;
   const listed: unknown[] = Array.isArray(allowed) ? allowed : [];
   const value = only ?? (isAccept ? (usual ?? listed[0]) : listed.length === 1 ? listed[0] : undefined);
-  return (typeof value === 'string' && value.length <= MAX_NAME) || typeof value === 'number' ? value : undefined;
+  return (typeof value === 'string' && value.length <= MAX_NAME) || Number.isFinite(value) ? value : undefined;
 }
 
 /**

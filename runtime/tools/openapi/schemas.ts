@@ -67,7 +67,7 @@ function bounds(schema: Fields): Fields {
     ['exclusiveMinimum', 'minimum'],
     ['exclusiveMaximum', 'maximum'],
   ] as const) {
-    if (typeof schema[exclusive] === 'number') made[exclusive] = schema[exclusive];
+    if (Number.isFinite(schema[exclusive])) made[exclusive] = schema[exclusive];
     if (schema[exclusive] !== true || typeof schema[inclusive] !== 'number') continue;
     made[exclusive] = schema[inclusive];
     made[inclusive] = undefined;
@@ -159,10 +159,7 @@ export class SchemaCollector {
       } else if (LIST.has(key) && Array.isArray(value)) {
         made[key] = value.map((each, index) => this.convert(each, [...at, index], level));
       } else if (MAP.has(key) && isFields(value)) made[key] = this.#map(key, value, at, this.#within(key, level));
-      else if (!this.#isLoose(key, value)) {
-        this.#spendValue(value);
-        made[key] = value;
-      }
+      else if (!this.#isLoose(key, value) && this.#isJson(value)) made[key] = value;
     }
     this.#withoutUnused(schema, made);
     for (const [key, value] of Object.entries(bounds(schema))) {
@@ -189,16 +186,19 @@ export class SchemaCollector {
     if (this.#charsLeft < 0) throw new TooMuchSchema();
   }
 
-  /** Spends a value that is data. It is walked, so that no more of it is read than may be spent. */
-  #spendValue(value: unknown): void {
+  /**
+   * Spends a value that is data. It is walked, so that no more of it is read than may be spent. Whether it can be stored: `.inf` and `1e400` are
+   * numbers that JSON has not. As a bound they say nothing.
+   */
+  #isJson(value: unknown): boolean {
     if (typeof value !== 'object' || value === null) {
       this.#spend(String(value).length);
-      return;
+      return typeof value !== 'number' || Number.isFinite(value);
     }
-    for (const [key, inner] of Object.entries(value)) {
+    return Object.entries(value).every(([key, inner]) => {
       this.#spend(key.length);
-      this.#spendValue(inner);
-    }
+      return this.#isJson(inner);
+    });
   }
 
   #within(key: string, level: number): number {

@@ -71,9 +71,10 @@ function listOf({ value, steps }: Located<Fields>): WrittenAs | undefined {
   if (value.type !== 'array') return undefined;
   const format = String(value.collectionFormat ?? 'csv');
   const written = Object.hasOwn(LISTS, format) ? LISTS[format] : undefined;
-  const isPlain = value.in === 'query' || value.in === 'formData' || format === 'csv';
-  if (written && isPlain) return written;
-  throw new BadDocument(`must be ${isPlain ? Object.keys(LISTS).join(', ') : 'csv'}`, [...steps, 'collectionFormat']);
+  const isPair = value.in === 'query' || value.in === 'formData';
+  if (written && (isPair || format !== 'multi')) return written;
+  const allowed = Object.keys(LISTS).filter((each) => isPair || each !== 'multi');
+  throw new BadDocument(`must be one of ${allowed.join(', ')}`, [...steps, 'collectionFormat']);
 }
 
 function asParameter(located: Located<Fields>): Fields {
@@ -86,7 +87,8 @@ function asParameter(located: Located<Fields>): Fields {
     required,
     deprecated,
     schema: schemaOf(located.value),
-    ...(written && where === 'query' ? written : {}),
+    // In paths and headers the list with commas is the style `simple`.
+    ...(written && (where === 'query' || written.style !== 'form') ? written : {}),
   };
 }
 

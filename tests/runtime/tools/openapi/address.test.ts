@@ -48,10 +48,16 @@ test('after a redirect, servers are relative to the last address', async () => {
   expect((await importFrom('/latest')).endpoints[0]?.server).toBe(`${server.origin}/v3`);
 });
 
+const NO_DOCUMENT = 'openapi must be the address of a JSON or YAML document';
+
 test.each([
   ['a page', '<html>Not found</html>', 'openapi must be an OpenAPI document'],
-  ['broken JSON', '{"openapi": "3.1.0"', 'openapi must be the address of a JSON or YAML document'],
-  ['broken YAML', 'a: [b\nc: d', 'openapi must be the address of a JSON or YAML document'],
+  [
+    'broken JSON',
+    '{"openapi": "3.1.0"',
+    `${NO_DOCUMENT}: line 1: unexpected end of the stream within a flow collection`,
+  ],
+  ['broken YAML', 'a: [b\nc: d', `${NO_DOCUMENT}: line 2: deficient indentation`],
   ['nothing', '', 'openapi must be an OpenAPI document'],
 ])('%s is refused', async (_what, body, message) => {
   server.on('/openapi.json', answering(body));

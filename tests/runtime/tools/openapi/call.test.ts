@@ -38,7 +38,7 @@ describe('query parameters', () => {
       'deepObject',
       true,
       { a: { b: [{ c: 1 }, { c: null }], d: [] }, e: true },
-      'x%5Ba%5D%5Bb%5D%5B0%5D%5Bc%5D=1&x%5Ba%5D%5Bb%5D%5B1%5D%5Bc%5D=&x%5Be%5D=true',
+      'x%5Ba%5D%5Bb%5D%5B0%5D%5Bc%5D=1&x%5Be%5D=true',
     ],
     ['deepObject', true, 17, 'x=17'],
     ['tabDelimited', false, ['a', 'b'], 'x=a%09b'],
@@ -49,6 +49,41 @@ describe('query parameters', () => {
     expect(requestOf(operationOf([{ style, explode }]), { x: value }).url).toBe(
       `https://api.example.com/v1/orders?${query}`,
     );
+  });
+
+  // RFC 6570, 2.3, and OpenAPI 3.1.2, appendix C: lists and objects without a value are undefined, and so is null within them.
+  test.each([
+    [[], ''],
+    [{}, ''],
+    [[null], ''],
+    [{ a: null }, ''],
+    [['a', null, ''], { form: 'x=a,', exploded: 'x=a&x=', deepObject: 'x%5B%5D=a&x%5B%5D=', pipeDelimited: 'x=a%7C' }],
+    [
+      { a: null, b: 1 },
+      { form: 'x=b,1', exploded: 'b=1', deepObject: 'x%5Bb%5D=1', pipeDelimited: 'x=b%7C1' },
+    ],
+  ])('of %j only what has a value is sent', (value, sent) => {
+    for (const [style, explode, key] of [
+      ['form', false, 'form'],
+      ['form', true, 'exploded'],
+      ['deepObject', true, 'deepObject'],
+      ['pipeDelimited', false, 'pipeDelimited'],
+    ] as const) {
+      const query = typeof sent === 'string' ? sent : `?${sent[key]}`;
+      const { url } = requestOf(operationOf([{ style, explode }]), { x: value });
+      expect(url).toBe(`https://api.example.com/v1/orders${query}`);
+    }
+  });
+
+  test.each([
+    ["a/b?c:d@e!f$g'h(i)j*k;l,m", false, "x=a/b?c:d@e!f$g'h(i)j*k;l,m"],
+    ['[]#&=+ é^', false, 'x=%5B%5D%23%26%3D%2B%20%C3%A9%5E'],
+    ['x%2by 100%', false, 'x=x%2by%20100%25'],
+    [['a,b', 'c/d'], false, 'x=a%2Cb,c/d'],
+    [['a,b', 'c/d'], true, 'x=a,b&x=c/d'],
+  ])('%j with reserved characters allowed, explode %s', (value, explode, query) => {
+    const { url } = requestOf(operationOf([{ explode, allowReserved: true }]), { x: value });
+    expect(url).toBe(`https://api.example.com/v1/orders?${query}`);
   });
 
   test('what is not given is left out', () => {
@@ -89,6 +124,11 @@ describe('path parameters', () => {
     ['matrix', true, [1, 'b'], ';x=1;x=b'],
     ['matrix', true, { a: 1, b: 2 }, ';a=1;b=2'],
     ['matrix', false, 'a', ';x=a'],
+    ['matrix', false, '', ';x'],
+    ['matrix', true, ['a', '', null], ';x=a;x'],
+    ['label', true, { a: null, b: 2 }, '.b=2'],
+    ['simple', false, ['a', null, 'b'], 'a,b'],
+    ['pipeDelimited', false, ['a', 'b|'], 'a%7Cb%7C'],
   ] as const)('in the style %s, explode %s, %j', (style, explode, value, segment) => {
     const operation = operationOf([{ in: 'path', style, explode }], { path });
     expect(requestOf(operation, { x: value }).url).toBe(`https://api.example.com/v1/orders/${segment}/lines`);
@@ -105,6 +145,10 @@ describe('headers and body', () => {
     const operation = operationOf([{ in: 'header', style: 'simple', name: 'X-Trace' }]);
     expect(requestOf(operation, { x: ['a', 'é'] }).headers).toMatchObject({ 'X-Trace': 'a,Ã©' });
     expect(() => requestOf(operation, { x: 'a\r\nX-Evil: 1' })).toThrow(ToolFailure);
+    expect(requestOf(operation, { x: [] }).headers).not.toHaveProperty('X-Trace');
+    expect(requestOf(operation, { x: '' }).headers).toHaveProperty('X-Trace', '');
+    const delimited = operationOf([{ in: 'header', style: 'pipeDelimited', explode: false, name: 'X-Trace' }]);
+    expect(requestOf(delimited, { x: ['a', 'b'] }).headers).toMatchObject({ 'X-Trace': 'a|b' });
   });
 
   test('a body goes out as the JSON that it is, in the type of the document', () => {
@@ -133,8 +177,9 @@ describe('forms and text', () => {
   const sent = (more: Partial<ImportedEndpoint>, body: unknown) => requestOf(operationOf([], more), { body });
 
   test.each([
-    [{ a: 'b c&d', e: 1, f: false, g: null }, 'a=b%20c%26d&e=1&f=false&g='],
-    [{ list: [1, 'b'], none: [] }, 'list=1&list=b'],
+    [{ a: 'b c&d', e: 1, f: false, g: null, h: '' }, 'a=b%20c%26d&e=1&f=false&h='],
+    [{ list: [1, 'b', null], none: [] }, 'list=1&list=b'],
+    [{ list: [{ a: 1 }] }, 'list=%7B%22a%22%3A1%7D'],
     [{ object: { a: [1] } }, 'object=%7B%22a%22%3A%5B1%5D%7D'],
     [{ 'a[b]=': 'é' }, 'a%5Bb%5D%3D=%C3%A9'],
     [{}, ''],
@@ -147,10 +192,11 @@ describe('forms and text', () => {
       deep: { style: 'deepObject', explode: true },
       csv: { style: 'form', explode: false },
       json: { style: 'json', explode: false },
+      path: { style: 'form', explode: true, allowReserved: true },
     } as const;
-    const body = { deep: { a: ['x'] }, csv: ['a,', 'b'], json: [1], other: [1, 2] };
+    const body = { deep: { a: ['x'] }, csv: ['a,', 'b'], json: [1], path: 'a/b&c', other: [1, 2] };
     expect(sent({ bodyType: form, bodyFields }, body).body).toBe(
-      'deep%5Ba%5D%5B%5D=x&csv=a%2C,b&json=%5B1%5D&other=1&other=2',
+      'deep%5Ba%5D%5B%5D=x&csv=a%2C,b&json=%5B1%5D&path=a/b%26c&other=1&other=2',
     );
   });
 
@@ -170,6 +216,23 @@ describe('forms and text', () => {
       ['list', 'b'],
       ['object', '{"c":1}'],
       ['deep[d]', '2'],
+    ]);
+  });
+
+  test('a part of a multipart form has the media type of the document, or that of what it is', () => {
+    const bodyFields = {
+      patch: { style: 'json', explode: false, contentType: 'application/merge-patch+json' },
+      rows: { style: 'form', explode: true, contentType: 'text/csv' },
+    } as const;
+    const body = { patch: { a: 1 }, rows: 'a,b', list: [{ b: 2 }, 'c'], object: {}, none: null };
+    const { body: text = '' } = sent({ bodyType: 'multipart/form-data', bodyFields }, body);
+    const parts = text.split(/--guildhall-[^\r\n]*/).map((part) => part.trim().replaceAll('\r\n', ' '));
+    expect(parts.filter((part) => part !== '')).toEqual([
+      'Content-Disposition: form-data; name="patch" Content-Type: application/merge-patch+json  {"a":1}',
+      'Content-Disposition: form-data; name="rows" Content-Type: text/csv  a,b',
+      'Content-Disposition: form-data; name="list" Content-Type: application/json  {"b":2}',
+      'Content-Disposition: form-data; name="list"  c',
+      'Content-Disposition: form-data; name="object" Content-Type: application/json  {}',
     ]);
   });
 

@@ -112,11 +112,19 @@ describe('a body', () => {
       b: { explode: false },
       c: { contentType: 'application/json' },
       d: { contentType: 'text/plain' },
+      e: { allowReserved: true, contentType: 'application/json' },
+      f: { contentType: 'application/merge-patch+json' },
+      g: { contentType: 'text/csv, text/plain' },
+      h: { contentType: 'text/csv\r\nX-Evil: 1' },
+      i: { contentType: 'image/*' },
     };
     expect(bodyOf({ 'application/x-www-form-urlencoded': { schema, encoding } }).bodyFields).toEqual({
       a: { style: 'deepObject', explode: true },
       b: { style: 'form', explode: false },
       c: { style: 'json', explode: false },
+      e: { style: 'form', explode: true, allowReserved: true },
+      f: { style: 'json', explode: false, contentType: 'application/merge-patch+json' },
+      g: { style: 'form', explode: true, contentType: 'text/csv' },
     });
   });
 

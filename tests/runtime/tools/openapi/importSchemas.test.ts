@@ -99,3 +99,35 @@ describe('schemas', () => {
     ]);
   });
 });
+
+test('numbers that JSON has not are no bounds, no values and no versions', () => {
+  const parameters = [
+    { name: 'a', in: 'query', schema: { type: 'number', minimum: 1, maximum: Number.POSITIVE_INFINITY } },
+    { name: 'b', in: 'query', schema: { exclusiveMinimum: Number.NEGATIVE_INFINITY, default: Number.NaN } },
+    { name: 'c', in: 'query', schema: { enum: [1, Number.POSITIVE_INFINITY] } },
+    { name: 'd', in: 'query', required: true, schema: { const: Number.NaN } },
+  ];
+  const { parameters: made, inputSchema } = imported(documentOf({ parameters }));
+  expect(inputSchema.properties).toEqual({
+    id: { type: 'string' },
+    a: { type: 'number', minimum: 1 },
+    b: {},
+    c: {},
+    d: {},
+  });
+  expect(made.filter(({ fixed }) => fixed !== undefined)).toEqual([]);
+});
+
+test('allowReserved of a query is kept, and 3.0 that YAML reads as a number is a version', () => {
+  const parameters = [{ name: 'q', in: 'query', allowReserved: true }];
+  const endpoint = imported({ ...documentOf({ parameters }), openapi: 3 });
+  expect(endpoint.parameters).toContainEqual({
+    input: 'q',
+    name: 'q',
+    in: 'query',
+    style: 'form',
+    explode: true,
+    allowReserved: true,
+  });
+  expect(faultsOf({ ...documentOf(), openapi: 30 })).toEqual(['openapi openapi']);
+});

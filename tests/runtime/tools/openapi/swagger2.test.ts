@@ -79,20 +79,31 @@ describe('lists', () => {
     expect(requestOf(form, { body: { a: ['1', 'b,c'] } }).body).toBe(text);
   });
 
-  test('of a path is separated by commas, and nothing else', () => {
+  test('of a path and of a header has one of the separators, and is never repeated', () => {
     const document = (collectionFormat: string) => ({
       ...swagger({}),
       paths: {
         '/orders/{ids}': {
           parameters: [
             { name: 'ids', in: 'path', required: true, type: 'array', items: { type: 'integer' }, collectionFormat },
+            { name: 'X-Of', in: 'header', type: 'array', items: { type: 'string' }, collectionFormat },
           ],
           get: { operationId: 'op' },
         },
       },
     });
-    expect(requestOf(imported(document('csv')), { ids: [1, 2] }).url).toBe('https://api.example.com/v1/orders/1,2');
-    expect(faultsOf(document('pipes'))).toEqual(['openapi paths /orders/{ids} parameters 0 collectionFormat']);
+    for (const [format, path, header] of [
+      ['csv', '1,2', 'a,b'],
+      ['ssv', '1%202', 'a b'],
+      ['tsv', '1%092', 'a\tb'],
+      ['pipes', '1%7C2', 'a|b'],
+    ] as const) {
+      expect(requestOf(imported(document(format)), { ids: [1, 2], 'X-Of': ['a', 'b'] })).toMatchObject({
+        url: `https://api.example.com/v1/orders/${path}`,
+        headers: { 'X-Of': header },
+      });
+    }
+    expect(faultsOf(document('multi'))).toEqual(['openapi paths /orders/{ids} parameters 0 collectionFormat']);
   });
 });
 
