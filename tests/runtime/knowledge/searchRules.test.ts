@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { termsOf } from '../../../runtime/knowledge/terms.ts';
 import { createTestDatabase, type SeededWorkspace, type TestDatabase } from '../../support/db/database.ts';
 import { type EmbeddingServer, startEmbeddingServer } from '../../support/servers/embeddingServer.ts';
@@ -40,6 +41,28 @@ describe('the words of a text', () => {
     );
   });
 });
+
+test.each([true, false])(
+  'a score is that of BM25 for as many places of a word as are kept, with stems: %s',
+  async (stemmed) => {
+    const places = [1, 2, 3, 9, 100, 254, 255];
+    const source = await shelf.add(places.map((count) => 'granite '.repeat(count)));
+    await workspace.db
+      .updateTable('knowledge_passages')
+      .set({ stemmed, worth: 0.5 })
+      .where('source_id', '=', source)
+      .execute();
+    const { rows } = await sql<{ seq: number; score: number }>`
+    select seq, score from knowledge_ranking(array[${source}]::uuid[], 'granite', false, array['granite', 'granite', 'granite', 'granite', 'marble'],
+      array[0.75, 0.25, 0, 0.125, 1], array[0.5, 0, 0.3, 0.125, 1], array[true, true, true, false, true], 10, 100, 100)
+    order by seq`.execute(workspace.db);
+    const expected = places.map((count, seq) => {
+      const often = (3 * count) / (count + 0.5 + (1.5 * count) / 10);
+      return { seq, score: expect.closeTo(0.5 * ((stemmed ? 1 : 0.8) * often + 0.125), 6) };
+    });
+    expect(rows).toEqual(expected);
+  },
+);
 
 test('of passages with the same word, the shorter one comes first', async () => {
   const source = await shelf.add([`Giraffes. ${ENGLISH} ${ENGLISH} ${ENGLISH}`, `Giraffes. ${ENGLISH}`, ENGLISH]);
