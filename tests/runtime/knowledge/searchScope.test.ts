@@ -126,6 +126,28 @@ describe('what the index tells', () => {
     expect(await found(sources.slice(0, 2))).toEqual([0]);
   });
 
+  test('gives a few passages the scores that it gives many, to the last bit', async () => {
+    const one = await setting.seedWorkspace();
+    const contents = Array.from(
+      { length: 40 },
+      (_, seq) => `Stone ${'granite '.repeat(seq % 7)}and ${'marble '.repeat(seq % 5)}walls.`,
+    );
+    const few = await shelfOf(one).add(contents);
+    const ranked = async (candidates: string | null) => {
+      const { rows } = await sql`
+        select * from knowledge_ranking(array[${few}]::uuid[], ${candidates}::tsquery, false, array['granite', 'marble', '''~wall''', 'granite <-> and', 'stone | marble', 'none'],
+          array[0.3, 0.7, 1.1, 0.35, 0, 2], array[0.9, 0, 0, 0.35, 0.6, 2], array[true, true, true, false, false, true], 9.7, 1500, 50)`.execute(
+        one.db,
+      );
+      return rows;
+    };
+    const scores = await ranked(null);
+    expect(scores).toHaveLength(40);
+    expect(new Set(scores.map((row) => (row as { score: number }).score)).size).toBeGreaterThan(20);
+    // With candidates the formula is put together, as it is for many.
+    expect(await ranked("'stone'")).toEqual(scores);
+  });
+
   test('is nothing where there is no workspace', async () => {
     const source = await strangers.add(['Granite is a stone.']);
     const nobody = { ...ours, db: setting.database.forWorkspace('') };
