@@ -6,13 +6,15 @@ checkRunner();
 export default {
   testMatch: ['<rootDir>/tests/**/*.test.ts'],
   testEnvironment: '<rootDir>/jest/environment.mjs',
+  runner: '<rootDir>/jest/lanes.mjs',
   testRunner: '<rootDir>/jest/ownRealm.mjs',
   extensionsToTreatAsEsm: ['.ts'],
   // Packages that are built from this one. Jest would look for modules by their names.
   modulePathIgnorePatterns: ['<rootDir>/clients/[^/]+/(dist/|package\\.json$)'],
   transform: { '^.+\\.ts$': '<rootDir>/jest/strip.mjs' },
-  // On two cores jest would run in band, where the memory limit does nothing and each file that loads the app leaks 13 MB. With three, what
-  // the service does at low priority waits: tests of that took three times as long, and the whole run no less.
+  // On two cores jest would run in band, where the memory limit does nothing and each file that loads the app leaks 13 MB. With three for
+  // all files, what the service does at low priority waits: tests of that took three times as long, and the whole run no less. Files that
+  // mostly wait have one more worker, one file at a time (jest/lanes.mjs).
   maxWorkers: 2,
   // A new worker loads jest and its caches again, so it takes over rarely.
   workerIdleMemoryLimit: '800MB',

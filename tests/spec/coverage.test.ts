@@ -86,6 +86,8 @@ describe('judge', () => {
   });
 });
 
+type Outcome = { code: number; output: string };
+
 describe('a jest run with the reporter', () => {
   const root = join(import.meta.dirname, '../..');
   let folder: string;
@@ -110,7 +112,7 @@ export default { ...rest, rootDir: import.meta.dirname };`;
   }
 
   /** Runs one test that provokes these outcomes. */
-  async function run(hits: typeof complete, ...filter: string[]): Promise<{ code: number; output: string }> {
+  async function run(hits: typeof complete, ...filter: string[]): Promise<Outcome> {
     put('tests/spec/burn-down.json', JSON.stringify(burnDown));
     const calls = hits.map(
       ({ operationId, status, code }) => `record('${operationId}', ${status}, ${JSON.stringify(code)});`,
@@ -119,6 +121,10 @@ export default { ...rest, rootDir: import.meta.dirname };`;
       'tests/one.test.ts',
       `import { record } from './support/run/coverage.ts';\ntest('one', () => { ${calls.join(' ')} });`,
     );
+    return await jest(...filter);
+  }
+
+  async function jest(...filter: string[]): Promise<Outcome> {
     const args = ['--experimental-vm-modules', join(root, 'node_modules/jest/bin/jest.js'), ...filter];
     return await new Promise((done) => {
       execFile(process.execPath, args, { cwd: folder }, (error, stdout, stderr) =>
@@ -141,5 +147,23 @@ export default { ...rest, rootDir: import.meta.dirname };`;
   test('does not judge a run of only some tests', async () => {
     expect(await run([], 'tests/one')).toMatchObject({ code: 0 });
     expect(await run([], '--testNamePattern', 'one')).toMatchObject({ code: 0 });
+  });
+
+  test('has a worker for the files that wait, beside two for the others; a failure in it counts', async () => {
+    const files = ['tests/meet/one.test.ts', 'tests/meet/two.test.ts', 'tests/faults/meet.test.ts'];
+    for (const file of files)
+      put(
+        file,
+        `import { existsSync, writeFileSync } from 'node:fs';
+import { until } from '${join(root, 'tests/support/poll.ts')}';
+const all = ${JSON.stringify(files.map((each) => join(folder, `${each}.begun`)))};
+test('meets the others', async () => {
+  writeFileSync('${join(folder, `${file}.begun`)}', '');
+  await until(() => all.every((each) => existsSync(each)), 60_000);
+});`,
+      );
+    expect(await jest('meet')).toMatchObject({ code: 0, output: expect.stringContaining('3 passed, 3 total') });
+    put('tests/faults/meet.test.ts', `test('fails', () => expect(1).toBe(2));`);
+    expect(await jest('meet')).toMatchObject({ code: 1, output: expect.stringContaining('1 failed, 2 passed') });
   });
 });
