@@ -80,13 +80,13 @@ export async function examineAgent(
     instructions: snapshot.systemPrompt ?? '',
     resources,
   };
-  const hasModel = async (id: string) => (await runtime.findModel(db, workspaceId, id)) !== undefined;
+  const inCatalogue = (id: string) => runtime.findGlobalModel(id) !== undefined;
   const { warnings, fixed } = await toolWarnings(scope, countAlways);
   return {
     warnings: [
       ...modelWarnings(scope),
       ...promptWarnings(snapshot, new Set<string>(BUILT_IN_NAMES)),
-      ...(await linkWarnings(states, hasModel)),
+      ...linkWarnings(states, inCatalogue),
       ...featureWarnings(scope),
       ...warnings,
     ],

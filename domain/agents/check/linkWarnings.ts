@@ -10,19 +10,12 @@ const NOUNS: Readonly<Record<LinkState['kind'], string>> = {
   sub_agent: 'sub-agent',
 };
 
-/** What the agent is linked to and cannot use. `hasModel` says whether a model of the workspace or the catalogue has this id. */
-export async function linkWarnings(
-  links: readonly LinkState[],
-  hasModel: (id: string) => Promise<boolean>,
-): Promise<AgentWarning[]> {
-  const warnings = await Promise.all(links.map((link) => warningOf(link, hasModel)));
-  return warnings.flatMap((warning) => warning ?? []);
+/** What the agent is linked to and cannot use. `inCatalogue` says whether a model of the catalogue has this id. */
+export function linkWarnings(links: readonly LinkState[], inCatalogue: (id: string) => boolean): AgentWarning[] {
+  return links.flatMap((link) => warningOf(link, inCatalogue) ?? []);
 }
 
-async function warningOf(
-  link: LinkState,
-  hasModel: (id: string) => Promise<boolean>,
-): Promise<AgentWarning | undefined> {
+function warningOf(link: LinkState, inCatalogue: (id: string) => boolean): AgentWarning | undefined {
   const { kind, name: subject, active, isDeleted, sourceStatus, serverStatus, agentStatus, isPublished } = link;
   const what = `The ${NOUNS[kind]} “${subject}”`;
   if (isDeleted)
@@ -66,7 +59,7 @@ async function warningOf(
           message: `${what} ${why}, so nothing can be delegated to it.`,
         };
       }
-      if (link.modelId === null || (await hasModel(link.modelId))) return undefined;
+      if (link.modelId === null || link.isOwnModel || inCatalogue(link.modelId)) return undefined;
       return {
         code: 'model_missing',
         subject,

@@ -275,6 +275,86 @@ test('a sub-agent that is switched off is named, and a published one is not', as
   ]);
 });
 
+test('however many links an agent has, they are read with the same few statements, and 100 warnings are logged', async () => {
+  const { publicId } = await makeReadyAgent(app);
+  const { db, workspaceId } = app.workspace;
+  let statements = 0;
+  const counting = db.withPlugin({
+    transformQuery({ node }) {
+      statements += 1;
+      return node;
+    },
+    transformResult: async ({ result }) => result,
+  });
+  const count = async () => {
+    statements = 0;
+    await examineAgent({ db: counting, workspaceId, runtime: app.service.runtime, clock: app.clock }, publicId);
+    return statements;
+  };
+  const none = await count();
+  const { id: _id, ...agent } = await db
+    .selectFrom('agents')
+    .selectAll()
+    .where('id', '=', await published())
+    .executeTakeFirstOrThrow();
+  const names = Array.from({ length: 120 }, (_, place) => ({ ...agent, id: newId(), name: `Sub ${place}` }));
+  await db.insertInto('agents').values(names).execute();
+  const links = names.map(({ id }) => ({
+    workspace_id: workspaceId,
+    agent_id: publicId,
+    kind: 'sub_agent' as const,
+    target_id: id,
+    ai_model_id: newId(),
+  }));
+  await db.insertInto('agent_links').values(links).execute();
+  expect(await count()).toBe(none);
+  // The tools of so many sub-agents are a large part of the window.
+  expect((await warned(publicId)).map(({ code }) => code)).toEqual([
+    ...names.map(() => 'model_missing'),
+    'fixed_prompt_large',
+  ]);
+  logged.length = 0;
+  const { headers } = await publishing(publicId);
+  expect(headers['agent-warnings']).toMatch(/^model_missing;subject=%"Sub 0", .*, more;count=\d+$/);
+  expect(JSON.parse(logged.find((line) => line.includes(publicId)) ?? '{}')).toMatchObject({
+    count: 121,
+    warnings: { length: 100 },
+  });
+});
+
+test('two checks of a workspace run at a time, and those of others do not wait for them', async () => {
+  const { publicId } = await makeReadyAgent(app, { webSearchEnabled: true });
+  const other = await makeReadyAgent(app, { webSearchEnabled: true }, app.stranger.apiKey);
+  const held = Promise.withResolvers<void>();
+  let begun = 0;
+  const slow = app.workspace.db.withPlugin({
+    transformQuery: ({ node }) => node,
+    async transformResult({ result }) {
+      await held.promise;
+      return result;
+    },
+  });
+  const { runtime } = app.service;
+  const context = { runtime, clock: systemClock, deadlineMs: 60_000 };
+  const { workspaceId } = app.workspace;
+  const own = {
+    ...context,
+    workspaceId,
+    get db() {
+      begun += 1;
+      return slow;
+    },
+  };
+  const all = Array.from({ length: 20 }, () => publishWarnings(own, publicId));
+  const theirs = await publishWarnings({ ...context, ...app.stranger }, other.publicId);
+  expect(theirs).toMatchObject([{ code: 'web_search_not_configured' }]);
+  // One that cannot begin in time is left out.
+  expect(await publishWarnings({ ...context, db: slow, workspaceId, deadlineMs: 1 }, publicId)).toBeUndefined();
+  expect(begun).toBe(2);
+  held.resolve();
+  expect((await Promise.all(all)).map((warnings) => warnings?.length)).toEqual(all.map(() => 1));
+});
+
 test('a model that the link to a sub-agent names, and that is gone, is named', async () => {
   const { publicId } = await makeReadyAgent(app);
   const model = await addModel(app.workspace);
