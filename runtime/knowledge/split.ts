@@ -11,6 +11,8 @@ const LIMIT: SizeLimits = { words: 300, chars: 2000 };
 const ENOUGH_WORDS = 120;
 /** Maximum size of the overlap: the end of a passage that the next one repeats. */
 const OVERLAP: SizeLimits = { words: 40, chars: 300 };
+/** Names of columns that are longer are not repeated. */
+const MAX_HEADER: SizeLimits = { words: 60, chars: 400 };
 /** Headings and paths of headings are cut to this length. */
 const MAX_HEADING_CHARS = 150;
 const MAX_PATH_CHARS = 500;
@@ -35,10 +37,11 @@ export async function* splitBlocks(blocks: AsyncIterable<Block> | Iterable<Block
       const alone = sections.enter(block.level ?? 1, text, block.page ?? null);
       if (alone) yield { seq: seq++, ...alone };
       passage = new Draft(sections.path());
-      continue;
+      // Of one that is longer the path has the beginning only.
+      if (text.length <= MAX_HEADING_CHARS) continue;
     }
     sections.fill();
-    for (const piece of piecesOfBlock(block.type, text, () => passage)) {
+    for (const piece of piecesOfBlock(block, text, () => passage)) {
       if (!passage.fits(piece.text)) {
         yield* end();
         passage = passage.next(piece);
@@ -58,20 +61,23 @@ interface Piece {
   gap: '' | '\n' | '\n\n';
   /** Whether the next passage may repeat it. */
   repeats: boolean;
+  /** What a passage that begins with it begins with. */
+  header: string;
 }
 
-function* piecesOfBlock(type: Block['type'], text: string, passage: () => Draft): Generator<Piece> {
+function* piecesOfBlock({ type, header: names = '' }: Block, text: string, passage: () => Draft): Generator<Piece> {
+  const header = within(names, MAX_HEADER) ? names : '';
   const gap = type === 'row' ? '\n' : '\n\n';
   const repeats = type !== 'row';
   const keptWhole = within(text, LIMIT) && (repeats ? passage().fits(text) || passage().words >= ENOUGH_WORDS : true);
   if (keptWhole) {
-    yield { text, gap, repeats };
+    yield { text, gap, repeats, header };
     return;
   }
   let first = true;
   for (const sentence of sentencesOf(text)) {
     for (const piece of within(sentence, TARGET) ? [sentence] : piecesOf(sentence, TARGET)) {
-      yield { text: piece, gap: first ? gap : '', repeats };
+      yield { text: piece, gap: first ? gap : '', repeats, header };
       first = false;
     }
   }
@@ -102,17 +108,19 @@ class Draft {
     return this.#content.length + text.length + 2 <= TARGET.chars && this.words + estimateWords(text) <= TARGET.words;
   }
 
-  add({ text, gap, repeats }: Piece, page: number | null): void {
+  add({ text, gap, repeats, header }: Piece, page: number | null): void {
     if (this.#own === '') this.page = page;
-    this.#content += (this.#content === '' ? '' : gap) + text;
+    const isBelowHeader = this.#own === '' && header !== '';
+    this.#content += (this.#content === '' ? '' : isBelowHeader ? '\n' : gap) + text;
     this.#own += (this.#own === '' ? '' : gap) + text;
     this.#repeats = repeats;
     this.words += estimateWords(text);
   }
 
-  /** Returns the next passage. It begins with the end of this one, if that leaves room for the piece. */
+  /** Returns the next passage. It begins with the end of this one, or the names of the columns, if that leaves room for the piece. */
   next(piece: Piece): Draft {
-    const overlap = this.#repeats && piece.repeats ? lastSentences(this.#own) : '';
+    const repeated = this.#repeats && piece.repeats ? lastSentences(this.#own) : '';
+    const overlap = piece.header === '' ? repeated : piece.header;
     const room = { words: LIMIT.words - estimateWords(overlap), chars: LIMIT.chars - overlap.length - 2 };
     return new Draft(this.heading, within(piece.text, room) ? overlap : '');
   }
@@ -170,9 +178,9 @@ class Sections {
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are removed.
-const INVISIBLE = /[\0-\x08\x0b-\x1f\x7f\ufeff]/g;
+const INVISIBLE = /[\0-\x08\x0b-\x1f\x7f\u00ad\u2060\ufeff]/g;
 
-/** Removes characters that PostgreSQL cannot store or that are invisible. */
+/** Removes characters that PostgreSQL cannot store or that are invisible, also where a word may be divided. */
 function clean(text: string): string {
   return text.replace(/\r\n?/g, '\n').replace(INVISIBLE, '').toWellFormed().trim();
 }

@@ -5,6 +5,8 @@ export interface Block {
   text: string;
   /** Of a heading, from 1. */
   level?: number;
+  /** Of a row, the names of its columns. A passage that begins with the row begins with them. */
+  header?: string;
   /** From 1, where the format has pages. */
   page?: number;
 }

@@ -1,8 +1,9 @@
 import { Parser } from 'htmlparser2';
 import mammoth from 'mammoth';
 import { type Entry, fromBufferPromise, type ZipFile } from 'yauzl';
-import { unescapeXml } from '../../../core/text.ts';
 import { type Block, MAX_TEXT_CHARS, UnreadableFile } from './blocks.ts';
+import { htmlBlocks } from './docxHtml.ts';
+import { mendedXml, paragraphStyles } from './docxXml.ts';
 
 /** Maximum unpacked size of a document, with its pictures. */
 const MAX_UNPACKED = 300 * 1024 * 1024;
@@ -18,22 +19,30 @@ const TOO_NESTED =
   'The DOCX has tables or other parts that nest too deeply. Take them out of each other, or upload its text as a PDF.';
 const DAMAGED = 'The DOCX is damaged. Open it in a word processor, save it again and upload that.';
 
-const BLOCK_TAG = /^(p|h[1-6]|li|ul|ol|tr|td|th|br)$/;
-const LIST_TAG = /^(li|ul|ol)$/;
-const TOKEN = /<(\/?)([a-z0-9]+)[^>]*>|([^<]+)/g;
+/** The parts that have the text. */
+const TEXT_PARTS = /^word\/(?:document|footnotes|endnotes)\d*\.xml$/i;
+const STYLES = 'word/styles.xml';
 
-/** Reads a Word document: headings by their styles, lists by item, tables by row. */
+/** Reads a Word document: headings by their styles, lists by item, tables by row, notes below the paragraph that they belong to. */
 export async function* readDocx(content: Uint8Array<ArrayBuffer>): AsyncGenerator<Block> {
-  await checkArchive(Buffer.from(content.buffer));
+  const parts = await checkedArchive(Buffer.from(content.buffer));
   let html: string;
   try {
-    const result = await mammoth.convertToHtml(
-      { buffer: Buffer.from(content.buffer) },
-      {
-        styleMap: ["p[style-name='Title'] => h1:fresh"],
-        convertImage: mammoth.images.imgElement(async () => ({ src: '' })),
+    const styles = paragraphStyles(parts.has(STYLES) ? (await contentOf(parts, STYLES)).toString() : '');
+    const file = {
+      exists: (name: string) => parts.has(name),
+      read: async (name: string, encoding?: string): Promise<Uint8Array | string> => {
+        const part = await contentOf(parts, name);
+        if (!encoding) return part;
+        const text = encoding === 'base64' ? part.toString('base64') : new TextDecoder(encoding).decode(part);
+        return TEXT_PARTS.test(name) ? mendedXml(text, styles) : text;
       },
-    );
+    };
+    // Its types leave out this way to give it a document.
+    const result = await mammoth.convertToHtml({ file } as unknown as Parameters<typeof mammoth.convertToHtml>[0], {
+      styleMap: ["p[style-name='Title'] => h1:fresh", "br[type='page'] => br", "br[type='column'] => br"],
+      convertImage: mammoth.images.imgElement(async () => ({ src: '' })),
+    });
     html = result.value;
   } catch (cause) {
     throw new UnreadableFile(DAMAGED, { cause: nameOf(cause) });
@@ -41,28 +50,39 @@ export async function* readDocx(content: Uint8Array<ArrayBuffer>): AsyncGenerato
   yield* htmlBlocks(html);
 }
 
-/**
- * Checks the sizes that the archive declares, and how deep its parts nest. A false declaration is caught by the memory limit of the
- * process.
- */
-async function checkArchive(archive: Buffer): Promise<void> {
+/** The files of an archive, by their names. */
+type Parts = ReadonlyMap<string, { zip: ZipFile; entry: Entry }>;
+
+/** An archive's files, once the sizes that it declares are checked, and how deep its parts nest. A file that is larger than it says cannot be read. */
+async function checkedArchive(archive: Buffer): Promise<Parts> {
+  const parts = new Map<string, { zip: ZipFile; entry: Entry }>();
   let unpacked = 0;
   let entries = 0;
   try {
-    const zip = await fromBufferPromise(archive, { lazyEntries: true });
+    const zip = await fromBufferPromise(archive, { lazyEntries: true, autoClose: false });
     for await (const entry of zip.eachEntry()) {
       unpacked += entry.uncompressedSize;
       entries += 1;
-      const parts = entry.fileName.startsWith('word/media/') ? MAX_UNPACKED : MAX_DOCUMENT_XML;
-      if (unpacked > MAX_UNPACKED || entry.uncompressedSize > parts || entries > MAX_ENTRIES) {
+      const most = entry.fileName.startsWith('word/media/') ? MAX_UNPACKED : MAX_DOCUMENT_XML;
+      if (unpacked > MAX_UNPACKED || entry.uncompressedSize > most || entries > MAX_ENTRIES) {
         throw new UnreadableFile('The DOCX unpacks to far more than its size. Save its text as a new document.');
       }
+      parts.set(entry.fileName, { zip, entry });
       if (/\.(xml|rels)$/i.test(entry.fileName)) await checkNesting(zip, entry);
     }
   } catch (cause) {
     if (cause instanceof UnreadableFile) throw cause;
     throw new UnreadableFile(DAMAGED, { cause: nameOf(cause) });
   }
+  return parts;
+}
+
+async function contentOf(parts: Parts, name: string): Promise<Buffer> {
+  const part = parts.get(name);
+  if (!part) throw new Error(`The archive has no ${name}.`);
+  const chunks: Buffer[] = [];
+  for await (const chunk of await part.zip.openReadStreamPromise(part.entry)) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
 }
 
 async function checkNesting(zip: ZipFile, entry: Entry): Promise<void> {
@@ -92,44 +112,6 @@ async function checkNesting(zip: ZipFile, entry: Entry): Promise<void> {
 
 /** Whatever the prefix of WordprocessingML is. */
 const isTable = (name: string): boolean => name === 'tbl' || name.endsWith(':tbl');
-
-/** Blocks of the HTML that mammoth writes: well formed, few elements, no comments. */
-function* htmlBlocks(html: string): Generator<Block> {
-  let text = '';
-  let row: string[] = [];
-  /** Number of open tables. The content of a cell becomes one line. */
-  let tables = 0;
-  const take = () => {
-    const taken = text.replace(/[^\S\n]+/g, ' ').trim();
-    text = '';
-    return taken;
-  };
-  for (const [, slash, tag = '', words] of html.matchAll(TOKEN)) {
-    if (words !== undefined) {
-      text += unescapeXml(words);
-    } else if (tag === 'table' && slash === '') {
-      tables += 1;
-    } else if (tag === 'table') {
-      tables -= 1;
-    } else if (tables > 0) {
-      const cellEnds = tables === 1 && slash !== '' && (tag === 'td' || tag === 'th');
-      if (cellEnds) row.push(take().replaceAll('\n', ' '));
-      else if (tables === 1 && slash !== '' && tag === 'tr') {
-        yield { type: 'row', text: row.filter((cell) => cell !== '').join(' | ') };
-        row = [];
-      } else if (BLOCK_TAG.test(tag)) text += ' ';
-    } else if (tag === 'br') {
-      text += '\n';
-    } else if (BLOCK_TAG.test(tag)) {
-      const block = take();
-      const level = /^h([1-6])$/.exec(tag)?.[1];
-      if (block === '') continue;
-      if (level !== undefined) yield { type: 'heading', level: Number(level), text: block.replaceAll('\n', ' ') };
-      else if (LIST_TAG.test(tag)) yield { type: 'row', text: `- ${block}` };
-      else yield { type: 'paragraph', text: block };
-    }
-  }
-}
 
 function nameOf(error: unknown): string | undefined {
   return Error.isError(error) ? error.name : undefined;

@@ -51,7 +51,7 @@ function passageBlocks(block: MarkdownBlock, allLines: readonly string[]): Block
       return [{ type: 'heading', level: block.level ?? 1, text }];
     }
     case 'table':
-      return lines.map((line) => ({ type: 'row', text: line.trim() }));
+      return tableRows(lines);
     case 'list':
     case 'quote': {
       const inCode = (line: number) => block.fences.some(([start, end]) => line >= start && line < end);
@@ -60,6 +60,16 @@ function passageBlocks(block: MarkdownBlock, allLines: readonly string[]): Block
     default:
       return [{ type: 'paragraph', text: lines.join('\n') }];
   }
+}
+
+/** Rows below the line of dashes have the names of the columns, which are above it. */
+function tableRows(lines: readonly string[]): Block[] {
+  const [names = '', dashes, ...rows] = lines.map((line) => line.trim());
+  const head = [names, dashes ?? ''].filter((line) => line !== '');
+  return [
+    ...head.map((text): Block => ({ type: 'row', text })),
+    ...rows.map((text): Block => ({ type: 'row', text, header: names })),
+  ];
 }
 
 function paragraphs(lines: readonly string[], keepsBlank: (line: number) => boolean): Block[] {

@@ -1,5 +1,6 @@
 import type { SourceKind } from '../../../runtime/files/fileKinds.ts';
-import { UnreadableFile } from '../../../runtime/knowledge/extract/blocks.ts';
+import { type Block, UnreadableFile } from '../../../runtime/knowledge/extract/blocks.ts';
+import { readCsv } from '../../../runtime/knowledge/extract/csv.ts';
 import { readMarkdown } from '../../../runtime/knowledge/extract/markdown.ts';
 import { extract, makeBook, makeDocx, makePdf, makeZip } from '../../support/knowledge/knowledge.ts';
 
@@ -15,6 +16,8 @@ async function expectUnreadable(content: Buffer | string, kind: SourceKind, mess
 
 const contents = async (content: Buffer | string, kind: SourceKind) =>
   (await extract(content, kind)).map(({ content: text }) => text);
+
+const blocksOf = async (blocks: AsyncIterable<Block>) => await Array.fromAsync(blocks);
 
 describe('PDF', () => {
   test('passages have their page, and the large letters above them as heading', async () => {
@@ -136,12 +139,55 @@ describe('CSV', () => {
     ]);
   });
 
+  test.each([
+    ['years', 'Country,2022,2023\nAustria,5,\nBrazil,,7\n', 'Country: Austria; 2022: 5\nCountry: Brazil; 2023: 7'],
+    ['signs, and one name twice', 'Name,Phone,Phone,%\nBolt,1,2,3\n', 'Name: Bolt; Phone: 1; Phone: 2; %: 3'],
+    ['spaces and line breaks', 'Name ,"Price\n(EUR)"\nBolt,"3\n4"\n', 'Name: Bolt; Price (EUR): 3 4'],
+  ])('names of columns may have %s', async (_what, csv, rows) => {
+    expect(await blocksOf(readCsv(Buffer.from(csv)))).toEqual(rows.split('\n').map((text) => ({ type: 'row', text })));
+  });
+
+  test('a title above the table is no row of it', async () => {
+    const csv = 'Prices of spring;;\n;;\nName;Price;Town\nBolt;3,50;Graz\nNut;1,20;Wien\nPin;;\n';
+    expect(await blocksOf(readCsv(Buffer.from(csv)))).toEqual([
+      { type: 'paragraph', text: 'Prices of spring' },
+      { type: 'row', text: 'Name: Bolt; Price: 3,50; Town: Graz' },
+      { type: 'row', text: 'Name: Nut; Price: 1,20; Town: Wien' },
+      { type: 'row', text: 'Name: Pin' },
+    ]);
+  });
+
+  test('each part of a long row says which row and which column it is of', async () => {
+    const sentences = Array.from({ length: 300 }, (_, n) => `Sentence ${n} says that the part lasts long.`);
+    const csv = `Sku;Name;Description;Weight\nA-1;Washer;"${sentences.join(' ')}";5 kg\n`;
+    const passages = await contents(csv, 'csv');
+    expect(passages.length).toBeGreaterThan(5);
+    const begins = 'Sku: A-1; Name: Washer; Description: ';
+    expect(passages.map((content) => content.slice(0, begins.length))).toEqual(passages.map(() => begins));
+    expect(sentences.filter((sentence) => !passages.some((content) => content.includes(sentence)))).toEqual([]);
+    expect(passages.at(-1)).toMatch(/; Weight: 5 kg$/);
+  });
+
+  test('the separator is found where the first rows are long', async () => {
+    const long = `"${'A, b, c. '.repeat(3_000)}"`;
+    const [first] = await blocksOf(readCsv(Buffer.from(`Sku;Text\n${`1;${long}\n`.repeat(5)}`)));
+    expect(first?.text).toMatch(/^Sku: 1; Text: A, b, c\./);
+  });
+
   test('the error for a quote that is not closed names its row', async () => {
     await expectUnreadable('Name,Price\nBolt,3\n"Nut,1\nx,2\n', 'csv', /quotes below row 2 never ends/);
   });
 });
 
 describe('Markdown', () => {
+  test('rows of a table know the names of its columns', () => {
+    expect([...readMarkdown(Buffer.from('| A | B |\n|---|---|\n| 1 | 2 |\n'))].at(-1)).toEqual({
+      type: 'row',
+      text: '| 1 | 2 |',
+      header: '| A | B |',
+    });
+  });
+
   test('headings, fences, tables and front matter are distinguished', async () => {
     const markdown = `---\ntitle: Handbook\n---\nIntro.\n\n# Shipping #\nBy **air**.\n\n\`\`\`sh\n# no heading\n\`\`\`\n\nReturns & [refunds](https://x.test)\n---\n| Day | Fee |\n|---|---|\n| 1 | 2 |\n\n#hashtag\n`;
     const passages = await extract(markdown, 'markdown');

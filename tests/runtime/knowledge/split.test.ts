@@ -115,9 +115,34 @@ test('characters that cannot be stored are removed', async () => {
 
 test('a long path of headings keeps its end', async () => {
   const headings = Array.from({ length: 6 }, (_, n) => heading(n + 1, `Level ${n} ${'x'.repeat(300)}`));
-  const [passage] = await split([...headings, paragraph('Text.')]);
+  const passage = (await split([...headings, paragraph('Text.')])).at(-1);
   expect(passage?.heading?.length).toBeLessThanOrEqual(500);
   expect(passage?.heading).toMatch(/> Level 5 x+…$/);
+});
+
+test('a heading that is too long for a path is text, too', async () => {
+  const text = `${'long '.repeat(40)}end`;
+  const passages = await split([heading(1, text), paragraph('Text.')]);
+  expect(passages.map(({ content }) => content)).toEqual([`${text}\n\nText.`]);
+});
+
+test('each passage of a table begins with the names of its columns', async () => {
+  const header = 'Part | Shelf | Town';
+  const rows = Array.from({ length: 200 }, (_, n) => `Part ${n} | Shelf ${n} on the left | Graz`);
+  const passages = await split([
+    { type: 'row', text: header },
+    ...rows.map((text): Block => ({ type: 'row', text, header })),
+    paragraph('After the table.'),
+  ]);
+  const lines = passages.map(({ content }) => content.split('\n'));
+  expect(lines.length).toBeGreaterThan(3);
+  expect(lines.map(([first]) => first)).toEqual(lines.map(() => header));
+  expect(lines.flatMap(([, ...rest]) => rest)).toEqual([...rows, '', 'After the table.']);
+});
+
+test('places where a word may be divided are not in the text', async () => {
+  const [passage] = await split([paragraph('The ware\u00adhouse and the ware\u2060house.')]);
+  expect(passage?.content).toBe('The warehouse and the warehouse.');
 });
 
 test('an empty document has no passages', async () => {

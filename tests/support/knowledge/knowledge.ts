@@ -93,6 +93,8 @@ export async function makeDocx(): Promise<Buffer> {
   return Packer.toBuffer(document);
 }
 
+const WORD = 'http://schemas.openxmlformats.org/wordprocessingml/2006/main';
+const MATH = 'http://schemas.openxmlformats.org/officeDocument/2006/math';
 const CONTENT_TYPES = `<?xml version="1.0"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">
 <Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>
 <Override PartName="/word/document.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>`;
@@ -109,18 +111,28 @@ export async function makeZip(entries: Record<string, Buffer | string>): Promise
   return Buffer.concat(chunks);
 }
 
+/** A Word document of these paragraphs and tables in XML, and of more parts of the archive. */
+export function makeWordXml(body: string, parts: Record<string, string> = {}): Promise<Buffer> {
+  return makeZip({
+    '[Content_Types].xml': CONTENT_TYPES,
+    '_rels/.rels': RELATIONSHIPS,
+    'word/document.xml': `<w:document xmlns:w="${WORD}" xmlns:m="${MATH}"><w:body>${body}</w:body></w:document>`,
+    ...Object.fromEntries(
+      Object.entries(parts).map(([name, content]) => [
+        `word/${name}.xml`,
+        `<w:${name} xmlns:w="${WORD}">${content}</w:${name}>`,
+      ]),
+    ),
+  });
+}
+
 /** A Word document of a few KB with so many tables within each other, and so many empty paragraphs in the innermost one. */
 export function makeNestedDocx(tables: number, paragraphs: number): Promise<Buffer> {
-  const head = '<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body>';
   const text = '<w:p><w:r><w:t>In the middle.</w:t></w:r></w:p>';
   // A paragraph beside the rows makes mammoth search the whole table.
   const begin = '<w:tbl><w:p/><w:tr><w:tc>'.repeat(tables);
   const nested = `${begin}${text}${'<w:p/>'.repeat(paragraphs)}${'</w:tc></w:tr></w:tbl>'.repeat(tables)}`;
-  return makeZip({
-    '[Content_Types].xml': CONTENT_TYPES,
-    '_rels/.rels': RELATIONSHIPS,
-    'word/document.xml': `${head}${nested}</w:body></w:document>`,
-  });
+  return makeWordXml(nested);
 }
 
 /**
