@@ -78,6 +78,9 @@ function calculate(expression: string): string {
   return math.format(value, { precision: math.isInteger(value) ? 60 : 30, lowerExp: -20, upperExp: 60 });
 }
 
+// The first calculation of a thread compiles what all of them use, which takes a hundred times as long as a later one: on a busy machine
+// longer than the time limit. Done here, it is a part of the loading, which has no limit of the expression.
+calculate('sqrt(2 ^ 3) / (7 - 1.5) * 2');
 adoptThreadPriority();
 parentPort?.on('message', (expression: string) => {
   try {

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
 import { createCalculator } from '../../../integrations/toolkits/builtin/calculator.ts';
 import { ToolRefusal } from '../../../integrations/toolkits/builtin/tool.ts';
 
@@ -37,6 +39,17 @@ describe('results', () => {
   test('come in the order in which they were asked for', async () => {
     expect(await Promise.all(['1 + 1', '2 + 2', '3 + 3'].map(calculate))).toEqual(['2', '4', '6']);
   });
+});
+
+test('the first calculation of a thread costs little of what its loading cost, so that a busy machine does not stop it', async () => {
+  const worker = new Worker(script, { execArgv: [], env: {} });
+  await once(worker, 'message');
+  const loading = await worker.cpuUsage();
+  worker.postMessage('2 + 3');
+  expect(await once(worker, 'message')).toEqual([{ result: '5' }]);
+  const calculating = await worker.cpuUsage(loading);
+  await worker.terminate();
+  expect(calculating.user + calculating.system).toBeLessThan((loading.user + loading.system) / 10);
 });
 
 describe('refused', () => {

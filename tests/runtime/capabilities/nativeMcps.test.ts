@@ -166,7 +166,10 @@ describe('a toolkit of the registry', () => {
     const first = await timed();
     expect(first).toBeGreaterThan(1500);
     expect(first).toBeLessThan(50_000);
-    expect(await timed()).toBeLessThan(first / 4);
+    // So that no single wait for the processor decides, the middle of five counts.
+    const later: number[] = [];
+    for (let turn = 0; turn < 5; turn += 1) later.push(await timed());
+    expect(later.sort((a, b) => a - b)[2]).toBeLessThan(first / 4);
     expect(warnings).toHaveLength(1);
   });
 
