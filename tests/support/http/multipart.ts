@@ -35,8 +35,6 @@ export function form(...parts: Buffer[]): Buffer {
 export interface Answer {
   status: number;
   body: { code: string; message: string; details: { path: string; message: string; keyword: string }[] };
-  /** From the first byte sent to the last one received. */
-  milliseconds: number;
 }
 
 /** What may differ from a plain POST of the whole body. */
@@ -50,7 +48,6 @@ export interface SendOptions {
 /** Posts the bytes to a path of the contract, on a connection of their own. */
 export function post(app: TestApp, path: string, body: Buffer, options: SendOptions = {}): Promise<Answer> {
   const { contentType = FORM, headers = {}, chunk } = options;
-  const start = performance.now();
   return new Promise((resolve, reject) => {
     const outgoing = request(app.origin + API_PREFIX + path, {
       method: 'POST',
@@ -67,8 +64,7 @@ export function post(app: TestApp, path: string, body: Buffer, options: SendOpti
       incoming.on('data', (bytes: Buffer) => received.push(bytes));
       incoming.on('end', () => {
         const text = Buffer.concat(received).toString();
-        const milliseconds = performance.now() - start;
-        resolve({ status: incoming.statusCode ?? 0, body: JSON.parse(text) as Answer['body'], milliseconds });
+        resolve({ status: incoming.statusCode ?? 0, body: JSON.parse(text) as Answer['body'] });
       });
     });
     for (let at = 0; chunk && at < body.length; at += chunk) outgoing.write(body.subarray(at, at + chunk));
