@@ -7,7 +7,7 @@ import type {
 } from '../../db/stored/stepRequest.ts';
 import type { ModelTool } from '../models/call.ts';
 import type { ModelMessage } from '../models/prompt.ts';
-import { DIGEST_BYTES, type LogValue, sizeOf } from './requestChunks.ts';
+import { DIGEST_BYTES, type LogValue, MAX_CHUNK, sizeOf } from './requestChunks.ts';
 import type { KnownBeginning, KnownRequest, RequestMemory } from './requestMemory.ts';
 import { loggedMessages } from './requestMessages.ts';
 import { digestsOf, jsonsOf, type Slices } from './requestSlices.ts';
@@ -39,8 +39,8 @@ const MAX_MESSAGES = 10_000_000;
 const MIN_PART = 512;
 /** Requests that have to be read to have one whole. */
 const MAX_DEPTH = 256;
-/** Digests of messages. Those of a turn are the same objects in all of its steps. */
-const digests = new WeakMap<ModelMessage, Buffer>();
+/** What is stored of messages, and its digests one after the other. Those of a turn are the same objects in all of its steps. */
+const logged = new WeakMap<ModelMessage, { stored: readonly StoredRequestMessage[]; digests: Buffer }>();
 const NONE = Buffer.alloc(0);
 
 /**
@@ -71,7 +71,7 @@ export class RequestLog {
       agentId,
       week: this.#week,
       ...(await this.#beginning(agentId, request)),
-      messages: Buffer.concat(messages.map((message) => digests.get(message) ?? NONE)),
+      messages: Buffer.concat(messages.map((message) => logged.get(message)?.digests ?? NONE)),
       depth: 1,
     };
     const base = this.#baseOf(known);
@@ -79,8 +79,9 @@ export class RequestLog {
     const parts: PromptPart[] = [];
     /** The JSON of a field, or the reference to the part that it is. */
     const field = async (value: LogValue, digest: string, mayBePart: boolean): Promise<string | Buffer> => {
-      if (!mayBePart || sizeOf(value) < MIN_PART) return jsonOf(value);
-      if (!this.#memory.hasPart(this.#partKey(agentId, digest))) {
+      const isStored = mayBePart && this.#memory.hasPart(this.#partKey(agentId, digest));
+      if (!isStored) {
+        if (!mayBePart || sizeOf(value) < MIN_PART) return jsonOf(value);
         parts.push({ agentId, week: this.#week, digest, content: await jsonOf(value) });
       }
       return JSON.stringify({ part: digest } satisfies StoredPartReference);
@@ -156,15 +157,15 @@ export class RequestLog {
   }
 }
 
-/** Finds the digests of what is stored of messages: one after the other for each. */
+/** Finds what is stored of messages, and its digests. */
 async function digestMessages(messages: readonly ModelMessage[]): Promise<void> {
-  const unknown = messages.filter((message) => !digests.has(message));
+  const unknown = messages.filter((message) => !logged.has(message));
   if (unknown.length === 0) return;
-  const lengths = new Map<ModelMessage, number>();
+  const lists = new Map<ModelMessage, readonly StoredRequestMessage[]>();
   const values = function* () {
     for (const message of unknown) {
       const stored = loggedMessages(message);
-      lengths.set(message, stored.length);
+      lists.set(message, stored);
       yield* stored;
     }
   };
@@ -173,8 +174,9 @@ async function digestMessages(messages: readonly ModelMessage[]): Promise<void> 
   const note = (digest: Buffer): void => {
     found.push(digest);
     const message = unknown[place];
-    if (!message || found.length !== lengths.get(message)) return;
-    digests.set(message, found.length === 1 ? digest : Buffer.concat(found));
+    const stored = message && lists.get(message);
+    if (!stored || found.length !== stored.length) return;
+    logged.set(message, { stored, digests: found.length === 1 ? digest : Buffer.concat(found) });
     found = [];
     place += 1;
   };
@@ -215,15 +217,19 @@ function commonMessages(one: Buffer, other: Buffer): number {
 function messagesAfter(messages: readonly ModelMessage[], count: number): StoredRequestMessage[] {
   let left = count;
   return messages.flatMap((message) => {
-    const length = (digests.get(message)?.length ?? 0) / DIGEST_BYTES;
-    const kept = Math.min(left, length);
+    const stored = logged.get(message)?.stored ?? [];
+    const kept = Math.min(left, stored.length);
     left -= kept;
-    return kept === length ? [] : loggedMessages(message).slice(kept);
+    return kept === 0 ? stored : stored.slice(kept);
   });
 }
 
 /** The messages as JSON. When they are too many, the first ones are notes of their length, and no JSON is made of them. */
 async function jsonOfMessages(messages: readonly StoredRequestMessage[]): Promise<(string | Buffer)[]> {
+  // Nearly all.
+  if (messages.reduce((sum, message) => sum + sizeOf(message), 0) <= MAX_CHUNK) {
+    return messages.map((message) => JSON.stringify(message));
+  }
   const newestFirst = messages.toReversed();
   const fitting = function* () {
     // Their JSON is not shorter.

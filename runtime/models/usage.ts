@@ -26,8 +26,8 @@ function ownCacheRead({ raw }: RawAnswer['usage']): number | undefined {
 
 /** Returns the tokens of a call as the provider reports them, or else an estimate. */
 export function usageOf(raw: RawAnswer, { prompt, tools }: LanguageModelV4CallOptions): CallUsage {
-  const described = tools === undefined ? [] : [JSON.stringify(tools)];
-  const inputTokens = counted(raw.usage.inputTokens.total) ?? estimate([...promptTexts(prompt), ...described]);
+  const sent = () => [...promptTexts(prompt), ...(tools === undefined ? [] : [JSON.stringify(tools)])];
+  const inputTokens = counted(raw.usage.inputTokens.total) ?? estimate(sent());
   const outputTokens = counted(raw.usage.outputTokens.total) ?? estimate(textsOf(raw));
   const { cacheRead, cacheWrite } = raw.usage.inputTokens;
   const cachedInputTokens = Math.min(inputTokens, counted(cacheRead || ownCacheRead(raw.usage)) ?? 0);

@@ -1,5 +1,6 @@
 import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
 import type { DB, TurnSteps } from '../../../generated/db.ts';
+import { compileOnce } from '../../compiled.ts';
 import { notDeletedByKey } from '../shared/byKey.ts';
 import { type HeldTurn, heldBy } from './leases.ts';
 import { withStepsPartition } from './stepPartitions.ts';
@@ -70,23 +71,38 @@ export interface StepOutcome {
   duration_ms: number;
 }
 
+const endingStep = compileOnce(
+  (db, { workspaceId, conversationId, turnId, attempt, seq, status, output, durationMs }: HeldTurn & EndedStep) =>
+    db
+      .updateTable('turn_steps')
+      .set({ status, output, duration_ms: durationMs })
+      .where('workspace_id', '=', workspaceId)
+      .where('turn_id', '=', turnId)
+      .where('seq', '=', seq)
+      .where('status', 'in', ['running', 'waiting'])
+      .where(
+        sql<boolean>`exists (select from conversations where ${heldBy({ workspaceId, conversationId, turnId, attempt })})`,
+      ),
+);
+
+/** A step and its outcome; the output as JSON. */
+interface EndedStep {
+  seq: number;
+  status: StepOutcome['status'];
+  output: string;
+  durationMs: number;
+}
+
 /**
  * Stores the outcome of a step that was stored as running, or as waiting. Whoever takes the turn over ends what runs; an outcome that comes
  * later changes nothing.
  */
 export async function endStep(
   db: Kysely<DB>,
-  turn: HeldTurn,
+  { workspaceId, conversationId, turnId, attempt }: HeldTurn,
   seq: number,
-  { status, output, duration_ms }: StepOutcome,
+  { status, output, duration_ms: durationMs }: StepOutcome,
 ): Promise<void> {
-  await db
-    .updateTable('turn_steps')
-    .set({ status, output: JSON.stringify(output), duration_ms })
-    .where('workspace_id', '=', turn.workspaceId)
-    .where('turn_id', '=', turn.turnId)
-    .where('seq', '=', seq)
-    .where('status', 'in', ['running', 'waiting'])
-    .where(sql<boolean>`exists (select from conversations where ${heldBy(turn)})`)
-    .execute();
+  const ended = { seq, status, output: JSON.stringify(output), durationMs };
+  await endingStep(db, { workspaceId, conversationId, turnId, attempt, ...ended });
 }
