@@ -1,3 +1,4 @@
+import { anyOf, BUDGET, type Candidates, chooseCandidates, type Unit, unitOf } from './candidates.ts';
 import { isMisspelling } from './spelling.ts';
 import { isCutInPairs, lexeme, STEM, type Term } from './terms.ts';
 
@@ -44,14 +45,6 @@ export interface AskedWord {
   rarity: number;
 }
 
-/** Which passages are ranked. */
-export interface Candidates {
-  /** As tsquery takes it; null: all of the sources. */
-  query: string | null;
-  /** Whether to use the inverted index, which covers the whole workspace. If not, all passages of the sources are read. */
-  inverted: boolean;
-}
-
 /** The plan of a text search. */
 export interface Plan {
   candidates: Candidates;
@@ -64,10 +57,6 @@ export interface Plan {
   words: AskedWord[];
 }
 
-/** Estimated maximum of ranked passages. Each costs about 25 µs: reading its words, and scoring the parts of the plan. */
-const BUDGET = 700;
-/** The same in a large collection, where nearly every passage is on a page that must be read first. */
-const BUDGET_IN_MANY = 500;
 /** The count of the searched passages stops here. */
 const COUNTED = 10_000;
 /** Only so many words of the query count, the rarest first. */
@@ -90,12 +79,6 @@ const ADJACENT = 0.25;
 
 /** For passages of before, whose length is not known: all count as equally long. */
 const UNKNOWN_LENGTH = 100;
-
-/** A word to look for, and how many of the searched passages should have it. */
-interface Unit {
-  query: string;
-  expected: number;
-}
 
 /** A word of the query as the index knows it. */
 interface Concept extends AskedWord {
@@ -143,7 +126,7 @@ export function planSearch(known: readonly KnownWord[], asked: readonly Term[]):
   }));
   if (searched <= BUDGET)
     return { candidates: { query: null, inverted: false }, wider: undefined, parts, averageLength, words };
-  const { expected, query, wider } = chooseCandidates(concepts, searched);
+  const { expected, query, wider } = chooseCandidates(concepts, searched, searched >= COUNTED);
   // The index finds the passages of a word; the filter by source comes after.
   const inverted = searched >= COUNTED || (expected * all) / searched < searched;
   return {
@@ -192,8 +175,7 @@ function conceptsOf(known: readonly KnownWord[], frequencies: Frequencies): Conc
       Math.min(rarity, rarityOf(usual(one)));
     const replacementWeight = Math.max(0, ...others.map(worth));
     // The same word can look like an inflection and like a typing error.
-    const replacements = new Map(others.map((one) => [one.word, { query: lexeme(one.word), expected: usual(one) }]));
-    const queries = [exact, ...stems].map(({ word }) => lexeme(word));
+    const replacements = new Map(others.map((one) => [one.word, unitOf([one.word], usual(one))]));
     concepts.push({
       ordinal: exact.ordinal,
       word: exact.word,
@@ -201,7 +183,12 @@ function conceptsOf(known: readonly KnownWord[], frequencies: Frequencies): Conc
       others: [...replacements.keys()],
       passages,
       rarity: isThere ? rarity : replacementWeight,
-      own: isThere ? { query: queries.join(' | '), expected: passages } : undefined,
+      own: isThere
+        ? unitOf(
+            [exact, ...stems].map(({ word }) => word),
+            passages,
+          )
+        : undefined,
       exact: exact.passages > 0 ? lexeme(exact.word) : undefined,
       exactRarity: rarityOf(exactPassages),
       replacements: [...replacements.values()],
@@ -244,55 +231,4 @@ function adjacentParts(concepts: readonly Concept[], asked: readonly Term[]): Pa
     const weight = ADJACENT * Math.min(first.rarity, second.rarity);
     return [{ query: `${first.exact} <-> ${second.exact}`, weight, plainWeight: weight, graded: false }];
   });
-}
-
-/** Selects all passages with one of the rare words, and those with enough of the common ones together. */
-function chooseCandidates(
-  concepts: readonly Concept[],
-  searched: number,
-): { query: string; expected: number; wider: string | undefined } {
-  // In a large collection the room is scarce. What is like a word that has stems says less than the word, so it comes after it.
-  const isLarge = searched >= COUNTED;
-  const turns = concepts.flatMap(({ own, stems, replacements }) => {
-    const least = isLarge && own && stems.length > 0 ? own.expected : 0;
-    return [...(own ? [own] : []), ...replacements].map((unit) => ({ unit, turn: Math.max(least, unit.expected) }));
-  });
-  const units = turns.sort((a, b) => a.turn - b.turn).map(({ unit }) => unit);
-  const rare: Unit[] = [];
-  const budget = isLarge ? BUDGET_IN_MANY : BUDGET;
-  let room = budget;
-  for (const unit of units) {
-    if (unit.expected > room) break;
-    rare.push(unit);
-    room -= unit.expected;
-  }
-  const common = units.slice(rare.length);
-  const words = new Set(concepts.map(({ own, replacements }) => own ?? replacements[0]));
-  const together: Unit[] = [];
-  let expected = searched;
-  for (const unit of common) {
-    if (expected <= room) break;
-    if (!words.has(unit) || together.some(({ query }) => query === unit.query)) continue;
-    together.push(unit);
-    expected *= unit.expected / searched;
-  }
-  const chosen = rare.map(({ query }) => query);
-  let sum = budget - room;
-  // Words in nearly all passages do not tell passages apart, even together. They only count when the query has no others.
-  if (together.length > 1 && (expected <= room || chosen.length === 0)) {
-    chosen.push(`(${together.map(({ query }) => bracketed(query)).join(' & ')})`);
-    sum += expected;
-  }
-  const [first] = common;
-  const wider = first && anyOf([...rare, first]);
-  if (chosen.length > 0) return { query: chosen.join(' | '), expected: sum, wider };
-  return { query: wider ?? '', expected: first?.expected ?? 0, wider: undefined };
-}
-
-function bracketed(query: string): string {
-  return query.includes(' | ') ? `(${query})` : query;
-}
-
-function anyOf(units: readonly Unit[]): string {
-  return units.map(({ query }) => query).join(' | ');
 }

@@ -34,7 +34,7 @@ test('all passages are ranked when they are few', () => {
 });
 
 test('rare words choose the passages, common ones rank them', () => {
-  const plan = known('the red fox', { the: 99_000, red: 400, fox: 20 }, ALL);
+  const plan = known('the red fox', { the: 99_000, red: 200, fox: 20 }, ALL);
   expect(plan?.candidates).toEqual({ query: "'fox' | 'red'", inverted: true });
   const weights = Object.fromEntries((plan?.parts ?? []).map(({ query, weight }) => [query, weight]));
   expect(weights["'fox'"]).toBeGreaterThan(weights["'red'"] ?? 0);
@@ -67,6 +67,37 @@ test('common words must come together, and alone when that is too little', () =>
   expect(plan?.candidates).toEqual({ query: "('red' & 'fox')", inverted: true });
   expect(plan?.wider).toEqual({ query: "'red'", inverted: true });
   expect(known('fox', { fox: 60_000 }, ALL)).toMatchObject({ candidates: { query: "'fox'" }, wider: undefined });
+});
+
+test('in a large collection, pairs of words choose the passages beside rare words', () => {
+  const chosen = (counts: Record<string, number>, all = ALL) => known('red fox cub', counts, all)?.candidates.query;
+  expect(chosen({ red: 2_000, fox: 3_000, cub: 4_000 })).toBe("('red' & ('fox' | 'cub')) | ('fox' & 'cub')");
+  expect(chosen({ red: 2_000, fox: 3_000, cub: 250 })).toBe("'cub' | ('red' & 'fox')");
+  // The index would go through too much for the others.
+  expect(chosen({ red: 2_000, fox: 9_000, cub: 9_000 })).toBe("('red' & 'fox')");
+  expect(chosen({ red: 800, fox: 900, cub: 1_000 }, 9_000)).toBe("('red' & 'fox')");
+});
+
+test('in a large collection, a word that is asked for again, misspelt or in another form, makes no pair', () => {
+  const rows: KnownWord[] = [
+    { ordinal: 0, word: '', passages: ALL, found: 0, likeness: 1 },
+    { ordinal: -1, word: '', passages: ALL, found: 0, likeness: 1 },
+    { ordinal: 1, word: 'fox', passages: 2_000, found: 2_000, likeness: 1 },
+    { ordinal: 1, word: '~fox', passages: 0, found: 2_100, likeness: 1 },
+    { ordinal: 2, word: 'red', passages: 10_000, found: 10_000, likeness: 1 },
+  ];
+  const typo: KnownWord[] = [
+    { ordinal: 3, word: 'fpx', passages: 0, found: 0, likeness: 1 },
+    { ordinal: 3, word: 'fox', passages: 2_000, found: 0, likeness: 0.6 },
+  ];
+  const form: KnownWord[] = [
+    { ordinal: 3, word: 'foxes', passages: 1_500, found: 1_500, likeness: 1 },
+    { ordinal: 3, word: '~fox', passages: 0, found: 2_100, likeness: 1 },
+  ];
+  const chosen = (others: KnownWord[], query: string) =>
+    planSearch([...rows, ...others], termsOf(query))?.candidates.query;
+  expect(chosen(typo, 'fox red fpx')).toBe("(('fox' | '~fox') & 'red')");
+  expect(chosen(form, 'fox red foxes')).toBe("(('fox' | '~fox') & 'red')");
 });
 
 test('sources are read themselves where the index would go through more', () => {
