@@ -24,6 +24,10 @@ const MIN_FRAGMENTS = 3;
 
 /** Letters of a footnote, by the size of the text. */
 const NOTE_RATIO = 0.92;
+/** A line that stands so many lines above the one before it begins a column. */
+const MIN_COLUMN_LINES = 5;
+/** Notes at the foot of a column. */
+const MAX_NOTES_BETWEEN = 20;
 const BULLET = /^[•◦▪‣●○■] ?/u;
 
 /** A block, with its first line and its last. */
@@ -44,7 +48,7 @@ export function* layOut(read: readonly (readonly Line[])[]): Generator<Block> {
   const ends = new LineEnds(texts(pages), true);
   let before: OpenBlock[] = [];
   for (const [index, lines] of pages.entries()) {
-    const blocks = blocksOf(lines, index + 1, ends, (line) =>
+    const blocks = blocksOf(lines, index + 1, ends, size * NOTE_RATIO, (line) =>
       isHeading(line, size) ? levels.get(rounded(line.size)) : undefined,
     );
     const open = before.findLast(({ block, last }) => block.type === 'heading' || last.size >= size * NOTE_RATIO);
@@ -70,6 +74,7 @@ function blocksOf(
   lines: readonly Line[],
   page: number,
   ends: LineEnds,
+  noteSize: number,
   levelOf: (line: Line) => number | undefined,
 ): OpenBlock[] {
   const blocks: OpenBlock[] = [];
@@ -81,6 +86,14 @@ function blocksOf(
       open.last = line;
       continue;
     }
+    const above = level === undefined ? columnBefore(blocks, line, noteSize) : undefined;
+    if (above) {
+      above.block = { ...above.block, text: ends.join(above.block.text, line.text) };
+      above.last = line;
+      // What follows goes on with it, and not with the notes.
+      if (above !== open) blocks.push(...blocks.splice(blocks.lastIndexOf(above), 1));
+      continue;
+    }
     const block: Block =
       level === undefined
         ? { type: 'paragraph', text: line.text, page }
@@ -88,6 +101,16 @@ function blocksOf(
     blocks.push({ block, first: line, last: line });
   }
   return blocks;
+}
+
+/** The paragraph that a line at the top of the next column goes on with; notes may stand between the two. */
+function columnBefore(blocks: readonly OpenBlock[], line: Line, noteSize: number): OpenBlock | undefined {
+  const below = blocks.at(-1);
+  if (!below || line.y - below.last.y < MIN_COLUMN_LINES * line.size) return undefined;
+  const near = blocks.slice(-MAX_NOTES_BETWEEN - 1);
+  const open = near.findLast(({ block, last }) => block.type === 'heading' || last.size >= noteSize);
+  if (!open || open.block.type === 'heading') return undefined;
+  return areAlike(open.last, line) && goesOn(open.last.text, line.text) ? open : undefined;
 }
 
 /** Whether the first block of a page is the rest of the last paragraph before it. */

@@ -221,6 +221,22 @@ describe('a sentence that goes on on the next page', () => {
   });
 });
 
+describe('a sentence that goes on in the next column', () => {
+  const column = [line('of the depot opens at nine', 700), line('and closes at five.', 688)];
+  test.each<[string, Line[]]>([
+    ['is whole', []],
+    ['is whole over a footnote', [line('1 Not on Mondays', 60, 8)]],
+  ])('%s', (_, notes) => {
+    const text = textOf([[...body(1), line('Bring it to the side where the small door', 100), ...notes, ...column]]);
+    expect(text).toContain('small door of the depot opens at nine and closes at five.');
+    expect(text.includes('Not on Mondays')).toBe(notes.length === 1);
+  });
+
+  test('is no sentence that has ended', () => {
+    expect(textOf([[line('It ends here.', 100), line('of course', 700)]])).toBe('It ends here.\nof course');
+  });
+});
+
 describe('a text that was set in pages', () => {
   const page = (number: number, feed: string) => `${feed}
 RFC 9999                     Parcels over Post              November 2026
