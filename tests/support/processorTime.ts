@@ -35,8 +35,8 @@ export async function mainThreadMs(work: () => unknown): Promise<number> {
   return cost(threadCpuMs, work);
 }
 
-/** What costs less is far below every limit, on any machine, and not worth the time of the known work. */
-const CHEAP_MS = 200;
+/** What costs less is below every limit, on any machine, and not worth the time of the known work. */
+const CHEAP_MS = 100;
 
 async function cost(spent: () => number, work: () => unknown): Promise<number> {
   const begun = spent();

@@ -134,14 +134,16 @@ describe('the schema that a model gets', () => {
     expect(told({ properties })).toEqual({ type: 'object', properties: {} });
   });
 
-  test('has a key for each of many names that become one, without trying all keys for each', () => {
+  test('has a key for each of many names that become one, without trying all keys for each', async () => {
     const names = Array.from({ length: 2_000 }, (_, index) => String.fromCodePoint(0x4e00 + index));
-    const begun = process.threadCpuUsage().user;
-    const keys = Object.keys(
-      told({ properties: Object.fromEntries(names.map((name) => [name, {}])) }).properties as object,
-    );
+    let keys: string[] = [];
+    const ms = await mainThreadMs(() => {
+      keys = Object.keys(
+        told({ properties: Object.fromEntries(names.map((name) => [name, {}])) }).properties as object,
+      );
+    });
     expect(new Set(keys).size).toBe(2_000);
     expect(keys.slice(0, 3)).toEqual(['_', '__2', '__3']);
-    expect(process.threadCpuUsage().user - begun).toBeLessThan(200_000);
+    expect(ms).toBeLessThan(200);
   });
 });
