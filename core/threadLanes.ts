@@ -2,10 +2,10 @@ import { ThreadStopped } from './thread.ts';
 import { ThreadPool, type ThreadPoolOptions } from './threadPool.ts';
 
 /** The threads and limits of both lanes. `threads` are those of the first one, `limitMs` counts in the slow one. */
-export interface ThreadLanesOptions<Answer> extends ThreadPoolOptions<Answer> {
+export interface ThreadLanesOptions<Answer> extends Omit<ThreadPoolOptions<Answer>, 'ofOne'> {
   /** Milliseconds of the first attempt. */
   firstMs: number;
-  /** Threads of the slow lane. */
+  /** Threads of the slow lane. Where there are several, one workspace leaves one of them to the others. */
   slowThreads: number;
 }
 
@@ -20,7 +20,8 @@ export class ThreadLanes<Question, Answer> {
 
   constructor({ firstMs, slowThreads, ...options }: ThreadLanesOptions<Answer>) {
     this.#first = new ThreadPool({ ...options, limitMs: Math.min(firstMs, options.limitMs) });
-    this.#slow = new ThreadPool({ ...options, threads: slowThreads, isBackground: true });
+    const ofOne = Math.max(1, slowThreads - 1);
+    this.#slow = new ThreadPool({ ...options, threads: slowThreads, ofOne, isBackground: true });
   }
 
   /** A thread's answer. Throws PoolBusy (threadPool.ts), ThreadStopped (thread.ts), or the signal's reason as soon as it is aborted. */

@@ -13,6 +13,8 @@ function busy(whose: string): PoolBusy {
 export interface ThreadPoolOptions<Answer> extends ThreadOptions {
   /** Runs at the same time. */
   threads: number;
+  /** Runs of one workspace at the same time; as many as there are threads unless it is given. */
+  ofOne?: number;
   /** Runs that wait, of one workspace and of all. */
   waitingOfOne: number;
   waitingOfAll: number;
@@ -40,6 +42,8 @@ export class ThreadPool<Question, Answer> {
   readonly #idle: Thread[];
   /** By workspace, the one whose turn it is first. */
   readonly #waiting = new Map<string, Waiter[]>();
+  /** Runs under way by workspace. */
+  readonly #running = new Map<string, number>();
 
   constructor(options: ThreadPoolOptions<Answer>) {
     this.#options = options;
@@ -50,14 +54,28 @@ export class ThreadPool<Question, Answer> {
   async run(workspaceId: string, question: Question, signal?: AbortSignal): Promise<Answer> {
     signal?.throwIfAborted();
     const { limitMs, isSpent } = this.#options;
-    const thread = this.#take() ?? (await this.#wait(workspaceId, signal));
+    const free = this.#hasPlace(workspaceId) ? this.#take() : undefined;
+    if (free) this.#count(workspaceId, 1);
+    const thread = free ?? (await this.#wait(workspaceId, signal));
     try {
       const answer = (await thread.ask(question, { limitMs, ...(signal && { signal }) })) as Answer;
       if (isSpent?.(answer)) thread.end();
       return answer;
     } finally {
+      this.#count(workspaceId, -1);
       this.#release(thread);
     }
+  }
+
+  #hasPlace(workspaceId: string): boolean {
+    const { threads, ofOne = threads } = this.#options;
+    return (this.#running.get(workspaceId) ?? 0) < ofOne;
+  }
+
+  #count(workspaceId: string, change: 1 | -1): void {
+    const running = (this.#running.get(workspaceId) ?? 0) + change;
+    if (running === 0) this.#running.delete(workspaceId);
+    else this.#running.set(workspaceId, running);
   }
 
   /** A thread that is loaded before one that is not. */
@@ -75,7 +93,8 @@ export class ThreadPool<Question, Answer> {
     if (all >= waitingOfAll) this.#makeRoom(own.length);
     return new Promise((resolve, reject) => {
       const waiter: Waiter = {
-        give(thread) {
+        give: (thread) => {
+          this.#count(workspaceId, 1);
           signal?.removeEventListener('abort', leave);
           resolve(thread);
         },
@@ -105,9 +124,9 @@ export class ThreadPool<Question, Answer> {
     most.pop()?.refuse(busy('this workspace has'));
   }
 
-  /** Passes the thread to the next waiting run. */
+  /** Passes the thread to the next waiting run that may have it. */
   #release(thread: Thread): void {
-    const [next] = this.#waiting;
+    const next = this.#waiting.entries().find(([workspaceId]) => this.#hasPlace(workspaceId));
     if (!next) {
       this.#idle.push(thread);
       return;

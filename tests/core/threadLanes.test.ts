@@ -70,6 +70,23 @@ test('in the slow lane workspaces take turns: long work waits for one run of eac
   expect(order.indexOf('ordinary')).toBeLessThanOrEqual(2);
 });
 
+test('with two slow threads long work of a workspace does not wait for endless work of another, which has one of them', async () => {
+  const lanes = new ThreadLanes<number, number>({ ...usual, slowThreads: 2 });
+  const stop = new AbortController();
+  let ended = 0;
+  const endless = Array.from({ length: 5 }, () =>
+    lanes.run('hostile', END, stop.signal).catch(() => {
+      ended += 1;
+    }),
+  );
+  for (let asked = 0; asked < 2; asked += 1) await lanes.run('ordinary', 400);
+  expect(ended).toBe(0);
+  stop.abort(new Error('enough'));
+  await Promise.all(endless);
+  // What waited has gone, and both threads can be used again.
+  expect((await Promise.all([lanes.run('a', 300), lanes.run('b', 300), lanes.run('a', 300)])).length).toBe(3);
+});
+
 test('work that never ends is stopped at the limit of the slow lane', async () => {
   const lanes = new ThreadLanes<number, number>({ ...usual, firstMs: 50, limitMs: 300 });
   const error = await lanes.run('a', END).catch((thrown: unknown) => thrown);
