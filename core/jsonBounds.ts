@@ -60,6 +60,12 @@ export class JsonMeter {
     return undefined;
   }
 
+  /** Says that a text in quotes does not go on here, as JSON may not have a line end within one. */
+  endText(): void {
+    this.#quoted = false;
+    this.#escaped = false;
+  }
+
   /** The bound that the whole text goes beyond. */
   end(): keyof JsonBounds | undefined {
     return this.#values > this.#bounds.values ? 'values' : undefined;

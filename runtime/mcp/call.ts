@@ -4,7 +4,7 @@ import type { ToolFile } from '../models/toolFiles.ts';
 import { argumentHeaders, InvalidHeaderNote } from './argumentHeaders.ts';
 import type { McpConnection, McpRequestOptions } from './connect.ts';
 import { readContent } from './content.ts';
-import { isProtocolFault, notMcp } from './failures.ts';
+import { isProtocolFault, notMcp, UNSUPPORTED_VERSION } from './failures.ts';
 import { questionText, refusalNote } from './questions.ts';
 import { readToolList } from './toolList.ts';
 
@@ -21,7 +21,7 @@ export interface McpToolResult {
 }
 
 /** Limits and observers of one call. */
-export type McpCallOptions = Pick<McpRequestOptions, 'signal' | 'timeoutMs' | 'headers'> & {
+export type McpCallOptions = Pick<McpRequestOptions, 'signal' | 'timeoutMs' | 'headers' | 'onProgress'> & {
   /** Called when the server does not know the tool, or takes other arguments than its list says. */
   doubtsList?: () => void;
 };
@@ -82,9 +82,9 @@ export async function requestWithoutInput(
   }
 }
 
-/** The result of a call that the server refused. Throws every other error. */
+/** The result of a call that the server refused. Throws every other error, and that of a server that speaks another revision by now. */
 export function callFailure(error: unknown): McpToolResult {
-  if (!isProtocolFault(error)) throw error;
+  if (!isProtocolFault(error) || error.code === UNSUPPORTED_VERSION) throw error;
   const missing =
     error.code === MISSING_CAPABILITY ? ` ${refusalNote(['input that only a person or a model gives'])}` : '';
   return refusal(error.message + missing);

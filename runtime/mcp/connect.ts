@@ -59,6 +59,8 @@ export interface McpRequestOptions {
   headers?: Record<string, string>;
   /** Called with what the server asked a person or a model for while the request ran, and was refused. */
   onRefusal?: (asked: string) => void;
+  /** Called at each report of progress. */
+  onProgress?: () => void;
 }
 
 /** A session with an MCP server; of a revision without sessions, what was agreed with it. Close it, or the server keeps it open. */
@@ -125,7 +127,9 @@ export async function connectMcp(options: McpConnectOptions): Promise<McpConnect
         if (saysMore) throw second;
       }
     } else if (!isUnknownMethod(error)) throw first;
-    if (options.isLegacy || signal.aborted) throw first;
+    if (signal.aborted) throw first;
+    // It may have been updated since it was asked.
+    if (options.isLegacy) return connectMcp({ ...options, isLegacy: false });
     return (await openUnasked(options, signal)) ?? Promise.reject(first);
   }
 }

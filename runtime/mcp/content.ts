@@ -12,6 +12,8 @@ export interface McpContent {
 }
 
 const MAX_IMAGES = 4;
+/** Images of a result whose bytes are looked at, which takes time. */
+const MAX_LOOKED_AT = 20;
 /** Anthropic takes 5 MB of an image as base64 (docs.claude.com/en/docs/build-with-claude/vision). */
 const MAX_IMAGE_BYTES = 3_750_000;
 const MAX_LABEL = 500;
@@ -49,6 +51,7 @@ async function imageType(head: Uint8Array): Promise<string | undefined> {
 class ContentReader {
   readonly files: ToolFile[] = [];
   hasText = false;
+  #lookedAt = 0;
 
   async line(part: unknown): Promise<string> {
     const { type, text, mimeType, uri, name, data, resource } = Object(part) as Part;
@@ -89,6 +92,8 @@ class ContentReader {
     if (size > MAX_IMAGE_BYTES) return `[image ${what}, which is too large to be shown]`;
     if (this.files.length >= MAX_IMAGES)
       return `[image ${what}, which is not shown: there are more than ${MAX_IMAGES}]`;
+    if (this.#lookedAt >= MAX_LOOKED_AT) return `[image ${what}, which is not shown: there are too many]`;
+    this.#lookedAt += 1;
     const bytes = new Uint8Array(Buffer.from(base64, 'base64'));
     const mediaType = await imageType(bytes.subarray(0, HEAD_BYTES));
     if (mediaType === undefined) return `[image ${what}, which is not shown: its bytes are not PNG, JPEG, WebP or GIF]`;

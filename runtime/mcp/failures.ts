@@ -92,7 +92,9 @@ export function isProtocolFault(error: unknown): error is ProtocolFault {
   const { code, data } = Object(error) as Record<string, unknown>;
   // SseError has a number too: the HTTP status.
   const isSse = Object(error).constructor?.name === 'SseError';
-  return Error.isError(error) && typeof code === 'number' && !isSse && !(Object(data).failure instanceof McpFailed);
+  // And so has the reason of a signal that was aborted.
+  const isOther = isSse || error instanceof DOMException;
+  return Error.isError(error) && typeof code === 'number' && !isOther && !(Object(data).failure instanceof McpFailed);
 }
 
 /** Turns whatever the SDK, the transport or the guard throws into a failure with a message for users. */

@@ -3,7 +3,8 @@ import { lruCache } from '../../core/lruCache.ts';
 import type { OutgoingClient } from '../../core/outgoing.ts';
 import { callMcpTool, type McpToolResult } from './call.ts';
 import { connectMcp, type McpConnection } from './connect.ts';
-import { asMcpFailed, McpFailed } from './failures.ts';
+import { asMcpFailed, isProtocolFault, McpFailed, tooSlow, UNSUPPORTED_VERSION } from './failures.ts';
+import { ProgressTimeout } from './progressTimeout.ts';
 import { type ResourceTool, useResources } from './resources.ts';
 import { MAX_STREAM_MS } from './session.ts';
 
@@ -53,6 +54,9 @@ export interface ToolListWatcher {
   shown(workspaceId: string, serverId: string): void;
 }
 
+/** A call whose signal also ends it when its time is over. */
+type LimitedCall = McpCall & { signal: AbortSignal; onProgress: () => void };
+
 /** A connection that calls share, or the attempt to open it. */
 interface SharedConnection {
   key: string;
@@ -68,6 +72,15 @@ const HANDSHAKE_TIMEOUT_MS = 10_000;
 const MAX_BYTES = 8 * 1024 * 1024;
 const MAX_KNOWN_SERVERS = 10_000;
 const LEGACY_KNOWN_MS = 60 * 60 * 1000;
+
+/**
+ * Whether a server refused a call because of the connection, and did not run the tool. 404 means that the session is unknown
+ * (basic/transports, session management); many servers send 400 instead. A server that was changed may not speak the revision of before.
+ */
+function isForgotten(error: unknown): boolean {
+  if (error instanceof McpFailed) return error.statusCode === 404 || error.statusCode === 400;
+  return isProtocolFault(error) && error.code === UNSUPPORTED_VERSION;
+}
 
 /**
  * Calls tools of MCP servers over shared connections: one for each server, address and credential, opened when it is first
@@ -91,22 +104,38 @@ export class McpPool {
   }
 
   /**
-   * Calls a tool once. When the server does not know the shared session any more, it has not run the tool: the call is made again
-   * in a new session.
+   * Calls a tool once. When the server does not know the shared session any more, or speaks another revision by now, it has not run the tool:
+   * the call is made again in a new session. All of it, the pages of a list and the rounds of questions too, ends within the limits of the pool.
    * @throws {McpFailed} the server did not respond, or not with MCP
    */
   async call(server: McpServer, call: McpCall): Promise<McpToolResult> {
-    if (call.instanceMode === 'DYNAMIC') return this.#callAlone(server, call);
+    const { timeoutMs, maxTimeoutMs } = this.#options;
+    const limit = new ProgressTimeout(timeoutMs, Math.max(timeoutMs, maxTimeoutMs));
+    const signal = call.signal ? AbortSignal.any([call.signal, limit.signal]) : limit.signal;
+    const limited = { ...call, signal, onProgress: () => limit.extend() };
+    try {
+      return await (call.instanceMode === 'DYNAMIC'
+        ? this.#callAlone(server, limited)
+        : this.#callShared(server, limited));
+    } catch (error) {
+      if (call.signal?.aborted) throw call.signal.reason;
+      if (limit.signal.aborted) throw tooSlow(error);
+      throw isProtocolFault(error) ? asMcpFailed(error) : error;
+    } finally {
+      limit.stop();
+    }
+  }
+
+  async #callShared(server: McpServer, call: LimitedCall): Promise<McpToolResult> {
     for (let attempt = 0; ; attempt += 1) {
       const { shared, fresh } = this.#lease(server);
       try {
-        const connection = await this.#opened(shared, call.signal);
+        // Other callers go on waiting.
+        const connection = await untilAborted(shared.opening, call.signal);
         return await this.#made(connection, server, call);
       } catch (error) {
         this.#retire(shared);
-        // 404 means that the session is unknown (basic/transports, session management); many servers send 400 instead.
-        const forgotten = error instanceof McpFailed && (error.statusCode === 404 || error.statusCode === 400);
-        if (!forgotten || fresh || attempt > 0) throw error;
+        if (!isForgotten(error) || fresh || attempt > 0) throw error;
       } finally {
         this.#release(shared);
       }
@@ -133,7 +162,7 @@ export class McpPool {
     return this.#shared.size;
   }
 
-  async #callAlone(server: McpServer, call: McpCall): Promise<McpToolResult> {
+  async #callAlone(server: McpServer, call: LimitedCall): Promise<McpToolResult> {
     const connection = await this.#connect(server, 'DYNAMIC', call.signal);
     try {
       return await this.#made(connection, server, call);
@@ -142,11 +171,11 @@ export class McpPool {
     }
   }
 
-  async #made(connection: McpConnection, { workspaceId, id }: McpServer, call: McpCall): Promise<McpToolResult> {
-    const { tool, resources, arguments: args, inputSchema, signal } = call;
-    if (resources) return useResources(connection, resources, args, { signal });
+  async #made(connection: McpConnection, { workspaceId, id }: McpServer, call: LimitedCall): Promise<McpToolResult> {
+    const { tool, resources, arguments: args, inputSchema, signal, onProgress } = call;
+    if (resources) return useResources(connection, resources, args, { signal, onProgress });
     const doubtsList = () => this.lists?.changed(workspaceId, id);
-    return callMcpTool(connection, { name: tool, arguments: args, inputSchema }, { signal, doubtsList });
+    return callMcpTool(connection, { name: tool, arguments: args, inputSchema }, { signal, onProgress, doubtsList });
   }
 
   #connect(server: McpServer, instanceMode: McpCall['instanceMode'], signal?: AbortSignal): Promise<McpConnection> {
@@ -230,11 +259,6 @@ export class McpPool {
     this.#shared.set(key, shared);
     this.#makeRoom();
     return { shared, fresh: true };
-  }
-
-  /** Waits for the connection until `signal` is aborted; other callers go on waiting. */
-  #opened(shared: SharedConnection, signal: AbortSignal | undefined): Promise<McpConnection> {
-    return signal ? untilAborted(shared.opening, signal) : shared.opening;
   }
 
   #release(shared: SharedConnection): void {

@@ -1,10 +1,8 @@
 import type { Client } from '@modelcontextprotocol/client';
 import { shorten } from '../../core/text.ts';
 import { statedText } from './content.ts';
-import { McpFailed, METHOD_NOT_FOUND } from './failures.ts';
+import { METHOD_NOT_FOUND } from './failures.ts';
 
-/** Questions of a server while one request runs. A server that asks more often would never end. */
-const MAX_QUESTIONS = 20;
 const MAX_CHARACTERS = 1000;
 
 class NotOffered extends Error {
@@ -46,22 +44,16 @@ export interface Questions {
 
 /**
  * Answers the requests of a server (revisions 2025-11-25 and before): a question to a person is declined, everything else is not offered.
- * The session is lost when the server goes on asking.
  */
-export function answerQuestions(client: Client, lose: (error: unknown) => void): Questions {
+export function answerQuestions(client: Client): Questions {
   const listeners = new Set<(asked: string) => void>();
-  let asked = 0;
   client.fallbackRequestHandler = async ({ method, params }) => {
-    asked += 1;
-    if (asked > MAX_QUESTIONS)
-      lose(new McpFailed('The server goes on asking for input, which this service does not give.'));
     for (const listener of listeners) listener(questionText(method, params));
     if (method === 'elicitation/create') return { action: 'decline' };
     throw new NotOffered('This client does not offer it.');
   };
   return {
     listen(listener) {
-      asked = 0;
       if (!listener) return () => undefined;
       listeners.add(listener);
       return () => void listeners.delete(listener);

@@ -43,6 +43,8 @@ export const RESOURCE_TOOLS: readonly {
 const MAX_CHARACTERS = 100_000;
 const MAX_LISTED = 200;
 const MAX_LINE = 300;
+/** Characters of a cursor that a model is given. */
+const MAX_CURSOR = 2000;
 /** Pages that one search reads. */
 const MAX_PAGES = 10;
 
@@ -82,12 +84,19 @@ async function list(
       if (lines.length < MAX_LISTED) lines.push(line);
       else left += 1;
     }
-    cursor = typeof result.nextCursor === 'string' ? result.nextCursor : undefined;
+    const next = typeof result.nextCursor === 'string' ? result.nextCursor : undefined;
+    // The same again would be the same page.
+    cursor = next === cursor ? undefined : next;
     if (cursor === undefined || (search === '' && lines.length > 0)) break;
   }
   if (left > 0) lines.push(`[${left} more are not shown. Search for a part of the name.]`);
   if (cursor !== undefined)
-    lines.push(`[There are more: list again with the cursor ${JSON.stringify(shorten(cursor, 2000))}.]`);
+    lines.push(
+      // A part of it would be another one.
+      cursor.length > MAX_CURSOR
+        ? '[There are more, but the cursor that the server gives is too long to be sent by you. Search for a part of the name.]'
+        : `[There are more: list again with the cursor ${JSON.stringify(cursor)}.]`,
+    );
   if (isFirst) {
     const templates = await connection
       .request('resources/templates/list', {}, options)

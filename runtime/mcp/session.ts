@@ -1,8 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { StandardSchemaV1, Transport } from '@modelcontextprotocol/client';
 import { untilAborted, withDeadline } from '../../core/deadline.ts';
 import { guardedFetchLike } from '../../core/outgoing.ts';
+import { Allowance } from './allowance.ts';
 import type { McpConnection, McpConnectOptions, McpRequestOptions } from './connect.ts';
 import { asMcpFailed, brokeOff, isProtocolFault, McpFailed, tooSlow } from './failures.ts';
+import { MAX_MESSAGES } from './messageStream.ts';
 import { ProgressTimeout } from './progressTimeout.ts';
 import { answerQuestions } from './questions.ts';
 import { passRawResults, type RawResults } from './rawResults.ts';
@@ -17,6 +20,9 @@ export const CLOSE_TIMEOUT_MS = 1000;
 const PROBE_SHARE = 0.4;
 /** Responses to requests of the server that are sent at the same time. */
 const MAX_PENDING_RESPONSES = 4;
+/** Responses for each request of ours: a server may ask a few things in a call. Beyond them one each second, for those that ask whether we are there. */
+const MAX_RESPONSES = 20;
+const RESPONSE_EVERY_MS = 1000;
 /** Milliseconds that a call waits for the stream of the server's own messages. Some servers begin it with its first message only. */
 const LISTENING_MS = 300;
 /** Switches the SDK's own timeout off: with ours the reason is known. */
@@ -58,7 +64,11 @@ export async function openSession(
   const caller = { allowPrivateNetwork, workspaceId };
   const limits = { timeoutMs: maxTimeoutMs, maxBytes, ...caller };
   const ended = new AbortController();
-  const budget = { left: maxBytes, of: maxBytesPer === 'session' ? ('session' as const) : ('stream' as const) };
+  const budget = {
+    left: maxBytes,
+    messages: MAX_MESSAGES,
+    of: maxBytesPer === 'session' ? ('session' as const) : ('stream' as const),
+  };
   const client = new Client(CLIENT_INFO, {
     jsonSchemaValidator: NO_VALIDATION,
     // A server with the older transport knows no other era.
@@ -82,6 +92,16 @@ export async function openSession(
   };
   const listening = Promise.withResolvers<void>();
   const transportOptions = {
+    // A server may ask for weeks. The SDK's own timer would hold the session for as long, even when it is closed.
+    reconnectionScheduler(reconnect: () => void, delayMs: number) {
+      const ofThis = new AbortController();
+      const wait = Math.min(delayMs, maxTimeoutMs);
+      sleep(wait, undefined, { signal: AbortSignal.any([ended.signal, ofThis.signal]), ref: false }).then(
+        reconnect,
+        () => undefined,
+      );
+      return () => ofThis.abort();
+    },
     requestInit: { headers: { ...headers } },
     fetch: sessionFetch({
       kind,
@@ -101,7 +121,8 @@ export async function openSession(
       : new SSEClientTransport(new URL(url), transportOptions);
   let raw: RawResults | undefined;
   const sending = watchSending(transport, lose, failRequest, (id, method) => raw?.sent(id, method));
-  const questions = answerQuestions(client, lose);
+  let running = 0;
+  const questions = answerQuestions(client);
   if (options.onToolsChanged) {
     client.setNotificationHandler('notifications/tools/list_changed', options.onToolsChanged);
   }
@@ -139,17 +160,22 @@ export async function openSession(
   async function request(method: string, params: Json, asked: McpRequestOptions = {}): Promise<Json> {
     const { signal: stopped, timeoutMs: own = timeoutMs } = asked;
     stopped?.throwIfAborted();
-    if (maxBytesPer === 'request') budget.left = maxBytes;
+    if (maxBytesPer === 'request') Object.assign(budget, { left: maxBytes, messages: MAX_MESSAGES });
     const tooLong = new ProgressTimeout(own, Math.max(own, maxTimeoutMs));
     const until = stopped ? AbortSignal.any([tooLong.signal, stopped]) : tooLong.signal;
     const forget = questions.listen(asked.onRefusal);
+    running += 1;
+    sending.allowed.add(MAX_RESPONSES, running * MAX_RESPONSES);
     try {
       const sent = sending.with(until, () =>
         client.request({ method, params }, ANY_RESULT, {
           ...NO_TIMEOUT,
           signal: until,
           allowInputRequired: true,
-          onprogress: () => tooLong.extend(),
+          onprogress: () => {
+            tooLong.extend();
+            asked.onProgress?.();
+          },
           ...(asked.headers ? { headers: asked.headers } : {}),
         }),
       );
@@ -161,6 +187,7 @@ export async function openSession(
       if (tooLong.signal.aborted) throw tooSlow(error);
       throw isProtocolFault(error) ? error : asMcpFailed(error);
     } finally {
+      running -= 1;
       tooLong.stop();
       forget();
     }
@@ -198,18 +225,19 @@ export async function openSession(
 
 /**
  * Watches what a transport sends. A request that is sent within `with` ends its HTTP request when its signal is aborted, and fails when the
- * server ends the stream without an answer. The session ends when the server sends requests faster than it reads the responses, of
- * which each is an HTTP request of this service.
+ * server ends the stream without an answer. The session ends when the server sends too many requests, or faster than it reads the responses,
+ * of which each is an HTTP request of this service.
  */
 function watchSending(
   transport: Pick<Transport, 'send'>,
   lose: (error: unknown) => void,
   failRequest: (id: unknown, error: unknown) => void,
   sent: (id: unknown, method: string) => void,
-): { with<T>(signal: AbortSignal, send: () => T): T } {
+): { with<T>(signal: AbortSignal, send: () => T): T; allowed: Allowance } {
   const send = transport.send.bind(transport);
   let current: AbortSignal | undefined;
   let pending = 0;
+  const allowed = new Allowance(MAX_RESPONSES, RESPONSE_EVERY_MS);
   transport.send = async (message, options) => {
     if ('method' in message) {
       if (!('id' in message)) return send(message, options);
@@ -224,7 +252,9 @@ function watchSending(
         onRequestStreamEnd: () => failRequest(message.id, brokeOff()),
       });
     }
-    if (pending >= MAX_PENDING_RESPONSES) return lose(new McpFailed('The server sends too many requests of its own.'));
+    if (pending >= MAX_PENDING_RESPONSES || !allowed.take()) {
+      return lose(new McpFailed('The server sends too many requests of its own.'));
+    }
     pending += 1;
     try {
       await send(message, options);
@@ -233,6 +263,7 @@ function watchSending(
     }
   };
   return {
+    allowed,
     with(signal, work) {
       current = signal;
       try {

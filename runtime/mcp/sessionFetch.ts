@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { JsonMeter } from '../../core/jsonBounds.ts';
-import { OutgoingFailed } from '../../core/outgoing.ts';
+import { Allowance } from './allowance.ts';
 import { brokeOff, McpWantsOAuth, statusFailure } from './failures.ts';
+import { boundedBody, MAX_MESSAGES, type MessageBudget } from './messageStream.ts';
 import { asksForOAuth } from './oauth.ts';
 
 /** The two transports of MCP over HTTP: streamable HTTP, and the HTTP with SSE of protocol version 2024-11-05. */
@@ -16,8 +16,8 @@ export interface SessionWire {
   fetchStream: typeof fetch;
   /** Aborted when the session is over: every request ends. */
   ended: AbortSignal;
-  /** Bytes that may still be read. It limits what the guarded fetch does not: the event stream, or the whole session. */
-  budget: { left: number; of: 'stream' | 'session' };
+  /** What may still be read. It limits what the guarded fetch does not: the event stream, streams that are resumed, or the whole session. */
+  budget: MessageBudget & { of: 'stream' | 'session' };
   /** Called when the session cannot continue. */
   lose(error: unknown): void;
   /** Called when one request will get no response. */
@@ -32,72 +32,11 @@ export interface SessionWire {
 export const LISTEN = 'subscriptions/listen';
 const RESUME_PAUSE_MS = 500;
 const MAX_ERROR_BYTES = 65_536;
-/** How often a session opens the stream for the server's own messages, which a server may close at once. */
+/** How often a session opens or resumes the stream for the server's own messages, which a server may close at once; then once a minute. */
 const MAX_LISTENING = 5;
+const LISTENING_EVERY_MS = 60_000;
 /** Of what a server says on that stream. */
 const MAX_LISTENED_BYTES = 1024 * 1024;
-/** Of one message. Parsing more would take long. */
-const MESSAGE_BOUNDS = { values: 50_000, depth: 50_000 };
-const LINE_END = 0x0a;
-const CARRIAGE_RETURN = 0x0d;
-
-/** Measures the messages of a body, as `JsonMeter` does. In a stream of events each event is one. Returns whether a message is too large. */
-function messageMeter(isEvents: boolean): (piece: Uint8Array) => boolean {
-  let meter = new JsonMeter(MESSAGE_BOUNDS);
-  let last: number | undefined;
-  return (piece) => {
-    let from = 0;
-    for (let at = 0; isEvents && at < piece.length; at += 1) {
-      const byte = piece[at];
-      if (byte === CARRIAGE_RETURN) continue;
-      // JSON has no line ends within its texts, so that a blank line is always the end of an event.
-      if (byte === LINE_END && last === LINE_END) {
-        if (meter.add(piece.subarray(from, at))) return true;
-        meter = new JsonMeter(MESSAGE_BOUNDS);
-        from = at;
-      }
-      last = byte;
-    }
-    return meter.add(piece.subarray(from)) !== undefined;
-  };
-}
-
-/** The body, with its bytes subtracted from the budget. It fails at a message that is too large. `finished` is called at its end, with the error if it failed. */
-function counted(
-  body: ReadableStream<Uint8Array>,
-  budget: { left: number },
-  isTooLarge: (piece: Uint8Array) => boolean,
-  finished: (error?: unknown) => void,
-): ReadableStream<Uint8Array> {
-  const reader = body.getReader();
-  let cancelled = false;
-  return new ReadableStream({
-    async pull(controller) {
-      try {
-        const { done, value } = await reader.read();
-        if (cancelled) return;
-        if (done) {
-          finished();
-          controller.close();
-          return;
-        }
-        budget.left -= value.length;
-        if (budget.left < 0 || isTooLarge(value))
-          throw new OutgoingFailed('too_large', 'The server sends more than can be read.');
-        controller.enqueue(value);
-      } catch (error) {
-        if (cancelled) return;
-        finished(error);
-        controller.error(error);
-        await reader.cancel().catch(() => undefined);
-      }
-    },
-    cancel(reason) {
-      cancelled = true;
-      return reader.cancel(reason);
-    },
-  });
-}
 
 /** A request of ours, as it is sent. */
 interface SentRequest {
@@ -174,24 +113,31 @@ async function refusal(response: Response, hasCredential: boolean): Promise<Erro
 export function sessionFetch(wire: SessionWire): typeof fetch {
   const { kind, ended, budget, lose, failRequest, hasCredential, listening } = wire;
   let streamEndedAt = 0;
-  let listened = 0;
-  const listenedBudget = { left: MAX_LISTENED_BYTES };
+  let listeningUntil: AbortSignal | undefined;
+  const openings = new Allowance(MAX_LISTENING, LISTENING_EVERY_MS);
+  const listenedBudget = { left: MAX_LISTENED_BYTES, messages: MAX_MESSAGES };
 
   return async (input, init) => {
     const method = init?.method ?? 'GET';
     const headers = new Headers(init?.headers);
     const resumes = headers.has('last-event-id');
-    if (kind === 'streamable' && method === 'GET') {
-      if (!resumes) listened += 1;
+    // The SDK gives the streams of requests signals of their own, and this stream that of the session.
+    const isGet = kind === 'streamable' && method === 'GET';
+    const isAgain = isGet && listeningUntil !== undefined && init?.signal === listeningUntil;
+    const isOwn = isGet && (!resumes || isAgain);
+    if (isOwn) {
       // 405 tells the SDK that there is no such stream.
-      if (!resumes && (!listening || listened > MAX_LISTENING)) return new Response(null, { status: 405 });
+      if (!listening || !openings.take()) return new Response(null, { status: 405 });
+      listeningUntil = init?.signal ?? undefined;
+    }
+    if (isAgain || resumes) {
       // The server decides when the SDK resumes a stream, which could be at once and without end.
-      const pause = resumes || listened > 1 ? streamEndedAt + RESUME_PAUSE_MS - performance.now() : 0;
+      const pause = streamEndedAt + RESUME_PAUSE_MS - performance.now();
       if (pause > 0) await sleep(pause, undefined, { signal: ended });
     }
     const isStream = kind === 'sse' && method === 'GET';
     const request = requestIn(init?.body);
-    const listens = request.listens || (kind === 'streamable' && method === 'GET' && !resumes);
+    const listens = request.listens || isOwn;
     const signal = init?.signal ? AbortSignal.any([ended, init.signal]) : ended;
     try {
       const response = await (isStream || listens ? wire.fetchStream : wire.fetch)(input, { ...init, signal });
@@ -201,12 +147,15 @@ export function sessionFetch(wire: SessionWire): typeof fetch {
         return shown;
       }
       if (response.body === null || response.status >= 300) return response;
-      const unlimited = { left: Number.POSITIVE_INFINITY };
-      const limit = listens ? listenedBudget : isStream || budget.of === 'session' ? budget : unlimited;
-      const isEvents = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
-      const body = counted(response.body, limit, messageMeter(isEvents), (error) => {
+      const ofAnswer = { left: Number.POSITIVE_INFINITY, messages: MAX_MESSAGES };
+      const isShared = isStream || resumes || budget.of === 'session';
+      const limit = listens ? listenedBudget : isShared ? budget : ofAnswer;
+      const isEvents = /^text\/event-stream\b/i.test(response.headers.get('content-type') ?? '');
+      const body = boundedBody(response.body, isEvents, limit, (error) => {
         streamEndedAt = performance.now();
         if (isStream) lose(error ?? brokeOff());
+        // The SDK would resume it again and again, and no request would know.
+        else if (error !== undefined && resumes && !isOwn && Math.min(limit.left, limit.messages) < 0) lose(error);
         else if (error !== undefined) failRequest(request.id, error);
       });
       return new Response(body, { status: response.status, headers: response.headers });

@@ -120,3 +120,9 @@ test('structured content is shown beside content without text, and not beside te
   expect(await called([{ type: 'text', text: ' ' }])).toBe(' \n{"total":3}');
   expect(await called([{ type: 'text', text: 'Three.' }])).toBe('Three.');
 });
+
+test('of thousands of images that are none, the bytes of a few are looked at', async () => {
+  const { text, files } = await readContent(Array.from({ length: 5_000 }, () => ({ type: 'image', data: 'AAAA' })));
+  expect(files).toEqual([]);
+  expect(text.split('\n').filter((line) => line.includes('its bytes are not'))).toHaveLength(20);
+});

@@ -103,9 +103,24 @@ describe('a list', () => {
     const lines = (await use('list')).text.split('\n');
     expect([lines.length, lines.at(-1)]).toEqual([201, '[4800 more are not shown. Search for a part of the name.]']);
     await server.close();
-    await start({ '': { resources: [], nextCursor: 'again' }, again: { resources: [], nextCursor: 'again' } });
+    const pages = Array.from({ length: 20 }, (_, at) => [
+      at === 0 ? '' : `p${at}`,
+      { resources: [], nextCursor: `p${at + 1}` },
+    ]);
+    await start(Object.fromEntries(pages));
     await use('list', { search: 'x' });
     expect(asked.filter(({ method }) => method === 'resources/list')).toHaveLength(10);
+  });
+
+  test('ends at a cursor that comes again, and gives no cursor that a model could not send whole', async () => {
+    await start({ '': { resources: [], nextCursor: 'again' }, again: { resources: [], nextCursor: 'again' } });
+    await use('list', { search: 'x' });
+    expect(asked.filter(({ method }) => method === 'resources/list')).toHaveLength(2);
+    await server.close();
+    await start({ '': { resources: [resource(1)], nextCursor: 'c'.repeat(2001) } });
+    const { text } = await use('list');
+    expect(text).toContain('the cursor that the server gives is too long');
+    expect(text).not.toContain('ccc');
   });
 });
 
