@@ -2230,48 +2230,63 @@ begin
   if candidates is null and not inverted and (
     select count(*) from (select from knowledge_passages p where p.workspace_id = workspace and p.source_id = any (sources) limit few + 1) chosen
   ) <= few then
-    -- The formula below, to the last bit: the text of a real has the digits that were given.
+    -- The formula below, to the last bit: its parts are added in the same order.
     return query
     select f.source_id, f.seq, f.worth * s.score
-    from (select p.source_id, p.seq, p.words, p.length, p.stemmed, p.worth from knowledge_passages p
+    from (select p.source_id, p.seq, p.words, p.stemmed, p.worth, 0.5 + 1.5 * coalesce(p.length, average) / greatest(average, 1) as norm
+      from knowledge_passages p
       where p.workspace_id = workspace and p.source_id = any (sources) limit most) f
-    cross join lateral (select 0.5 + 1.5 * coalesce(f.length, average) / greatest(average, 1) as norm offset 0) n
     cross join lateral (
-      select sum(case
-        when t.graded then w.weight * 3 * (1 - n.norm / (round(1 / (1.6449340668 * greatest(1 - ts_rank('{1,1,1,1}', f.words, t.query)::float8, 0.001)) - 0.5) + n.norm))
-        when f.words @@ t.query then w.weight
-        else 0 end order by t.ordinal) as score
-      from unnest(array(select o.part::tsquery from unnest(parts) with ordinality o (part, place) order by o.place), weights, plain_weights, graded)
-        with ordinality t (query, weight, plain_weight, graded, ordinal)
-      cross join lateral (select (case when f.stemmed then t.weight else t.plain_weight end)::text::float8 as weight offset 0) w
-      where w.weight > 0) s
+      select coalesce(sum(r.amount order by r.ordinal) filter (where r.weight > 0 and r.plain_weight > 0), 0)
+        + coalesce(sum(r.amount order by r.ordinal) filter (where r.weight <= 0), 0)
+        + coalesce(sum(r.amount order by r.ordinal) filter (where r.plain_weight <= 0), 0) as score
+      from (
+        select t.weight, t.plain_weight, t.ordinal, case
+          when t.graded then w.weight * 3 * (1 - f.norm / (floor('0.60792710185'::float8 / ('1'::float4 - ts_rank('{1,1,1,1}', f.words, t.query))) + f.norm))
+          when f.words @@ t.query then w.weight
+          else 0 end as amount
+        from unnest(array(select o.part::tsquery from unnest(parts) with ordinality o (part, place) order by o.place), weights, plain_weights, graded)
+          with ordinality t (query, weight, plain_weight, graded, ordinal)
+        cross join lateral (select (case when f.stemmed then t.weight else t.plain_weight end)::text::float8 as weight offset 0) w
+        where w.weight > 0) r) s
     where s.score > 0
     order by 3 desc, f.source_id, f.seq
     limit wanted;
     return;
   end if;
   -- Okapi BM25, k1 = 2 and b = 0.75. With equal weights ts_rank of one word is the sum of 1/n² over its n places, divided by π²/6:
-  -- the remainder of that sum is 1/(n + 0.5), so the rank tells n. BM25's 3n / (n + norm) is
-  -- written so that n stands there once, and is 0 to the last bit where n is 0.
-  select string_agg(format('case when %s then %s * %s else 0 end',
-      case when t.graded then case when t.weight > 0 and t.plain_weight > 0 then 'true' when t.weight > 0 then 'f.stemmed' else 'not f.stemmed' end
-        else format('f.words @@ %L::tsquery', t.part) end,
-      case when t.weight = t.plain_weight then format('%L::float8', t.weight)
-        else format('case when f.stemmed then %L::float8 else %L::float8 end', t.weight, t.plain_weight) end,
-      case when t.graded then format('3 * (1 - n.norm / (round(1 / (1.6449340668 * greatest(1 - ts_rank($4, f.words, %L::tsquery)::float8, 0.001)) - 0.5) + n.norm))', t.part)
-        else '1' end), ' + ' order by t.ordinal)
+  -- what remains of it is 0.6079 / (n + 0.5), to a hundredth of n for the 255 places that are kept, so the rank tells n. BM25's 3n / (n + norm) is
+  -- written so that n stands there once, and is 0 to the last bit where n is 0. What counts only in passages with stems is skipped as a whole in the others.
+  select string_agg(case groups.are when 'both' then groups.terms
+      when 'stemmed' then format('case when f.stemmed then %s else 0 end', groups.terms)
+      else format('case when f.stemmed then 0 else %s end', groups.terms) end, ' + ' order by groups.are)
   into formula
-  from unnest(parts, weights, plain_weights, graded) with ordinality t (part, weight, plain_weight, graded, ordinal)
-  where greatest(t.weight, t.plain_weight) > 0;
-  -- offset 0 keeps what follows from being put in place of each use of a score.
+  from (
+    select w.are, string_agg(case
+        when t.graded then format('%s * (1 - f.norm / (floor(''0.60792710185''::float8 / (''1''::float4 - ts_rank($4, f.words, %L::tsquery))) + f.norm))', w.amount, t.part)
+        else format('case when f.words @@ %L::tsquery then %s else 0 end', t.part, w.amount) end, ' + ' order by t.ordinal) as terms
+    from unnest(parts, weights, plain_weights, graded) with ordinality t (part, weight, plain_weight, graded, ordinal)
+    -- As text: so a real keeps its digits.
+    cross join lateral (select t.weight::text::float8 * m.most as weight, t.plain_weight::text::float8 * m.most as plain_weight from (select case when t.graded then 3 else 1 end as most) m) a
+    cross join lateral (
+      select case when a.weight <= 0 then 'plain' when a.plain_weight <= 0 then 'stemmed' else 'both' end as are,
+        case when a.weight > 0 and a.plain_weight > 0 and a.weight <> a.plain_weight
+          then format('case when f.stemmed then %L::float8 else %L::float8 end', a.weight, a.plain_weight)
+          else format('%L::float8', greatest(a.weight, a.plain_weight)) end as amount) w
+    where greatest(a.weight, a.plain_weight) > 0
+    group by w.are) groups;
+  -- offset 0 keeps the formula from being put in place of each use of a score.
   return query execute format('
-    select f.source_id, f.seq, f.worth * s.score
-    from (select p.source_id, p.seq, p.words, p.length, p.stemmed, p.worth from knowledge_passages p where %s limit $5) f
-    cross join lateral (select 0.5 + 1.5 * coalesce(f.length, $6) / greatest($6, 1) as norm offset 0) n
-    cross join lateral (select %s as score offset 0) s
+    select s.source_id, s.seq, s.worth * s.score
+    from (
+      select f.source_id, f.seq, f.worth, %s as score
+      from (
+        select p.source_id, p.seq, p.words, p.stemmed, p.worth, 0.5 + 1.5 * coalesce(p.length, $6) / greatest($6, 1) as norm
+        from knowledge_passages p where %s limit $5) f
+      offset 0) s
     where s.score > 0
-    order by 3 desc, f.source_id, f.seq
-    limit $7', chosen, coalesce(formula, '0'))
+    order by 3 desc, s.source_id, s.seq
+    limit $7', coalesce(formula, '0'), chosen)
   using workspace, candidates, sources, '{1,1,1,1}'::real[], most, average, wanted;
 end
 $function$;
