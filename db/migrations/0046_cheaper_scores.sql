@@ -85,6 +85,9 @@ begin
 end
 $$;
 
+-- Loads pg_trgm. Before that only a superuser may name its settings.
+select similarity('', '');
+
 create or replace function knowledge_terms(asked text[], written text[], shapes text[], sources uuid[])
 returns table (ordinal int, word text, passages int, found int, likeness real)
 language plpgsql stable security definer
