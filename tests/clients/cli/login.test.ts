@@ -28,8 +28,11 @@ const keyFile = async (text: string | Buffer = app.workspace.apiKey, name = 'key
   await writeFile(join(home, name), text);
   return join(home, name);
 };
-const logIn = async (...more: string[]) =>
-  await cli(['auth', 'login', '--base-url', app.origin, '--api-key-file', await keyFile(), ...more]);
+/** Each has a key file of its own: one that is written anew is empty for a moment, and another login may read it then. */
+const logIn = async (...more: string[]) => {
+  const path = await keyFile(app.workspace.apiKey, `key-${randomUUID()}.txt`);
+  return await cli(['auth', 'login', '--base-url', app.origin, '--api-key-file', path, ...more]);
+};
 /** The error of a call with `--json`. */
 const errorOf = ({ stdout }: Ran) => JSON.parse(stdout).error;
 
