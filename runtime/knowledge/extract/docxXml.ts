@@ -110,16 +110,20 @@ interface OpenElement {
 export function mendedXml(xml: string, styles: ParagraphStyles): string {
   const written: string[] = [];
   const open: OpenElement[] = [];
+  // Those of them that are paragraphs. A search among all takes long where a file never closes what it opens.
+  const paragraphs: OpenElement[] = [];
   let at = 0;
   for (const { 0: whole, 1: slash, 2: tag = '', 3: rest = '', index } of xml.matchAll(TAG)) {
     const between = xml.slice(at, index);
     written.push(between);
     at = index + whole.length;
-    const paragraph = open.findLast((one) => one.tag === 'w:p');
+    const paragraph = paragraphs.at(-1);
     if (paragraph && paragraph.text.length <= MAX_OUTLINED_CHARS) paragraph.text += between;
     const isEmpty = rest.endsWith('/');
     if (slash === '' && !isEmpty && isWatched(tag)) {
-      open.push({ tag, from: written.length, isDropped: tag === 'w:rt', text: '' });
+      const element = { tag, from: written.length, isDropped: tag === 'w:rt', text: '' };
+      open.push(element);
+      if (tag === 'w:p') paragraphs.push(element);
     }
     const value = VALUE.exec(rest)?.[1];
     if (slash === '') note(tag, value, open, styles, written.length);
@@ -127,7 +131,9 @@ export function mendedXml(xml: string, styles: ParagraphStyles): string {
     written.push(name === tag ? whole : `<${slash}${name}${rest}>`);
     const sign = slash === '' && !isEmpty ? SIGNS.get(tag) : undefined;
     if (sign !== undefined) written.push(`<w:r><w:t>${sign}</w:t></w:r>`);
-    if (slash !== '' && open.at(-1)?.tag === tag) end(open.pop(), written);
+    if (slash === '' || open.at(-1)?.tag !== tag) continue;
+    end(open.pop(), written);
+    if (tag === 'w:p') paragraphs.pop();
   }
   written.push(xml.slice(at));
   return written.join('');
