@@ -49,30 +49,35 @@ export class TypedLines {
     this.rest();
   }
 
-  /** Waits for the next message. */
+  /**
+   * Waits for the next message. With one, the keyboard goes back to the terminal, so that a turn can run. After a Ctrl-C it stays with
+   * readline: the next Ctrl-C may come before the next call, and as a signal it would end the process.
+   */
   async next(prompt: string): Promise<Typed> {
     this.#setRaw(true);
     this.#readline.setPrompt(prompt);
     this.#readline.resume();
     if (!this.#ended) this.#readline.prompt();
-    try {
-      let text = '';
-      for (;;) {
-        await this.#something();
-        if (this.#interrupted !== undefined) return this.#interrupt(text);
-        const lines = this.#lines.splice(0);
-        if (lines.length === 0) {
-          this.#io.stdout.write('\n');
-          return text === '' ? { kind: 'end' } : { kind: 'line', text };
-        }
-        text += lines.join('\n');
-        if (!text.endsWith('\\') || this.#ended) return { kind: 'line', text };
-        text = `${text.slice(0, -1)}\n`;
-        this.#readline.setPrompt('… ');
-        this.#readline.prompt();
+    const typed = await this.#typed();
+    if (typed.kind !== 'interrupt') this.rest();
+    return typed;
+  }
+
+  async #typed(): Promise<Typed> {
+    let text = '';
+    for (;;) {
+      await this.#something();
+      if (this.#interrupted !== undefined) return this.#interrupt(text);
+      const lines = this.#lines.splice(0);
+      if (lines.length === 0) {
+        this.#io.stdout.write('\n');
+        return text === '' ? { kind: 'end' } : { kind: 'line', text };
       }
-    } finally {
-      this.rest();
+      text += lines.join('\n');
+      if (!text.endsWith('\\') || this.#ended) return { kind: 'line', text };
+      text = `${text.slice(0, -1)}\n`;
+      this.#readline.setPrompt('… ');
+      this.#readline.prompt();
     }
   }
 

@@ -199,12 +199,15 @@ describe('on a terminal', () => {
     await session.shows('> ');
     session.type('never sent');
     await session.shows('never sent');
+    const shown = session.bytes.length;
     session.interrupt();
     await session.shows('> ');
     session.interrupt();
     await session.shows('Ctrl-C once more leaves.');
     session.interrupt();
     expect(await session.ended).toMatchObject({ exitCode: 0 });
+    // The terminal had the keyboard back once, at the end: before that, a Ctrl-C would have been a signal that ends the process.
+    expect(session.bytes.slice(shown).split('\u001b[?2004l')).toHaveLength(2);
     expect(here.server.requests).toEqual([]);
   });
 

@@ -97,8 +97,9 @@ export class CommandSession {
 
   /** Ctrl-C: a key where the program reads keys, else a signal. */
   interrupt(): void {
-    if (this.isRaw) this.stdin.write('\u0003');
-    else for (const listener of [...this.#interrupts]) listener();
+    if (this.isRaw) return void this.stdin.write('\u0003');
+    if (this.#interrupts.size === 0) throw new Error('The signal would have ended the command.');
+    for (const listener of [...this.#interrupts]) listener();
   }
 }
 
