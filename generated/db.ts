@@ -10,7 +10,7 @@ import type { StoredBegunRequest } from "../db/stored/begunRequest.ts";
 import type { StoredDeliveryContent } from "../db/stored/delivery.ts";
 import type { ImportedEndpoint } from "../db/stored/importedEndpoint.ts";
 import type { StoredInboundFile } from "../db/stored/inboundFile.ts";
-import type { StoredMcpSchemas, StoredMcpTool } from "../db/stored/mcpTool.ts";
+import type { StoredMcpSchemas, StoredMcpTool, StoredToolsLeftOut } from "../db/stored/mcpTool.ts";
 import type { StoredPausedRun, StoredToolOrigin, ToolOriginFormat1 } from "../db/stored/pausedRun.ts";
 import type { StoredStepRequest } from "../db/stored/stepRequest.ts";
 import type { StoredStepState } from "../db/stored/stepState.ts";
@@ -832,6 +832,10 @@ export interface ExternalMcps {
    * Array of {id, name, description, enabled}: what the API shows
    */
   tools: ColumnType<StoredMcpTool[], string | undefined, string>;
+  /**
+   * {count, tools: [{name, reason}]}: what the server listed at the last discovery and agents cannot use, ten named at most; null when nothing
+   */
+  tools_left_out: ColumnType<StoredToolsLeftOut | null, string | null, string | null>;
   updated_at: Generated<Timestamp>;
   url: string;
   workspace_id: string;

@@ -1129,6 +1129,7 @@ create table external_mcps (
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
   deleted_at timestamp(3) with time zone,
+  tools_left_out jsonb,
   constraint external_mcps_pkey PRIMARY KEY (workspace_id, id),
   constraint external_mcps_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   constraint external_mcps_auth_header_name_check CHECK (char_length(auth_header_name) >= 1 AND char_length(auth_header_name) <= 200),
@@ -1142,6 +1143,7 @@ create table external_mcps (
   constraint external_mcps_one_header CHECK (auth_header_name IS NULL OR (auth_type = ANY (ARRAY['CUSTOM_HEADER'::text, 'API_KEY'::text]))),
   constraint external_mcps_status_check CHECK (status = ANY (ARRAY['PENDING'::text, 'CONNECTED'::text, 'ERROR'::text, 'PENDING_AUTHORIZATION'::text, 'EXPIRED'::text])),
   constraint external_mcps_tools_check CHECK (jsonb_typeof(tools) = 'array'::text),
+  constraint external_mcps_tools_left_out_check CHECK (jsonb_typeof(tools_left_out) = 'object'::text),
   constraint external_mcps_url_check CHECK (char_length(url) >= 1 AND char_length(url) <= 2048)
 );
 CREATE INDEX external_mcps_list ON public.external_mcps USING btree (workspace_id, created_at DESC, id DESC) WHERE (deleted_at IS NULL);

@@ -8,17 +8,20 @@ import {
   noteRefresh,
   updateExternalMcpRow,
 } from '../../db/queries/tools/externalMcps.ts';
-import type { StoredMcpSchemas, StoredMcpTool } from '../../db/stored/mcpTool.ts';
+import type { StoredMcpSchemas, StoredMcpTool, StoredToolsLeftOut } from '../../db/stored/mcpTool.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { credentialHeaders, credentialValues, openCredential } from '../../runtime/mcp/credential.ts';
 import { type DiscoveredTool, type Discovery, discoverTools } from '../../runtime/mcp/discover.ts';
 import { McpFailed } from '../../runtime/mcp/failures.ts';
+import type { RejectedTool } from '../../runtime/mcp/toolList.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { hideSecrets } from '../../runtime/tools/secrets/hideSecrets.ts';
 import type { WorkspaceContext } from '../context.ts';
 
 /** Tools that one line of the log names. */
 const MAX_LOGGED = 20;
+/** Tools that are left out and whose names are stored: a draft may be linked to thousands of servers, and its check reads all of theirs. */
+const MAX_NAMED = 10;
 
 /** The result of a discovery, or why it failed. */
 export type DiscoveryOutcome = Discovery | McpFailed;
@@ -81,11 +84,13 @@ export function settleDiscovery(
       return updateExternalMcpRow(trx, workspaceId, row.id, { ...settled, ...failure });
     }
     const { description } = outcome;
+    const tools_left_out = leftOutColumn(outcome.rejected);
     const found = { description, ...toolColumns(present.tools, outcome.tools) };
     if (isRefresh && isSame(present, found)) {
       return noteRefresh(trx, workspaceId, row.id, {
         discovery_settled: row.discoveries_begun,
         last_discovered_at: now,
+        tools_left_out,
       });
     }
     return updateExternalMcpRow(trx, workspaceId, row.id, {
@@ -93,6 +98,7 @@ export function settleDiscovery(
       status: 'CONNECTED',
       error_message: null,
       ...found,
+      tools_left_out,
       last_discovered_at: now,
     });
   });
@@ -119,6 +125,13 @@ function isSame(
     isDeepStrictEqual(present.tools, JSON.parse(found.tools)) &&
     isDeepStrictEqual(present.input_schemas, JSON.parse(found.input_schemas))
   );
+}
+
+/** What whoever builds agents is told of the tools that agents cannot use. */
+function leftOutColumn(rejected: readonly RejectedTool[]): string | null {
+  if (rejected.length === 0) return null;
+  const leftOut: StoredToolsLeftOut = { count: rejected.length, tools: rejected.slice(0, MAX_NAMED) };
+  return JSON.stringify(leftOut);
 }
 
 /** The columns of the tools. A tool that was listed before under the same name keeps its id and whether it is enabled. */

@@ -1,5 +1,6 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { Agents, DB, ExternalMcps, KnowledgeSources } from '../../../generated/db.ts';
+import type { StoredToolsLeftOut } from '../../stored/mcpTool.ts';
 import type { LinkKind } from './agentLinks.ts';
 
 /** A link of a draft, and what its target is now; also of a target that is deleted. */
@@ -13,6 +14,8 @@ export interface LinkState {
   sourceStatus: Selectable<KnowledgeSources>['processing_status'] | null;
   /** Of an MCP server. */
   serverStatus: Selectable<ExternalMcps>['status'] | null;
+  /** Of an MCP server. */
+  toolsLeftOut: StoredToolsLeftOut | null;
   /** Of a sub-agent. */
   agentStatus: Selectable<Agents>['status'] | null;
   isPublished: boolean;
@@ -28,7 +31,8 @@ export async function selectLinkStates(db: Kysely<DB>, workspaceId: string, agen
     select l.kind, l.target_id as "targetId", coalesce(s.name, k.name, h.name, e.name, n.name, a.name, '') as name, l.active,
       coalesce(s.deleted_at, k.deleted_at, h.deleted_at, e.deleted_at, n.deleted_at, a.deleted_at) is not null
         or coalesce(s.id, k.id, h.id, e.id, n.id, a.id) is null as "isDeleted",
-      k.processing_status as "sourceStatus", e.status as "serverStatus", a.status as "agentStatus",
+      k.processing_status as "sourceStatus", e.status as "serverStatus",
+      e.tools_left_out as "toolsLeftOut", a.status as "agentStatus",
       a.published_version_number is not null as "isPublished", l.ai_model_id as "modelId",
       m.id is not null as "isOwnModel"
     from agent_links l

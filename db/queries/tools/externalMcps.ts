@@ -120,12 +120,12 @@ export function beginDiscovery(db: Kysely<DB>, workspaceId: string, id: string):
     .executeTakeFirst();
 }
 
-/** Notes that a discovery found nothing new, and returns the server. No turn needs to read it anew. */
+/** Notes that a discovery found nothing new that turns read, and returns the server. No turn needs to read it anew. */
 export function noteRefresh(
   db: Kysely<DB>,
   workspaceId: string,
   id: string,
-  noted: { discovery_settled: number; last_discovered_at: Date },
+  noted: { discovery_settled: number; last_discovered_at: Date; tools_left_out: string | null },
 ): Promise<ExternalMcpRow> {
   return db
     .updateTable('external_mcps')

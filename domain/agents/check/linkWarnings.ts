@@ -1,4 +1,5 @@
 import type { LinkState } from '../../../db/queries/agents/linkStates.ts';
+import type { StoredToolsLeftOut } from '../../../db/stored/mcpTool.ts';
 import type { AgentWarning } from './warning.ts';
 
 const NOUNS: Readonly<Record<LinkState['kind'], string>> = {
@@ -43,13 +44,15 @@ function warningOf(link: LinkState, inCatalogue: (id: string) => boolean): Agent
                 : `${what} is not read yet (${sourceStatus}), so nothing is found in it until it is COMPLETED.`,
           };
     case 'external_mcp':
-      return serverStatus === 'CONNECTED'
+      if (serverStatus !== 'CONNECTED')
+        return {
+          code: 'mcp_server_not_connected',
+          subject,
+          message: `${what} is not connected (${serverStatus}), so the agent has none of its tools.`,
+        };
+      return link.toolsLeftOut === null
         ? undefined
-        : {
-            code: 'mcp_server_not_connected',
-            subject,
-            message: `${what} is not connected (${serverStatus}), so the agent has none of its tools.`,
-          };
+        : { code: 'mcp_tools_left_out', subject, message: leftOutText(what, link.toolsLeftOut) };
     case 'sub_agent': {
       if (agentStatus !== 'active' || !isPublished) {
         const why = isPublished ? `is ${agentStatus}` : 'has no published version';
@@ -69,4 +72,14 @@ function warningOf(link: LinkState, inCatalogue: (id: string) => boolean): Agent
     default:
       return undefined;
   }
+}
+
+/** Which tools are left out, and why the first of them is. */
+function leftOutText(what: string, { count, tools }: StoredToolsLeftOut): string {
+  const [first] = tools;
+  const more = count > tools.length ? ` and ${count - tools.length} more` : '';
+  const names = `${tools.map(({ name }) => `“${name}”`).join(', ')}${more}`;
+  const lists = `${what} lists ${count === 1 ? 'a tool' : `${count} tools`} that cannot be used`;
+  const why = first === undefined ? '' : ` Of “${first.name}”: ${first.reason}`;
+  return `${lists}, so the agent goes without: ${names}.${why} Change the server, and discover it again.`;
 }

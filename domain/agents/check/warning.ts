@@ -9,6 +9,7 @@ export type WarningCode =
   | 'link_target_deleted'
   | 'knowledge_source_not_ready'
   | 'mcp_server_not_connected'
+  | 'mcp_tools_left_out'
   | 'sub_agent_not_published'
   | 'web_search_not_configured'
   | 'transcription_not_configured'

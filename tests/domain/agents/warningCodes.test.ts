@@ -12,6 +12,7 @@ const CODES: Record<WarningCode, true> = {
   link_target_deleted: true,
   knowledge_source_not_ready: true,
   mcp_server_not_connected: true,
+  mcp_tools_left_out: true,
   sub_agent_not_published: true,
   web_search_not_configured: true,
   transcription_not_configured: true,

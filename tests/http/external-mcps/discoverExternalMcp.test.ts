@@ -1,7 +1,9 @@
 import { pino } from 'pino';
 import { newId } from '../../../core/ids.ts';
-import { withoutRequestId } from '../../support/agents/agents.ts';
+import { makeReadyAgent, withoutRequestId } from '../../support/agents/agents.ts';
+import { link } from '../../support/agents/runtimeAgents.ts';
 import { startTestApp, type TestApp, TestClock } from '../../support/http/app.ts';
+import { adminJson } from '../../support/scripts/admin.ts';
 import { startMcpServer, type TestMcpServer, useCertificate } from '../../support/servers/mcp.ts';
 import { startRawMcp, tool } from '../../support/servers/mcpHostile.ts';
 import { gate, readMcp, registerMcp, storedMcps, storeMcp } from '../../support/tools/mcpApi.ts';
@@ -81,6 +83,38 @@ describe('200', () => {
       const { body } = await discover(publicId).expect(200);
       expect(body).toMatchObject({ status: 'ERROR', tools: [{ name: 'good' }] });
       expect(body.errorMessage).toMatch(/no tool that can be used\. The first is two\ufffdlines\. Its name cannot/);
+    } finally {
+      await raw.close();
+    }
+  });
+
+  test('whoever publishes an agent with the server is told what is left out, until it is mended', async () => {
+    const many = Array.from({ length: 30 }, (_, place) => tool(`bad ${place}\n`));
+    let listed = [tool('good'), ...many];
+    const raw = await startRawMcp(certificate, ({ method, result }) =>
+      method === 'tools/list' ? result({ tools: listed }) : false,
+    );
+    try {
+      const { publicId, name } = await registerMcp(app, { url: `${raw.origin}/mcp` });
+      const agent = await makeReadyAgent(app);
+      await link(app, agent.publicId, 'external_mcp', publicId);
+      const publishing = async () => {
+        const { headers } = await app.api('post', `/agents/${agent.publicId}/publish`).expect(200);
+        return headers['agent-warnings'];
+      };
+      expect(await publishing()).toBe(`mcp_tools_left_out;subject=%"${name}"`);
+      const [warning] = (await adminJson(app.database, 'agent', 'check', agent.publicId)).warnings;
+      const message = expect.stringMatching(
+        /lists 30 tools .*: “bad 0.”, .*, “bad 9.” and 20 more\. Of “bad 0.”: Its name/,
+      );
+      expect(warning).toEqual({ code: 'mcp_tools_left_out', subject: name, message });
+      expect((await storedOf(publicId))?.tools_left_out?.tools).toHaveLength(10);
+      listed = [tool('good'), tool('good')];
+      await discover(publicId).expect(200);
+      expect((await storedOf(publicId))?.tools_left_out).toMatchObject({ count: 1, tools: [{ name: 'good' }] });
+      listed = [tool('good')];
+      await discover(publicId).expect(200);
+      expect(await publishing()).toBeUndefined();
     } finally {
       await raw.close();
     }

@@ -149,8 +149,12 @@ test('a list is read again when its time is over and an agent uses it, and no so
   const revision = await revisionNow();
   await minutes(6, 2);
   await minutes(9, 2);
+  listed = [tool('old'), tool('two\nlines')];
   await minutes(2, 3);
-  // The tools were the same: turns need not read them anew.
+  const { db } = app.workspace;
+  const row = db.selectFrom('external_mcps').select('tools_left_out').where('id', '=', mcpId);
+  expect((await row.executeTakeFirstOrThrow()).tools_left_out?.count).toBe(1);
+  // The tools that can be used were the same: turns need not read them anew.
   expect(await revisionNow()).toBe(revision);
 });
 
