@@ -16,6 +16,7 @@ import {
   responseHeaders,
   tooLarge,
 } from './outgoing/wire.ts';
+import { WireBound } from './outgoing/wireBound.ts';
 
 export { OutgoingFailed, type OutgoingFailure, OutgoingRefused } from './outgoing/failures.ts';
 export { isOwnedByHttp } from './outgoing/wire.ts';
@@ -106,8 +107,14 @@ export function createOutgoingClient(seams: OutgoingSeams = {}): OutgoingClient 
   function connectChecked(
     build: typeof buildConnector,
     limits: OutgoingLimits & { signal: AbortSignal },
+    wireBound: WireBound,
   ): buildConnector.connector {
     return (options, callback) => {
+      const connected: buildConnector.Callback = (...result) => {
+        // After a failure there is no socket: not even null, other than the type says.
+        if (result[1]) wireBound.watch(result[1]);
+        callback(...result);
+      };
       resolveChecked(bareHost(options.hostname), limits, lookup).then(
         (addresses) => {
           const connect = build({
@@ -122,8 +129,8 @@ export function createOutgoingClient(seams: OutgoingSeams = {}): OutgoingClient 
           });
           const port = Number(options.port) || (options.protocol === 'https:' ? 443 : 80);
           const dialled = seams.dial?.(addresses, port);
-          if (dialled === undefined) connect(options, callback);
-          else connect({ ...options, hostname: dialled.address, port: String(dialled.port) }, callback);
+          if (dialled === undefined) connect(options, connected);
+          else connect({ ...options, hostname: dialled.address, port: String(dialled.port) }, connected);
         },
         (error: unknown) => callback(asFailure(error, bareHost(options.hostname)), null),
       );
@@ -147,9 +154,13 @@ export function createOutgoingClient(seams: OutgoingSeams = {}): OutgoingClient 
       clock.abort(new OutgoingFailed('timeout', `${firstHost} did not answer completely within ${timeoutMs} ms.`));
     }, timeoutMs);
     const signal = request.signal ? AbortSignal.any([clock.signal, request.signal]) : clock.signal;
+    const wireBound = new WireBound(
+      () => url.host,
+      (failure) => clock.abort(failure),
+    );
     // An agent per call: no connection made for one tenant, or with private networks allowed, ever serves another call.
     const agent = new undici.Agent({
-      connect: connectChecked(undici.buildConnector, { ...request, signal }),
+      connect: connectChecked(undici.buildConnector, { ...request, signal }, wireBound),
       pipelining: 1,
       headersTimeout: 0,
       bodyTimeout: 0,
@@ -174,6 +185,7 @@ export function createOutgoingClient(seams: OutgoingSeams = {}): OutgoingClient 
             headers: Object.fromEntries(headers),
             body: body ?? null,
             signal,
+            onInfo: () => wireBound.inform(),
           });
         } catch (error) {
           const explained = explain(error, url.host);
@@ -235,6 +247,7 @@ export function createOutgoingClient(seams: OutgoingSeams = {}): OutgoingClient 
       try {
         for await (const chunk of source as AsyncIterable<Buffer>) {
           size += chunk.length;
+          wireBound.take(chunk.length);
           if (size > maxBytes) throw tooLarge(host, maxBytes);
           yield chunk;
         }
