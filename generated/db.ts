@@ -985,6 +985,10 @@ export interface IdempotencyKeys {
   claimed_until: Timestamp | null;
   expires_at: Timestamp;
   /**
+   * The headers that the operation gave the answer, by name; null = none
+   */
+  headers: ColumnType<Record<string, string> | null, string | null, string | null>;
+  /**
    * SHA-256 of method, path and key
    */
   key_hash: Buffer;

@@ -1361,10 +1361,12 @@ create table idempotency_keys (
   status integer,
   body text,
   expires_at timestamp(3) with time zone not null,
+  headers jsonb,
   constraint idempotency_keys_pkey PRIMARY KEY (workspace_id, key_hash),
   constraint idempotency_keys_answer CHECK ((status IS NULL) = (body IS NULL) AND (status IS NULL OR claim_id IS NULL)),
   constraint idempotency_keys_begun_check CHECK (jsonb_typeof(begun) = 'object'::text),
   constraint idempotency_keys_claim CHECK ((claim_id IS NULL) = (claimed_until IS NULL)),
+  constraint idempotency_keys_headers CHECK (jsonb_typeof(headers) = 'object'::text AND octet_length(headers::text) <= 4096),
   constraint idempotency_keys_key_hash_check CHECK (octet_length(key_hash) = 32),
   constraint idempotency_keys_request_hash_check CHECK (octet_length(request_hash) = 32),
   constraint idempotency_keys_status_check CHECK (status >= 200 AND status <= 499)

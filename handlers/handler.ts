@@ -100,7 +100,7 @@ export interface Context<Id extends OperationId> {
   /** Takes work for the background. */
   readonly jobs: Jobs;
   readonly reply: Reply<Id>;
-  /** Sets a header of the response that the document lists. Of a request with an Idempotency-Key, it is not sent again with a kept answer. */
+  /** Sets a header of the response that the document lists, before the reply. It is kept with an answer that is kept, in 4 KB for all headers. */
   setHeader(name: string, value: string): void;
   /** Begins a `text/event-stream` answer: from here on errors are events, not statuses. */
   openEventStream(): EventStream<Id>;

@@ -10,7 +10,7 @@ export const publishAgent: Handler<'publishAgent'> = {
     return async (context) => {
       const agent = await publishDraft(context, context.path.agentPublicId, context.body?.notes ?? null);
       const header = agentWarningsHeader(warnings ?? []);
-      if (header !== undefined) request.setHeader('Agent-Warnings', header);
+      if (header !== undefined) context.setHeader('Agent-Warnings', header);
       return context.reply(200, agentBody(agent, context.runtime));
     };
   },

@@ -47,6 +47,8 @@ export interface KeyedParts {
   jobs?: Jobs;
   /** Takes the answer. */
   send?(status: number, body: unknown): void;
+  /** Takes a header of the answer. */
+  setHeader?(name: string, value: string): void;
   /** Takes the stream. */
   openEventStream?(): EventStream<OperationId>;
 }
@@ -77,7 +79,7 @@ export function contextOf(
       else sendJson(response, status, body);
       return undefined as never;
     },
-    setHeader: (name: string, value: string) => void response.setHeader(name, value),
+    setHeader: keyed.setHeader ?? ((name: string, value: string) => void response.setHeader(name, value)),
     openEventStream() {
       if (keyed.openEventStream) return keyed.openEventStream();
       const stream = openEventStream(response);

@@ -27,6 +27,8 @@ export interface KeptAnswer {
   status: number;
   /** JSON. */
   body: string;
+  /** The headers that the operation gave it, by name; absent = none. */
+  headers?: Readonly<Record<string, string>> | undefined;
 }
 
 /** What is known of a request under its key. */
@@ -66,7 +68,7 @@ export async function claimKey(
     insert into idempotency_keys as kept (workspace_id, key_hash, request_hash, claim_id, claimed_until, expires_at)
     values (${workspaceId}, ${keyHash}, ${requestHash}, ${claimId}, ${lease}, ${expiresAt})
     on conflict (workspace_id, key_hash) do update set request_hash = excluded.request_hash, claim_id = excluded.claim_id,
-      claimed_until = excluded.claimed_until, expires_at = excluded.expires_at, status = null, body = null,
+      claimed_until = excluded.claimed_until, expires_at = excluded.expires_at, status = null, body = null, headers = null,
       begun = case when kept.expires_at > ${now} and kept.request_hash = excluded.request_hash then kept.begun end
     where (kept.claimed_until is null or kept.claimed_until < now())
       and (kept.expires_at <= ${now} or kept.status is null and (kept.claim_id is null or kept.request_hash = excluded.request_hash))
@@ -77,15 +79,16 @@ export async function claimKey(
   // Removed meanwhile, by the sweep.
   if (!found) return { state: 'running', claimId: null, begun: null };
   if (!found.request_hash.equals(requestHash)) return { state: 'reused' };
-  const { status, body, claim_id, begun } = found;
-  if (status !== null && body !== null) return { state: 'answered', answer: { status, body } };
+  const { status, body, headers, claim_id, begun } = found;
+  if (status !== null && body !== null)
+    return { state: 'answered', answer: { status, body, headers: headers ?? undefined } };
   return { state: 'running', claimId: claim_id, begun };
 }
 
 function findKey(db: Kysely<DB>, workspaceId: string, keyHash: Buffer) {
   return db
     .selectFrom('idempotency_keys')
-    .select(['request_hash', 'claim_id', 'begun', 'status', 'body'])
+    .select(['request_hash', 'claim_id', 'begun', 'status', 'body', 'headers'])
     .where('workspace_id', '=', workspaceId)
     .where('key_hash', '=', keyHash)
     .executeTakeFirst();
@@ -118,9 +121,13 @@ export async function noteBegun(trx: Transaction<DB>, claim: KeyClaim, begun: St
 }
 
 /** Stores the answer, which ends the claim: with the work, in its transaction. Throws ClaimLost. */
-export async function storeAnswer(db: Kysely<DB>, claim: KeyClaim, { status, body }: KeptAnswer): Promise<void> {
+export async function storeAnswer(
+  db: Kysely<DB>,
+  claim: KeyClaim,
+  { status, body, headers }: KeptAnswer,
+): Promise<void> {
   const { numAffectedRows } = await sql`
-    update idempotency_keys set status = ${status}, body = ${body}, claim_id = null, claimed_until = null, begun = null
+    update idempotency_keys set status = ${status}, body = ${body}, headers = ${headers ? JSON.stringify(headers) : null}::jsonb, claim_id = null, claimed_until = null, begun = null
     where ${held(claim)}`.execute(db);
   if (numAffectedRows === 0n) throw new ClaimLost();
 }
@@ -190,14 +197,16 @@ export async function removeExpiredKeys(system: Kysely<DB>, now: Date): Promise<
   }
 }
 
+const keptBytes = sql`octet_length(body) + coalesce(octet_length(headers::text), 0)`;
+
 /** Removes the oldest records of each workspace that has more than `records` of them, or more than `bytes` of answers. */
 export async function removeExcessKeys(system: Kysely<DB>, most: { records: number; bytes: number }): Promise<void> {
   await sql`
     with crowded as (
       select workspace_id from idempotency_keys where claim_id is null group by workspace_id
-      having count(*) > ${most.records} or sum(octet_length(body)) > ${most.bytes}
+      having count(*) > ${most.records} or sum(${keptBytes}) > ${most.bytes}
     ), ranked as (
-      select workspace_id, key_hash, row_number() over newest_first as place, sum(octet_length(body)) over newest_first as bytes
+      select workspace_id, key_hash, row_number() over newest_first as place, sum(${keptBytes}) over newest_first as bytes
       from idempotency_keys join crowded using (workspace_id)
       where claim_id is null
       window newest_first as (partition by workspace_id order by expires_at desc, key_hash rows unbounded preceding)

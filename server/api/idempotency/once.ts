@@ -76,6 +76,7 @@ function inProgress(): ApiError {
 /** Sends a kept success, or throws a kept error. */
 export function sendKept({ response }: Exchange, answer: KeptAnswer): void {
   if (answer.status >= 400) throw errorOf(answer);
+  for (const [name, value] of Object.entries(answer.headers ?? {})) response.setHeader(name, value);
   sendJsonText(response, answer.status, answer.body);
 }
 
@@ -97,10 +98,14 @@ async function attempt(
         : await handler.prepare(contextOf(parts, valid, exchange, { claim, jobs: later }));
     return await inTransaction(db, async (trx) => {
       let answer: KeptAnswer | undefined;
-      const send = (status: number, body: unknown) => {
-        answer = { status, body: JSON.stringify(body) };
+      const headers: Record<string, string> = {};
+      const setHeader = (name: string, value: string) => {
+        headers[name] = value;
       };
-      await work(contextOf(parts, valid, exchange, { claim, db: trx, jobs: later, send }));
+      const send = (status: number, body: unknown) => {
+        answer = { status, body: JSON.stringify(body), headers: Object.keys(headers).length > 0 ? headers : undefined };
+      };
+      await work(contextOf(parts, valid, exchange, { claim, db: trx, jobs: later, send, setHeader }));
       if (!answer) throw new Error(`${valid.operationId} did not reply`);
       await storeAnswer(trx, claim, sealAnswer(parts.runtime.secrets, valid.operationId, claim, answer));
       return answer;

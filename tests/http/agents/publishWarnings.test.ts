@@ -198,13 +198,15 @@ test('more tools than a model is told about are counted', async () => {
   expect(await codes(publicId)).toEqual(['tools_over_limit']);
 });
 
-test('a retry with the Idempotency-Key has the kept answer without the header', async () => {
+test('a retry with the Idempotency-Key has the kept answer with its header, although the agent has changed', async () => {
   const { publicId } = await makeReadyAgent(app, { webSearchEnabled: true });
   const key = newId();
   const first = await publishing(publicId, key);
   expect([first.status, first.headers['agent-warnings']]).toEqual([200, 'web_search_not_configured']);
+  await app.api('patch', `/agents/${publicId}/features/web-search`).send({ enabled: false });
   const again = await publishing(publicId, key);
-  expect([again.body, again.headers['agent-warnings']]).toEqual([first.body, undefined]);
+  expect([again.body, again.headers['agent-warnings']]).toEqual([first.body, 'web_search_not_configured']);
+  expect((await publishing(publicId, newId())).headers['agent-warnings']).toBeUndefined();
 });
 
 test('a publication waits for no check that takes long, and does not fail with it', async () => {

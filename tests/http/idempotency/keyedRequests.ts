@@ -52,7 +52,8 @@ export const CREATES: Partial<Record<OperationId, (app: TestApp) => Promise<Keye
     return { path: `/clients/${publicId}/invitations/${pendingInvitations[0]?.publicId}/resend` };
   },
   publishAgent: async (app) => {
-    const { publicId } = await makeReadyAgent(app);
+    // The answer has a header: there is no service for it.
+    const { publicId } = await makeReadyAgent(app, { webSearchEnabled: true });
     return { path: `/agents/${publicId}/publish`, body: { notes: 'One.' }, otherBody: { notes: 'Two.' } };
   },
   restoreVersion: async (app) => {
