@@ -11,8 +11,8 @@ export interface ThreadLanesOptions<Answer> extends Omit<ThreadPoolOptions<Answe
 
 /**
  * Does work that is mostly short and may be endless. Each run has a short first attempt. One that does not end in it is begun anew in the
- * slow lane, which has threads and a queue of its own. So runs that take long wait for each other, and a short run waits for one first
- * attempt of each workspace at most. What runs may be begun twice.
+ * slow lane, which has threads and a queue of its own. So runs that take long wait for each other. In both lanes the workspace that had the threads
+ * least lately goes first (threadPool.ts). What runs may be begun twice.
  */
 export class ThreadLanes<Question, Answer> {
   readonly #first: ThreadPool<Question, Answer>;

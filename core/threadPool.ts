@@ -1,3 +1,4 @@
+import { RecentUse } from './recentUse.ts';
 import { Thread, type ThreadOptions } from './thread.ts';
 
 /** The queue of waiting runs is full. The message is the second half of a sentence that begins “… is busy:”. */
@@ -33,17 +34,19 @@ interface Waiter {
 }
 
 /**
- * Does work in a few threads. When all are at work, runs wait, and workspaces take turns: one that asks for much waits for itself,
- * and another one's run waits for one run of each workspace at most. In a full queue the workspace with the most runs gives up its newest one
- * for a workspace with fewer, so that a few workspaces cannot fill it.
+ * Does work in a few threads. When all are at work, runs wait, and the workspace that had the threads least lately is next. So one that asks for
+ * much waits for itself, and one that asks for the first time waits for a run that is under way, however many others wait. In a full queue the
+ * workspace with the most runs gives up its newest one for a workspace with fewer; among equals it is the one that had the threads most.
  */
 export class ThreadPool<Question, Answer> {
   readonly #options: ThreadPoolOptions<Answer>;
   readonly #idle: Thread[];
-  /** By workspace, the one whose turn it is first. */
+  /** By workspace; among those that had the threads equally long, the first is next. */
   readonly #waiting = new Map<string, Waiter[]>();
   /** Runs under way by workspace. */
   readonly #running = new Map<string, number>();
+  /** Milliseconds that each workspace had the threads, lately. */
+  readonly #use = new RecentUse();
 
   constructor(options: ThreadPoolOptions<Answer>) {
     this.#options = options;
@@ -57,11 +60,13 @@ export class ThreadPool<Question, Answer> {
     const free = this.#hasPlace(workspaceId) ? this.#take() : undefined;
     if (free) this.#count(workspaceId, 1);
     const thread = free ?? (await this.#wait(workspaceId, signal));
+    const begun = performance.now();
     try {
       const answer = (await thread.ask(question, { limitMs, ...(signal && { signal }) })) as Answer;
       if (isSpent?.(answer)) thread.end();
       return answer;
     } finally {
+      this.#use.add(workspaceId, performance.now() - begun);
       this.#count(workspaceId, -1);
       this.#release(thread);
     }
@@ -90,7 +95,7 @@ export class ThreadPool<Question, Answer> {
     const own = this.#waiting.get(workspaceId) ?? [];
     const all = this.#waiting.values().reduce((sum, { length }) => sum + length, 0);
     if (own.length >= waitingOfOne) throw busy('this workspace has');
-    if (all >= waitingOfAll) this.#makeRoom(own.length);
+    if (all >= waitingOfAll) this.#makeRoom(workspaceId, own.length);
     return new Promise((resolve, reject) => {
       const waiter: Waiter = {
         give: (thread) => {
@@ -115,18 +120,27 @@ export class ThreadPool<Question, Answer> {
   }
 
   /**
-   * Refuses the newest run of the workspace that has the most. Throws PoolBusy when none has two more than `own`: it would only lose its
-   * turn to an equal.
+   * Refuses the newest run of the workspace that has the most. Throws PoolBusy when that one has as few as this one would have, and did not
+   * have the threads for longer: it would only lose its turn to an equal.
    */
-  #makeRoom(own: number): void {
-    const most = [...this.#waiting.values()].reduce((one, other) => (other.length > one.length ? other : one), []);
-    if (most.length <= own + 1) throw busy('there are');
-    most.pop()?.refuse(busy('this workspace has'));
+  #makeRoom(workspaceId: string, own: number): void {
+    const [most] = [...this.#waiting]
+      .map(([id, waiters]) => ({ id, waiters, use: this.#use.of(id) }))
+      .sort((one, other) => other.waiters.length - one.waiters.length || other.use - one.use);
+    const spare = (most?.waiters.length ?? 0) - own - 1;
+    if (!most || spare < 0 || (spare === 0 && most.use <= this.#use.of(workspaceId))) throw busy('there are');
+    most.waiters.pop()?.refuse(busy('this workspace has'));
+    if (most.waiters.length === 0) this.#waiting.delete(most.id);
   }
 
   /** Passes the thread to the next waiting run that may have it. */
   #release(thread: Thread): void {
-    const next = this.#waiting.entries().find(([workspaceId]) => this.#hasPlace(workspaceId));
+    let next: [string, Waiter[]] | undefined;
+    let least = Number.POSITIVE_INFINITY;
+    for (const waiting of this.#waiting) {
+      const use = this.#hasPlace(waiting[0]) ? this.#use.of(waiting[0]) : Number.POSITIVE_INFINITY;
+      if (use < least) [next, least] = [waiting, use];
+    }
     if (!next) {
       this.#idle.push(thread);
       return;

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ThreadStopped } from '../../core/thread.ts';
 import { ThreadLanes, type ThreadLanesOptions } from '../../core/threadLanes.ts';
+import { ThreadPool } from '../../core/threadPool.ts';
 
 const PRIORITY = new URL('../../core/threadPriority.ts', import.meta.url);
 /** Computes for so many milliseconds and answers with its nice value; a negative number never ends. */
@@ -85,6 +86,25 @@ test('with two slow threads long work of a workspace does not wait for endless w
   await Promise.all(endless);
   // What waited has gone, and both threads can be used again.
   expect((await Promise.all([lanes.run('a', 300), lanes.run('b', 300), lanes.run('a', 300)])).length).toBe(3);
+});
+
+test('a workspace that asks for the first time waits for runs under way only, and finds room in a full queue', async () => {
+  const hostile = Array.from({ length: 8 }, (_, index) => `hostile${index}`);
+  const pool = new ThreadPool<number, number>({ ...usual, threads: 2, ofOne: 1, limitMs: 100, waitingOfAll: 6 });
+  const stop = new AbortController();
+  let late = 0;
+  const run = (workspaceId: string) =>
+    pool.run(workspaceId, END, stop.signal).catch((error: unknown) => {
+      if (error instanceof ThreadStopped) late += 1;
+    });
+  await Promise.all(hostile.map(run));
+  const waiting = hostile.map(run);
+  const before = late;
+  await pool.run('ordinary', 1);
+  // Of six that waited before it perhaps those of the other thread, while this one started.
+  expect(late - before).toBeLessThanOrEqual(4);
+  stop.abort(new Error('enough'));
+  await Promise.all(waiting);
 });
 
 test('work that never ends is stopped at the limit of the slow lane', async () => {

@@ -18,7 +18,7 @@ export const readers = new ThreadLanes<ImportRequest | ShrinkRequest, ImportResu
   threads: Math.min(2, Math.max(1, availableParallelism() - 1)),
   // A usual document takes less than a tenth of this.
   firstMs: 1_000,
-  // A run may last 15 seconds: those of one workspace leave a thread to the others.
+  // A run may last 15 seconds: those of one workspace leave a thread to the others. One that had none lately waits for a run under way.
   slowThreads: 2,
   waitingOfOne: 8,
   waitingOfAll: 64,
