@@ -6,7 +6,7 @@ import { besidePart, type ModelMessage } from '../models/prompt.ts';
 import { fitHistory } from './history.ts';
 import { type ShownFrom, wholeFrom } from './shown.ts';
 import { type TurnTranscript, transcriptOfTurn } from './storedTranscript.ts';
-import { withoutText, withShortResults } from './transcript.ts';
+import { shownWithin, withoutText } from './transcript.ts';
 
 /** Tokens of the context window that are reserved for the reply, if a quarter of the window is not less. */
 const MAX_REPLY_RESERVE = 8_192;
@@ -90,8 +90,8 @@ interface HistoryEntry {
 }
 
 /**
- * The messages of a conversation as they are shown, from where `shown` says. Calls longer than `most` as JSON are left out, so that they
- * do not displace messages. Where the text beside the calls is shown with them, the reply is what the model said after the last one.
+ * The messages of a conversation as they are shown, from where `shown` says. Calls longer than `most` as JSON have shorter results, so that
+ * they do not displace messages, and are left out when that is not enough. Where the text beside the calls is shown with them, the reply is what the model said after the last one.
  */
 function entriesOf(items: readonly HistoryItem[], shown: ShownFrom, most: number): HistoryEntry[] {
   /** The turns whose replies are shown as what the model said. */
@@ -109,13 +109,13 @@ function entriesOf(items: readonly HistoryItem[], shown: ShownFrom, most: number
     const own = { role, content: reply };
     const plain = { seq, role, content: reply, beside: '', messages: [own] };
     if (calls.length === 0 || seq < shown.callsFrom) return [plain];
-    const kept = seq >= shown.wholeFrom ? calls : withShortResults(calls);
-    const length = kept === calls ? json : JSON.stringify(kept);
-    if (length.length > most) return [plain];
+    const kept = shownWithin(calls, { json, isWhole: seq >= shown.wholeFrom, most });
+    if (kept === undefined) return [plain];
     const last = transcript?.reply ?? null;
-    if (last === null) return [{ ...plain, content: reply + length, messages: [...kept.map(withoutText), own] }];
+    if (last === null)
+      return [{ ...plain, content: reply + kept.json, messages: [...kept.messages.map(withoutText), own] }];
     said.add(row.turn_id ?? '');
-    return [{ ...plain, content: last + length, messages: [...kept, { role, content: last }] }];
+    return [{ ...plain, content: last + kept.json, messages: [...kept.messages, { role, content: last }] }];
   });
 }
 

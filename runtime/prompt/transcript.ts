@@ -28,9 +28,21 @@ export function transcriptOf(messages: readonly ModelMessage[]): TurnCalls {
   return { messages: lastWithin(whole.map(withoutText), MAX_TRANSCRIPT_SHOWN), hasText: false };
 }
 
-/** The calls of a turn with their results shortened, as they are shown to turns that are much later. */
-export function withShortResults(messages: readonly ModelMessage[]): ModelMessage[] {
-  return withResultsOf(messages, MAX_RESULT_SHOWN);
+/**
+ * The calls of a turn as later turns are shown them, which have at most `most` characters as JSON: whole, if they may be, else with shorter
+ * results. Nothing, when the calls themselves are longer.
+ */
+export function shownWithin(
+  messages: readonly ModelMessage[],
+  { json, isWhole, most }: { json: string; isWhole: boolean; most: number },
+): { messages: readonly ModelMessage[]; json: string } | undefined {
+  if (isWhole && json.length <= most) return { messages, json };
+  for (const length of [MAX_RESULT_SHOWN, MIN_RESULT_SHOWN]) {
+    const short = withResultsOf(messages, length);
+    const shortJson = JSON.stringify(short);
+    if (shortJson.length <= most) return { messages: short, json: shortJson };
+  }
+  return undefined;
 }
 
 /** Shortens each result to `most` characters, and to less when all together exceed MAX_RESULTS_SHOWN. */

@@ -36,7 +36,7 @@ describe('the calls of a turn, as later turns see them', () => {
   });
 });
 
-test('calls that would fill much of the window are left out, and the text of their steps is kept', async () => {
+test('calls that would fill much of the window have shorter results, or are left out when that is not enough', async () => {
   let seq = 0;
   const row = (role: HistoryRow['role'], content: string, transcript: HistoryRow['transcript'] = null) => ({
     role,
@@ -47,27 +47,30 @@ test('calls that would fill much of the window are left out, and the text of the
     turn_id: null,
     seq: seq++,
   });
-  const rows = (result: string) => [
-    row('user', 'First.'),
-    row('assistant', 'Answer.', step(1, { result })),
-    row('user', 'Second.'),
-    row('assistant', 'Short.', step(1)),
-  ];
-  const shown = async (result: string) => {
-    const model = { provider: 'openai-compatible', contextWindow: 4_000 } as ModelDescriptor;
+  const shownOf = async (rows: HistoryRow[], contextWindow = 4_000) => {
+    const model = { provider: 'openai-compatible', contextWindow } as ModelDescriptor;
     const newest = { text: 'And?', attachments: [], beside: '' };
-    return (await historyMessages(rows(result), newest, { model, system: 'Be brief.', tools: [{}] })).messages;
+    return (await historyMessages(rows, newest, { model, system: 'Be brief.', tools: [{}] })).messages;
   };
+  const shown = (result: string, input = {}) =>
+    shownOf([
+      row('user', 'First.'),
+      row('assistant', 'Answer.', step(1, { input, result })),
+      row('user', 'Second.'),
+      row('assistant', 'Short.', step(1)),
+    ]);
   const said = (messages: ModelMessage[]) => messages.map(({ role, content }) => (role === 'tool' ? role : content));
-  expect(said(await shown('x'.repeat(2_000)))).toMatchObject([
-    'First.',
-    {},
-    'tool',
-    'Answer.',
-    'Second.',
-    {},
-    'tool',
-    'Short.',
-  ]);
-  expect(said(await shown('x'.repeat(4_000)))).toMatchObject(['First.', 'Answer.', 'Second.', {}, 'tool', 'Short.']);
+  const withCalls = ['First.', {}, 'tool', 'Answer.', 'Second.', {}, 'tool', 'Short.'];
+  expect(said(await shown('x'.repeat(2_000)))).toMatchObject(withCalls);
+  expect(said(await shown('x'.repeat(4_000)))).toMatchObject(withCalls);
+  const without = ['First.', 'Answer.', 'Second.', {}, 'tool', 'Short.'];
+  expect(said(await shown('Seen.', { long: 'x'.repeat(4_000) }))).toMatchObject(without);
+  // The newest turn may be whole. When that is too long for the window, it is still there.
+  const newest = await shownOf([row('user', 'Look.'), row('assistant', 'Done.', step(4, { result: long }))], 24_576);
+  expect(said(newest)).toMatchObject(['Look.', {}, 'tool', 'Done.']);
+  const results = newest.flatMap(({ role, content }) =>
+    role === 'tool' ? content.map(({ text }) => text.length) : [],
+  );
+  expect(results).toHaveLength(4);
+  expect(Math.min(...results)).toBeGreaterThanOrEqual(4_000);
 });
