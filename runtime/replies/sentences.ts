@@ -2,9 +2,12 @@ const segmenter = new Intl.Segmenter(undefined, { granularity: 'sentence' });
 
 /** Abbreviations, initials and ordinals: "Dr. Who", "z. B. so", "am 3. Mai". The full stop ends no sentence there. */
 const ABBREVIATION = /(?:^|[\s.(])(?:\p{Lu}\p{L}{0,2}|\p{L}|\d{1,2})\.\s*$/u;
-/** Parts of a text that are never cut. An address ends before white space and before Chinese and Japanese punctuation. */
+/**
+ * Parts of a text that are never cut. An address ends before white space and before Chinese and Japanese punctuation. A link holds no
+ * other bracket: else the text would be read up to 2,500 characters far from each bracket.
+ */
 const UNBROKEN = [
-  /\[[^\]]{0,500}\](?:\([^)]{0,2000}\))?/g,
+  /(?<!\[)\[+[^[\]]{0,500}\](?:\([^()]{0,1000}(?:\([^()]{0,1000})?\))?/g,
   /(?:https?:\/\/|www\.)[^\s<>\u3000-\u303f\uff00-\uff65]+/g,
   /<[a-z][^<>\s]{0,2000}>/gi,
   /\*\*[^*]{1,2000}\*\*/g,

@@ -52,3 +52,10 @@ test('a text of opening marks only is read in linear time', async () => {
   });
   expect(ms).toBeLessThan(5000);
 });
+
+test('brackets without an end are read once', async () => {
+  const ms = await mainThreadMs(() => {
+    for (const mark of ['[', '[](']) sentenceEnds(mark.repeat(50_000));
+  });
+  expect(ms).toBeLessThan(250);
+});

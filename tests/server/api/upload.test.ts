@@ -10,6 +10,7 @@ import { runInNewContext } from 'node:vm';
 import type { ApiError } from '../../../core/errors.ts';
 import { type Form, readForm } from '../../../server/api/upload.ts';
 import { FORM, filePart, form, part } from '../../support/http/multipart.ts';
+import { mainThreadMs } from '../../support/processorTime.ts';
 
 const MIB = 1024 * 1024;
 
@@ -177,4 +178,19 @@ describe('the name of a file', () => {
     await received?.discard();
     expect(await readdir(dir)).toEqual([]);
   });
+});
+
+test('a name of accents only is read without much work of the main thread', async () => {
+  const name = `a${'\u0345\u0301\u0323\u0321'.repeat(1_950)}.pdf`;
+  const ms = await mainThreadMs(async () => {
+    for (let upload = 0; upload < 5; upload += 1) {
+      const outgoing = open();
+      outgoing.end(form(filePart('x', name)));
+      await answerTo(outgoing);
+      const received = await reading;
+      expect([...(received?.file?.name ?? '')]).toHaveLength(255);
+      await received?.discard();
+    }
+  });
+  expect(ms).toBeLessThan(120);
 });
