@@ -11,6 +11,24 @@ export function ownTurn(): Promise<void> {
   });
 }
 
+/**
+ * Makes something of each item, in stretches of `size` items, each of which has a turn of the event loop of its own. A list of one stretch is done
+ * at once.
+ */
+export async function mapInTurns<Item, Made>(
+  items: readonly Item[],
+  size: number,
+  make: (item: Item) => Made,
+): Promise<Made[]> {
+  if (items.length <= size) return items.map(make);
+  const made: Made[] = [];
+  for (let from = 0; from < items.length; from += size) {
+    if (from > 0) await ownTurn();
+    for (const item of items.slice(from, from + size)) made.push(make(item));
+  }
+  return made;
+}
+
 function next(): void {
   waiting.shift()?.();
   if (waiting.length > 0) setImmediate(next);

@@ -38,9 +38,15 @@ export function insertVariable(db: Kysely<DB>, row: Insertable<AgentVariables>):
   return db.insertInto('agent_variables').values(row).returningAll().executeTakeFirstOrThrow();
 }
 
+/** Rows of one statement. PostgreSQL takes no more than 65,535 parameters in one. */
+const MAX_INSERTED = 500;
+
 /** Stores variables. Fails on `agent_variables_name_key` when the agent has one of a name already. */
 export async function insertVariables(db: Kysely<DB>, rows: Insertable<AgentVariables>[]): Promise<void> {
-  if (rows.length > 0) await db.insertInto('agent_variables').values(rows).execute();
+  for (let from = 0; from < rows.length; from += MAX_INSERTED) {
+    const some = rows.slice(from, from + MAX_INSERTED);
+    await db.insertInto('agent_variables').values(some).execute();
+  }
 }
 
 /** Changes a variable and returns it. Fails on `agent_variables_name_key` when the agent has one of the new name already. */

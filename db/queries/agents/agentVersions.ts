@@ -1,4 +1,5 @@
 import type { Kysely, Selectable } from 'kysely';
+import { mapInTurns } from '../../../core/ownTurn.ts';
 import type { AgentVersions, DB } from '../../../generated/db.ts';
 import type { AgentSnapshot } from '../../stored/agentSnapshot.ts';
 import { type Page, type PageOf, selectPage } from '../shared/page.ts';
@@ -40,6 +41,22 @@ export function selectVersions(
   );
 }
 
+/** Items of a list that are written in one turn of the event loop. */
+const STRETCH = 1_000;
+
+/** The snapshot as JSON. Its lists may have thousands of items. */
+async function textOf(snapshot: AgentSnapshot): Promise<string> {
+  const fields: string[] = [];
+  for (const [name, value] of Object.entries(snapshot)) {
+    if (value === undefined) continue;
+    const text = Array.isArray(value)
+      ? `[${(await mapInTurns<object, string>(value, STRETCH, (item) => JSON.stringify(item))).join()}]`
+      : JSON.stringify(value);
+    fields.push(`${JSON.stringify(name)}:${text}`);
+  }
+  return `{${fields.join()}}`;
+}
+
 /** Freezes a snapshot under a new version number. */
 export async function insertVersion(
   db: Kysely<DB>,
@@ -58,7 +75,7 @@ export async function insertVersion(
       workspace_id: version.workspaceId,
       agent_id: version.agentId,
       version_number: version.versionNumber,
-      snapshot: JSON.stringify(version.snapshot),
+      snapshot: await textOf(version.snapshot),
       notes: version.notes,
       created_at: version.now,
     })

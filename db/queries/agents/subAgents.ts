@@ -36,6 +36,28 @@ export async function wouldCloseCycle(
   return rows[0]?.closes ?? false;
 }
 
+/**
+ * Those agents of the list from which delegation could come back to the agent, which may be one of them, if it had them as sub-agents. The answer holds
+ * until the transaction ends if it has `lockSubAgentLinks`.
+ */
+export async function findAbove(
+  trx: Transaction<DB>,
+  workspaceId: string,
+  agentId: string,
+  ids: readonly string[],
+): Promise<Set<string>> {
+  const { rows } = await sql<{ id: string }>`
+    with recursive above (id) as (
+      select ${agentId}::uuid
+      union
+      select l.agent_id
+      from above r
+      join agent_links l on l.workspace_id = ${workspaceId} and l.target_id = r.id and l.kind = 'sub_agent'
+    )
+    select id from above where id = any (${ids}::uuid[])`.execute(trx);
+  return new Set(rows.map(({ id }) => id));
+}
+
 /** The place behind the last sub-agent of the agent. */
 export async function findPlaceAtEnd(trx: Transaction<DB>, workspaceId: string, agentId: string): Promise<number> {
   const { last } = await trx

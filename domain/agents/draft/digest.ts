@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { mapInTurns } from '../../../core/ownTurn.ts';
 import type { DraftParts } from '../../../db/queries/agents/draftParts.ts';
 import type { AgentConfig } from '../../../db/stored/agentSnapshot.ts';
 import { storedLinks } from './storedLinks.ts';
@@ -15,25 +16,36 @@ const NAMES: ReadonlySet<string> = new Set([
   'connectionName',
   'aiModelName',
 ]);
+/** Links that are written in one turn of the event loop: about a millisecond. */
+const STRETCH = 500;
 /** Sets without an order of their own: a link that is removed and made again leaves the state as it was. */
-const UNORDERED = ['httpTools', 'knowledgeSources', 'skills', 'externalMcps', 'nativeMcps'] as const;
+const UNORDERED: ReadonlySet<string> = new Set([
+  'httpTools',
+  'knowledgeSources',
+  'skills',
+  'externalMcps',
+  'nativeMcps',
+]);
 
 /**
  * A short text that is equal for equal editable states. The times of variables do not count, nor the names of linked things.
- * Stored digests are compared with it: the text that is hashed must not change.
+ * Stored digests are compared with it: the text that is hashed must not change. It is the JSON of `[{ ...config, ...links }, variables]`, and is put
+ * together by hand, because an agent may have thousands of links.
  */
-export function digestOf(config: AgentConfig, parts: DraftParts): string {
-  const variables = parts.variables.map((row) => {
+export async function digestOf(config: AgentConfig, parts: DraftParts): Promise<string> {
+  const hash = createHash('sha256').update(`[${JSON.stringify(config, withoutNames).slice(0, -1)}`);
+  for (const [name, links] of Object.entries(storedLinks(parts.links, () => undefined))) {
+    const texts = await mapInTurns<object, string>(links, STRETCH, (link) => JSON.stringify(link, withoutNames));
+    const isSet = UNORDERED.has(name);
+    if (isSet) texts.sort();
+    const items = isSet ? await mapInTurns(texts, STRETCH, (text) => JSON.stringify(text)) : texts;
+    hash.update(`,"${name}":[${items.join()}]`);
+  }
+  const variables = await mapInTurns(parts.variables, STRETCH, (row) => {
     const { createdAt: _created, updatedAt: _updated, ...variable } = storedVariable(row);
-    return variable;
+    return JSON.stringify(variable, withoutNames);
   });
-  const links = storedLinks(parts.links, () => undefined);
-  const sets = UNORDERED.map((name) => {
-    const set: object[] = links[name];
-    return [name, set.map((link) => JSON.stringify(link, withoutNames)).sort()];
-  });
-  const state = [{ ...config, ...links, ...Object.fromEntries(sets) }, variables];
-  return createHash('sha256').update(JSON.stringify(state, withoutNames)).digest('base64url');
+  return hash.update(`},[${variables.join()}]]`).digest('base64url');
 }
 
 function withoutNames(key: string, value: unknown): unknown {

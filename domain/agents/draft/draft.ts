@@ -43,7 +43,7 @@ export async function storeDigest(
   { published = false, ...columns }: Updateable<Agents> & { published?: boolean } = {},
 ): Promise<DraftParts & { agent: AgentRow }> {
   const parts = await findDraftParts(trx, workspaceId, agent.id);
-  const digest = digestOf(configOf(agent), parts);
+  const digest = await digestOf(configOf(agent), parts);
   const digests = published ? { draft_digest: digest, published_digest: digest } : { draft_digest: digest };
   const stored = await updateAgentRow(trx, workspaceId, agent.id, { ...columns, ...digests, updated_at: now });
   if (!stored) throw fault('AGENT_NOT_FOUND');

@@ -84,25 +84,25 @@ const links: LinkedRow[] = [
   link('sub_agent', 18, { sort_order: 1, ai_model_id: id(4), custom_model_name: 'Ours' }),
 ];
 
-test('the digest of a state is the one that earlier releases stored for it', () => {
+test('the digest of a state is the one that earlier releases stored for it', async () => {
   // Made by the release before snapshots had a format number. Another value would show every published agent as changed.
-  expect(digestOf(config, { variables: [variable], links })).toBe('0SL8uYt72hvCDbQ54BUJiVJaQDHxWnziIvvSYuUyVMQ');
+  expect(await digestOf(config, { variables: [variable], links })).toBe('0SL8uYt72hvCDbQ54BUJiVJaQDHxWnziIvvSYuUyVMQ');
 });
 
-test('equal states have equal digests, whatever the names and times of what they refer to', () => {
-  const digest = digestOf(config, { variables: [variable], links });
+test('equal states have equal digests, whatever the names and times of what they refer to', async () => {
+  const digest = await digestOf(config, { variables: [variable], links });
   const renamed = links.map((row) => ({ ...row, target_name: 'Renamed', custom_model_name: 'Other' }));
   const touched = { ...variable, updated_at: new Date() };
-  expect(digestOf({ ...config }, { variables: [touched], links: renamed })).toBe(digest);
+  expect(await digestOf({ ...config }, { variables: [touched], links: renamed })).toBe(digest);
 });
 
-test('a link that is removed and made again leaves the digest as it was', () => {
+test('a link that is removed and made again leaves the digest as it was', async () => {
   const [first, ...others] = links as [LinkedRow, ...LinkedRow[]];
-  const digest = digestOf(config, { variables: [variable], links });
-  expect(digestOf(config, { variables: [variable], links: [...others, first] })).toBe(digest);
+  const digest = await digestOf(config, { variables: [variable], links });
+  expect(await digestOf(config, { variables: [variable], links: [...others, first] })).toBe(digest);
 });
 
-test.each<[string, () => string]>([
+test.each<[string, () => Promise<string>]>([
   ['a field', () => digestOf({ ...config, temperature: 0.5 }, { variables: [variable], links })],
   ['a variable', () => digestOf(config, { variables: [{ ...variable, required: false }], links })],
   ['a link less', () => digestOf(config, { variables: [variable], links: links.slice(1) })],
@@ -110,6 +110,6 @@ test.each<[string, () => string]>([
     'a setting of a link',
     () => digestOf(config, { variables: [variable], links: links.map((row) => ({ ...row, active: !row.active })) }),
   ],
-])('%s changes the digest', (_what, changed) => {
-  expect(changed()).not.toBe(digestOf(config, { variables: [variable], links }));
+])('%s changes the digest', async (_what, changed) => {
+  expect(await changed()).not.toBe(await digestOf(config, { variables: [variable], links }));
 });

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { newId } from '../../../core/ids.ts';
 import type { components } from '../../../generated/api.ts';
 import {
@@ -224,6 +225,30 @@ describe('409 NO_DRAFT_VERSION', () => {
     expect([status, body.code]).toEqual([409, 'NO_DRAFT_VERSION']);
     expect(await readAgent(app, publicId)).toEqual(before);
   });
+});
+
+test('an agent with 7,000 sub-agents is published, read and restored, without reading all agents for each of them', async () => {
+  const { publicId } = await makeReadyAgent(app);
+  const { db, workspaceId } = app.workspace;
+  // Nothing has counted the rows of these tables: the planner takes them for a few.
+  await sql`
+    with made as (
+      insert into agents (workspace_id, id, name, status, published_version_number, draft_version_number)
+      select ${workspaceId}::uuid, gen_random_uuid(), 'Sub ' || place, 'active', 1, 2 from generate_series(1, 7000) place returning id
+    )
+    insert into agent_links (workspace_id, agent_id, kind, target_id)
+    select ${workspaceId}::uuid, ${publicId}::uuid, 'sub_agent', id from made`.execute(db);
+  await publish(app, publicId);
+  const version = await app.api('get', `/agents/${publicId}/versions/1`);
+  expect([version.status, version.body.subAgents.length]).toEqual([200, 7_000]);
+  const [first] = version.body.subAgents;
+  await app.api('delete', `/agents/${publicId}/sub-agents/${first.subAgentPublicId}`).expect(204);
+  expect((await readAgent(app, publicId)).hasUnpublishedChanges).toBe(true);
+  const { status, body } = await restore(publicId, 1);
+  expect([status, body.hasUnpublishedChanges]).toEqual([200, false]);
+  await publish(app, publicId);
+  const again = await app.api('get', `/agents/${publicId}/versions/2`);
+  expect(again.body.subAgents).toEqual(version.body.subAgents);
 });
 
 describe('500 INTERNAL_ERROR', () => {
