@@ -91,8 +91,10 @@ export function termsOf(text: string): Term[] {
     const last = position;
     position = first;
     if (parts.length > 1 && run.length <= MAX_WORD_CHARS && isExpression(parts, run)) put(parts.join(''), false);
+    let known: ReadonlySet<string> | undefined;
     for (const [characters] of run.matchAll(SYLLABIC)) {
-      for (const pair of pairs(characters)) if (!words.includes(pair)) put(pair, false);
+      known ??= new Set(words);
+      for (const pair of pairs(characters)) if (!known.has(pair)) put(pair, false);
     }
     position = last;
   }

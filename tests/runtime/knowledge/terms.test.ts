@@ -1,6 +1,7 @@
 import { SourceWords } from '../../../runtime/knowledge/sourceWords.ts';
 import { editDistance, isMisspelling } from '../../../runtime/knowledge/spelling.ts';
 import { headingTermsOf, lexeme, shapeOf, termsOf } from '../../../runtime/knowledge/terms.ts';
+import { mainThreadMs } from '../../support/processorTime.ts';
 
 const words = (text: string) => termsOf(text).map(({ word }) => word);
 
@@ -59,6 +60,13 @@ async function written(heading: string, content: string, language?: string) {
   });
   return { ...words.write(read), counts: [...words.wordCounts()] };
 }
+
+test('a long text without spaces is cut into words and pairs in linear time', async () => {
+  const text = Array.from({ length: 20_000 }, (_, place) =>
+    String.fromCharCode(0x4e00 + ((place * 7_919) % 5_000)),
+  ).join('');
+  expect(await mainThreadMs(() => termsOf(text))).toBeLessThan(250);
+});
 
 describe('SourceWords', () => {
   test('heading first, with its label; without accents; each word once', async () => {
