@@ -8,11 +8,13 @@ import { until } from '../support/poll.ts';
 let folder: string;
 let thread: Thread;
 
-/** Answers what it is asked; `never` it does not, and after `last` it ends by itself. */
+/** Answers what it is asked: `later` after 1.5 s without work, `never` and `endless` not at all. After `last` it ends by itself. */
 const SCRIPT = `
 import { parentPort } from 'node:worker_threads';
 parentPort.on('message', (question) => {
   if (question === 'never') return;
+  while (question === 'endless');
+  if (question === 'later') return setTimeout(() => parentPort.postMessage(question), 1_500);
   parentPort.postMessage(question);
   if (question === 'last') parentPort.close();
 });
@@ -47,4 +49,10 @@ test('a thread that ended by itself between two questions is started again', asy
   expect(await thread.ask('last', { limitMs: 10_000 })).toBe('last');
   await until(() => !thread.isStarted);
   expect(await thread.ask('again', { limitMs: 10_000 })).toBe('again');
+});
+
+test('what a thread waits for the processor is not counted, and what it computes is', async () => {
+  expect(await thread.ask('later', { limitMs: 1_000 })).toBe('later');
+  await expect(thread.ask('endless', { limitMs: 200 })).rejects.toMatchObject({ reason: 'late' });
+  await expect(thread.ask('never', { limitMs: 20 })).rejects.toMatchObject({ reason: 'late' });
 });

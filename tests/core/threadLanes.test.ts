@@ -7,15 +7,15 @@ import { ThreadLanes, type ThreadLanesOptions } from '../../core/threadLanes.ts'
 import { ThreadPool } from '../../core/threadPool.ts';
 
 const PRIORITY = new URL('../../core/threadPriority.ts', import.meta.url);
-/** Computes for so many milliseconds and answers with its nice value; a negative number never ends. */
+/** Computes for so many milliseconds of the processor and answers with its nice value; a negative number never ends. */
 const SCRIPT = `
 import { readFileSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
 import { adoptThreadPriority } from ${JSON.stringify(PRIORITY)};
 adoptThreadPriority();
 parentPort.on('message', (ms) => {
-  const end = ms < 0 ? Infinity : performance.now() + ms;
-  while (performance.now() < end);
+  const before = process.threadCpuUsage().user;
+  while (ms < 0 || process.threadCpuUsage().user - before < ms * 1000);
   parentPort.postMessage(Number(readFileSync('/proc/thread-self/stat', 'utf8').split(') ')[1].split(' ')[16]));
 });
 parentPort.postMessage('ready');`;
@@ -57,7 +57,7 @@ test('short work of one workspace ends while endless work of another fills both 
 });
 
 test('in the slow lane workspaces take turns: long work waits for one run of each other workspace', async () => {
-  const lanes = new ThreadLanes<number, number>({ ...usual, limitMs: 1_500 });
+  const lanes = new ThreadLanes<number, number>({ ...usual, limitMs: 500 });
   const order: string[] = [];
   const run = (workspaceId: string, ms: number) =>
     lanes
@@ -65,7 +65,7 @@ test('in the slow lane workspaces take turns: long work waits for one run of eac
       .catch((error: unknown) => expect(error).toBeInstanceOf(ThreadStopped))
       .then(() => order.push(workspaceId));
   const hostile = Array.from({ length: 5 }, () => run('hostile', END));
-  const ordinary = run('ordinary', 700);
+  const ordinary = run('ordinary', 300);
   await Promise.all([...hostile, ordinary]);
   expect(order).toHaveLength(6);
   expect(order.indexOf('ordinary')).toBeLessThanOrEqual(2);
@@ -80,12 +80,12 @@ test('with two slow threads long work of a workspace does not wait for endless w
       ended += 1;
     }),
   );
-  for (let asked = 0; asked < 2; asked += 1) await lanes.run('ordinary', 400);
+  for (let asked = 0; asked < 2; asked += 1) await lanes.run('ordinary', 250);
   expect(ended).toBe(0);
   stop.abort(new Error('enough'));
   await Promise.all(endless);
   // What waited has gone, and both threads can be used again.
-  expect((await Promise.all([lanes.run('a', 300), lanes.run('b', 300), lanes.run('a', 300)])).length).toBe(3);
+  expect((await Promise.all([lanes.run('a', 250), lanes.run('b', 250), lanes.run('a', 250)])).length).toBe(3);
 });
 
 test('a workspace that asks for the first time waits for runs under way only, and finds room in a full queue', async () => {
@@ -116,8 +116,8 @@ test('work that never ends is stopped at the limit of the slow lane', async () =
 });
 
 test('requests go before the work of the slow lane', async () => {
-  const lanes = new ThreadLanes<number, number>({ ...usual, firstMs: 300 });
+  const lanes = new ThreadLanes<number, number>({ ...usual, firstMs: 200 });
   const own = Number((await readFile('/proc/self/stat', 'utf8')).split(') ')[1]?.split(' ')[16]);
   expect(await lanes.run('a', 1)).toBe(own);
-  expect(await lanes.run('a', 500)).toBeGreaterThan(own);
+  expect(await lanes.run('a', 300)).toBeGreaterThan(own);
 });
