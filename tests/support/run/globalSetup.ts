@@ -18,6 +18,8 @@ export default async function setUp(): Promise<void> {
   process.env[TEST_LOGIN_URL] = postgres.url();
   process.env[TEST_STATEMENTS] = join(folder, 'statements');
   process.env[TEST_DEMO] = join(folder, 'demo');
+  // Commands that tests start, again and again, load their modules in half the time.
+  process.env.NODE_COMPILE_CACHE = join(import.meta.dirname, '../../../node_modules/.cache/guildhall');
   await adminQuery(`create database ${TEMPLATE_DATABASE} owner guildhall`);
   await migrate(postgres.url(TEMPLATE_DATABASE));
   // The queue makes its tables at its first start; once here is cheaper than once in each test file.
