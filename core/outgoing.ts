@@ -258,7 +258,12 @@ export function createOutgoingClient(seams: OutgoingSeams = {}): OutgoingClient 
         close();
       }
     }
-    return { status, headers: answered, url, body: read(), close };
+    // Until its body is closed, undici listens to the signal, and what listens to a signal of several is kept for ever.
+    const closeUnread = () => {
+      wire.destroy();
+      close();
+    };
+    return { status, headers: answered, url, body: read(), close: closeUnread };
   }
 
   return {
