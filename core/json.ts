@@ -30,7 +30,11 @@ export function toStorableJson(value: unknown, maxDepth: number): unknown {
 
 /** The JSON of what `toStorableJson` returns. */
 export function storableText(value: unknown, maxDepth: number): string | undefined {
-  if (isDeeperThan(value, maxDepth)) return undefined;
+  return isDeeperThan(value, maxDepth) ? undefined : shallowText(value);
+}
+
+/** As `storableText`, of a value that is known not to nest deeply. */
+export function shallowText(value: unknown): string {
   return JSON.stringify(value).replace(UNSTORABLE, (code) => (code === '\\\\' ? code : '\\ufffd'));
 }
 

@@ -18,6 +18,7 @@ export interface JsonBounds {
 export class JsonMeter {
   readonly #bounds: JsonBounds;
   #values = 1;
+  #outermost = 1;
   #depth = 0;
   #last = 0;
   #quoted = false;
@@ -25,6 +26,11 @@ export class JsonMeter {
 
   constructor(bounds: JsonBounds) {
     this.#bounds = bounds;
+  }
+
+  /** Values of the outermost array or object so far; 1 for an empty one. */
+  get outermost(): number {
+    return this.#outermost;
   }
 
   /** Takes the next piece. Returns the bound that the text goes beyond whatever follows; undefined when there is none yet. */
@@ -41,8 +47,10 @@ export class JsonMeter {
       at += 1;
       if (byte <= 0x20) continue;
       if (byte === QUOTE) this.#quoted = true;
-      else if (byte === COMMA) values += 1;
-      else if ((byte | CURLY) === OPENING) {
+      else if (byte === COMMA) {
+        values += 1;
+        if (depth === 1) this.#outermost += 1;
+      } else if ((byte | CURLY) === OPENING) {
         // With its first value.
         values += 1;
         depth += 1;

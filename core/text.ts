@@ -24,6 +24,12 @@ export function shorten(text: string, max: number): string {
   return text.length <= max ? text.toWellFormed() : `${cutText(text, max - 1).trimEnd()}…`;
 }
 
+/** What `shorten` makes of the text as PostgreSQL can store it. Of a long text only the beginning is read. */
+export function shortenStorable(text: string, max: number): string {
+  const isLong = text.length > 2 * max;
+  return shorten(toStorable(isLong ? `${text.slice(0, 2 * max)}…` : text), max);
+}
+
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 const CHARACTERS = Object.fromEntries(Object.entries(ENTITIES).map(([character, entity]) => [entity, character]));
 

@@ -1,5 +1,6 @@
-import { toStorableJson } from '../../core/json.ts';
-import { shorten, toStorable } from '../../core/text.ts';
+import { isDeeperThan, shallowText } from '../../core/json.ts';
+import { ownTurn } from '../../core/ownTurn.ts';
+import { shortenStorable, toStorable } from '../../core/text.ts';
 import type { ToolFile } from '../models/toolFiles.ts';
 import { argumentHeaders, InvalidHeaderNote } from './argumentHeaders.ts';
 import type { McpConnection, McpRequestOptions } from './connect.ts';
@@ -30,6 +31,8 @@ const MAX_CHARACTERS = 100_000;
 const MAX_DEPTH = 32;
 /** How often a server is told that its questions are declined, before the call fails. */
 const MAX_ROUNDS = 3;
+/** Characters of what a server wants to have sent back with the answers. */
+const MAX_STATE = 100_000;
 /** MissingRequiredClientCapability (https://modelcontextprotocol.io/specification/2026-07-28/basic/index). */
 const MISSING_CAPABILITY = -32021;
 /** HeaderMismatch: the server did not run the tool, since the headers of the call do not repeat what they should. */
@@ -41,7 +44,7 @@ const DOUBT_TEXT = /^MCP error -3260[12]\b/;
 
 const refusal = (message: string): McpToolResult => ({
   isError: true,
-  text: shorten(toStorable(message), MAX_CHARACTERS),
+  text: shortenStorable(message, MAX_CHARACTERS),
   files: [],
   structuredContent: null,
 });
@@ -72,9 +75,10 @@ export async function requestWithoutInput(
       ];
     });
     // An answer of a language model cannot be declined in the protocol.
-    if (round >= MAX_ROUNDS || answers.some(([, answer]) => answer === null))
-      return { result: null, note: refusalNote(asked) };
     const { requestState } = result;
+    const isTooLong = typeof requestState === 'string' && requestState.length > MAX_STATE;
+    if (round >= MAX_ROUNDS || isTooLong || answers.some(([, answer]) => answer === null))
+      return { result: null, note: refusalNote(asked) };
     again = {
       inputResponses: Object.fromEntries(answers),
       ...(requestState === undefined ? {} : { requestState }),
@@ -158,23 +162,25 @@ export async function callMcpTool(
   if (result === null) return refusal(note);
   const { content = [], structuredContent, isError } = result;
   if (!Array.isArray(content)) throw notMcp();
-  const structured =
-    typeof structuredContent === 'object' && structuredContent !== null
-      ? (toStorableJson(structuredContent, MAX_DEPTH) as Record<string, unknown> | undefined)
-      : undefined;
-  const json = structured === undefined ? '' : JSON.stringify(structured);
+  const json = await structuredText(structuredContent);
   const { text, files, hasText } = await readContent(content);
   if (isError === true && DOUBT_TEXT.test(text)) options.doubtsList?.();
   // Servers should repeat it as text, and not all of them do.
   const whole = [text, hasText ? '' : json].filter((each) => each !== '').join('\n');
-  const shown = shorten(toStorable(whole), MAX_CHARACTERS - note.length - 1);
+  const shown = shortenStorable(whole, note === '' ? MAX_CHARACTERS : MAX_CHARACTERS - note.length - 1);
   return {
     isError: isError === true,
-    text:
-      note === ''
-        ? shorten(toStorable(whole), MAX_CHARACTERS)
-        : [shown, toStorable(note)].filter((each) => each !== '').join('\n'),
+    text: [shown, toStorable(note)].filter((each) => each !== '').join('\n'),
     files,
-    structuredContent: structured !== undefined && json.length <= MAX_CHARACTERS ? structured : null,
+    structuredContent: json !== '' && json.length <= MAX_CHARACTERS ? JSON.parse(json) : null,
   };
+}
+
+/** A structured result as JSON that can be stored; '' when there is none, or it nests too deeply. It may have 50,000 values, so each step has its own turn. */
+async function structuredText(value: unknown): Promise<string> {
+  if (typeof value !== 'object' || value === null) return '';
+  await ownTurn();
+  if (isDeeperThan(value, MAX_DEPTH)) return '';
+  await ownTurn();
+  return shallowText(value);
 }

@@ -1,3 +1,4 @@
+import { ownTurn } from '../../core/ownTurn.ts';
 import { shorten } from '../../core/text.ts';
 import type { ToolFile } from '../models/toolFiles.ts';
 
@@ -94,9 +95,11 @@ class ContentReader {
       return `[image ${what}, which is not shown: there are more than ${MAX_IMAGES}]`;
     if (this.#lookedAt >= MAX_LOOKED_AT) return `[image ${what}, which is not shown: there are too many]`;
     this.#lookedAt += 1;
-    const bytes = new Uint8Array(Buffer.from(base64, 'base64'));
-    const mediaType = await imageType(bytes.subarray(0, HEAD_BYTES));
+    await ownTurn();
+    const head = Buffer.from(base64.slice(0, 2 * HEAD_BYTES), 'base64');
+    const mediaType = await imageType(new Uint8Array(head.subarray(0, HEAD_BYTES)));
     if (mediaType === undefined) return `[image ${what}, which is not shown: its bytes are not PNG, JPEG, WebP or GIF]`;
+    const bytes = new Uint8Array(Buffer.from(base64, 'base64'));
     this.files.push({ mediaType, bytes });
     return `[image ${this.files.length}: ${mediaType}, ${sizeOf(bytes.byteLength)}]`;
   }

@@ -75,7 +75,9 @@ const MAX_NAMED_VERSIONS = 5;
 /** The failure for a server that speaks revisions which this service does not know. Dates can carry no credential. */
 function unknownVersion(fault: ProtocolFault): McpFailed {
   const { supported } = Object(fault.data) as { supported?: unknown };
-  const dates = (Array.isArray(supported) ? supported : []).filter((each) => /^\d{4}-\d\d-\d\d$/.test(String(each)));
+  const dates = (Array.isArray(supported) ? supported : []).filter(
+    (each) => typeof each === 'string' && /^\d{4}-\d\d-\d\d$/.test(each),
+  );
   const named = dates.slice(0, MAX_NAMED_VERSIONS).join(', ') || 'it does not say which';
   const message = `The server speaks only revisions of MCP that are not known here (${named}). Known are 2026-07-28 and before.`;
   return new McpFailed(message, { cause: fault });
@@ -107,6 +109,12 @@ export function asMcpFailed(error: unknown): McpFailed {
   if (name === 'TimeoutError' || code === 'REQUEST_TIMEOUT') return tooSlow(error);
   const carried = Object(data).failure as unknown;
   if (carried instanceof McpFailed) return carried;
+  // Before its data is read, which is the server's: it may have a status too.
+  if (isProtocolFault(error)) {
+    return error.code === UNSUPPORTED_VERSION
+      ? unknownVersion(error)
+      : new McpFailed(`The server refuses the request (MCP error ${code}).`, { cause: error });
+  }
   if (cause instanceof McpFailed || cause instanceof OutgoingRefused || cause instanceof OutgoingFailed) {
     return asMcpFailed(cause);
   }
@@ -119,11 +127,6 @@ export function asMcpFailed(error: unknown): McpFailed {
   if (code === 'CONNECTION_CLOSED') return brokeOff(error);
   if (/^text\/html\b/.test(String(Object(data).contentType))) {
     return new McpFailed(`The server answers with a web page, which is not MCP. ${CHECK_PATH}`, { cause: error });
-  }
-  if (isProtocolFault(error)) {
-    return error.code === UNSUPPORTED_VERSION
-      ? unknownVersion(error)
-      : new McpFailed(`The server refuses the request (MCP error ${code}).`, { cause: error });
   }
   if (String(message).startsWith("Server's protocol version")) return notMcp(', or of a version not known here', error);
   return notMcp('', error);

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { JsonMeter } from '../../core/jsonBounds.ts';
 import { OutgoingFailed } from '../../core/outgoing.ts';
 import { ownTurn } from '../../core/ownTurn.ts';
@@ -14,6 +15,8 @@ export interface MessageBudget {
 export const MAX_MESSAGES = 10_000;
 /** Of one message. Parsing more would take long. */
 const MESSAGE_BOUNDS = { values: 50_000, depth: 50_000 };
+/** Messages in one JSON text (revision 2025-03-26, basic#batching). All are checked in one turn of the event loop. */
+const MAX_BATCH = 500;
 /** Of one event stream; an event has three or four. */
 const MAX_LINES = 250_000;
 /** Lines of an event stream that are read in one turn of the event loop. */
@@ -32,13 +35,21 @@ interface PieceReader {
   parts(piece: Uint8Array): Uint8Array[];
 }
 
-/** A body that is one JSON text. */
+/**
+ * A body that is one JSON text, or a list of them. What is not UTF-8 is mended piece by piece: it takes the parser of the SDK, which decodes all of
+ * it at once, ten times as long.
+ */
 class JsonPieces implements PieceReader {
   readonly #meter = new JsonMeter(MESSAGE_BOUNDS);
+  readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  readonly #encoder = new TextEncoder();
+  #isMended = false;
 
   parts(piece: Uint8Array): Uint8Array[] {
-    if (this.#meter.add(piece) !== undefined) throw tooMuch();
-    return [piece];
+    if (this.#meter.add(piece) !== undefined || this.#meter.outermost > MAX_BATCH) throw tooMuch();
+    // Of a character that is cut, the rest comes with the next piece.
+    this.#isMended ||= !isUtf8(piece);
+    return [this.#isMended ? this.#encoder.encode(this.#decoder.decode(piece, { stream: true })) : piece];
   }
 }
 

@@ -1,4 +1,4 @@
-import { shorten, toStorable } from '../../core/text.ts';
+import { shorten, shortenStorable } from '../../core/text.ts';
 import { callFailure, type McpCallOptions, type McpToolResult, requestWithoutInput } from './call.ts';
 import type { McpConnection } from './connect.ts';
 import { readResourceContents, statedText } from './content.ts';
@@ -106,7 +106,7 @@ async function list(
     if (found.length > 0) lines.push('Templates (fill in what is in braces):', ...found);
   }
   const text = lines.length > 0 ? lines.join('\n') : 'There are no such resources.';
-  return { isError: false, text: shorten(toStorable(text), MAX_CHARACTERS), files: [], structuredContent: null };
+  return { isError: false, text: shortenStorable(text, MAX_CHARACTERS), files: [], structuredContent: null };
 }
 
 async function read(
@@ -120,7 +120,7 @@ async function read(
   const { result, note } = await requestWithoutInput(connection, 'resources/read', { uri }, options);
   if (result === null) return { isError: true, text: note, files: [], structuredContent: null };
   const { text, files } = await readResourceContents(listIn(result.contents));
-  return { isError: false, text: shorten(toStorable(text), MAX_CHARACTERS), files, structuredContent: null };
+  return { isError: false, text: shortenStorable(text, MAX_CHARACTERS), files, structuredContent: null };
 }
 
 /**

@@ -4,7 +4,7 @@ import { untilAborted, withDeadline } from '../../core/deadline.ts';
 import { guardedFetchLike } from '../../core/outgoing.ts';
 import { Allowance } from './allowance.ts';
 import type { McpConnection, McpConnectOptions, McpRequestOptions } from './connect.ts';
-import { asMcpFailed, brokeOff, isProtocolFault, McpFailed, tooSlow } from './failures.ts';
+import { asMcpFailed, brokeOff, isProtocolFault, McpFailed, notMcp, tooSlow } from './failures.ts';
 import { MAX_MESSAGES } from './messageStream.ts';
 import { ProgressTimeout } from './progressTimeout.ts';
 import { answerQuestions } from './questions.ts';
@@ -90,6 +90,7 @@ export async function openSession(
     const failure = { code: -32000, message: '', data: { failure: asMcpFailed(error) } };
     transport.onmessage?.({ jsonrpc: '2.0', id, error: failure });
   };
+  const answered = new Set<unknown>();
   const listening = Promise.withResolvers<void>();
   const transportOptions = {
     // A server may ask for weeks. The SDK's own timer would hold the session for as long, even when it is closed.
@@ -110,6 +111,7 @@ export async function openSession(
       ended: ended.signal,
       budget,
       lose,
+      answered: (id) => void answered.add(id),
       failRequest,
       hasCredential: Object.keys(headers).length > 0,
       listening: options.listens ? listening.resolve : undefined,
@@ -120,7 +122,10 @@ export async function openSession(
       ? new StreamableHTTPClientTransport(new URL(url), transportOptions)
       : new SSEClientTransport(new URL(url), transportOptions);
   let raw: RawResults | undefined;
-  const sending = watchSending(transport, lose, failRequest, (id, method) => raw?.sent(id, method));
+  const sending = watchSending(transport, lose, failRequest, {
+    sent: (id, method) => raw?.sent(id, method),
+    isAnswered: (id) => answered.delete(id),
+  });
   let running = 0;
   const questions = answerQuestions(client);
   if (options.onToolsChanged) {
@@ -232,7 +237,7 @@ function watchSending(
   transport: Pick<Transport, 'send'>,
   lose: (error: unknown) => void,
   failRequest: (id: unknown, error: unknown) => void,
-  sent: (id: unknown, method: string) => void,
+  requests: { sent(id: unknown, method: string): void; isAnswered(id: unknown): boolean },
 ): { with<T>(signal: AbortSignal, send: () => T): T; allowed: Allowance } {
   const send = transport.send.bind(transport);
   let current: AbortSignal | undefined;
@@ -241,16 +246,19 @@ function watchSending(
   transport.send = async (message, options) => {
     if ('method' in message) {
       if (!('id' in message)) return send(message, options);
-      sent(message.id, message.method);
+      requests.sent(message.id, message.method);
       // The SDK waits for the end of this stream by itself.
       if (message.method === LISTEN) return send(message, options);
       const signals = [options?.requestSignal, current].filter((signal) => signal !== undefined);
       const requestSignal = signals.length > 0 ? { requestSignal: AbortSignal.any(signals) } : {};
-      return send(message, {
-        ...options,
-        ...requestSignal,
-        onRequestStreamEnd: () => failRequest(message.id, brokeOff()),
+      const onRequestStreamEnd = () => failRequest(message.id, brokeOff());
+      let isAnswered = false;
+      await send(message, { ...options, ...requestSignal, onRequestStreamEnd }).finally(() => {
+        isAnswered = requests.isAnswered(message.id);
       });
+      // The SDK has given out what the body had. Of a request that has its answer, it knows nothing any more.
+      if (isAnswered) failRequest(message.id, notMcp(': it does not answer the request'));
+      return;
     }
     if (pending >= MAX_PENDING_RESPONSES || !allowed.take()) {
       return lose(new McpFailed('The server sends too many requests of its own.'));

@@ -20,6 +20,8 @@ export interface SessionWire {
   budget: MessageBudget & { of: 'stream' | 'session' };
   /** Called when the session cannot continue. */
   lose(error: unknown): void;
+  /** Called when the body of the answer to a request has ended that is no event stream: nothing else will come. */
+  answered(id: unknown): void;
   /** Called when one request will get no response. */
   failRequest(id: unknown, error: unknown): void;
   /** Whether the requests carry a credential. */
@@ -111,7 +113,7 @@ async function refusal(response: Response, hasCredential: boolean): Promise<Erro
  * request, and the end of an SSE session's stream ends the session.
  */
 export function sessionFetch(wire: SessionWire): typeof fetch {
-  const { kind, ended, budget, lose, failRequest, hasCredential, listening } = wire;
+  const { kind, ended, budget, lose, answered, failRequest, hasCredential, listening } = wire;
   let streamEndedAt = 0;
   let listeningUntil: AbortSignal | undefined;
   const openings = new Allowance(MAX_LISTENING, LISTENING_EVERY_MS);
@@ -157,6 +159,7 @@ export function sessionFetch(wire: SessionWire): typeof fetch {
         // The SDK would resume it again and again, and no request would know.
         else if (error !== undefined && resumes && !isOwn && Math.min(limit.left, limit.messages) < 0) lose(error);
         else if (error !== undefined) failRequest(request.id, error);
+        else if (!isEvents && kind === 'streamable') answered(request.id);
       });
       return new Response(body, { status: response.status, headers: response.headers });
     } catch (error) {

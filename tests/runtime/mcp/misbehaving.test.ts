@@ -1,4 +1,7 @@
 // What a server sends to cost time: each case is one that took seconds of the main thread, or had no end.
+import { queryObjects } from 'node:v8';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { Agent } from 'undici';
 import { McpPool, type McpPoolOptions } from '../../../runtime/mcp/pool.ts';
 import { until } from '../../support/poll.ts';
 import { mainThreadMs } from '../../support/processorTime.ts';
@@ -37,6 +40,7 @@ const events = (text: (asked: RawMcpCall) => string): Answer =>
     asked.stream();
     asked.res.end(text(asked));
   });
+const FAST = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } };
 const done = (id: unknown, fields = '') => `data:{"jsonrpc":"2.0","id":${id},"result":{"content":[]${fields}}}\n\n`;
 
 describe('a stream of events', () => {
@@ -92,6 +96,107 @@ describe('a stream of events', () => {
     expect(await message(call())).toMatch(/more than can be read/);
     expect(server.seen.filter(({ headers }) => headers['last-event-id'] !== undefined).length).toBeLessThan(5);
   });
+});
+
+describe('an answer in JSON', () => {
+  const json = (body: (id: unknown) => string | Buffer, headers: Record<string, string> = {}): Answer =>
+    onCall(({ id, res }) => res.writeHead(200, { 'content-type': 'application/json', ...headers }).end(body(id)));
+  const ok = (id: unknown) => `{"jsonrpc":"2.0","id":${id},"result":{"content":[{"type":"text","text":"ok"}]}}`;
+  const batch = (size: number, id: unknown) => `[${'{"jsonrpc":"2.0","method":"x"},'.repeat(size - 1)}${ok(id)}]`;
+
+  // All of them are checked in one turn.
+  test.each([
+    [500, 'it was a success'],
+    [501, 'The server sends more than can be read.'],
+  ])('may have 500 messages, here %i', async (size, expected) => {
+    await start(json((id) => batch(size, id)));
+    expect(await message(call())).toBe(expected);
+  });
+
+  test.each([
+    ['another request', '{"jsonrpc":"2.0","id":999,"result":{"content":[]}}'],
+    ['no request', '{"jsonrpc":"2.0","error":{"code":-32600,"message":"no"}}'],
+    ['nothing', '[]'],
+  ])('that answers %s fails the call at once', async (_what, body) => {
+    await start(json(() => body));
+    expect(await message(call())).toBe('The answer of the server is not valid MCP: it does not answer the request.');
+  });
+
+  test.each(['gzip', 'br'])('with a bomb in %s is read as far as its bound', async (encoding) => {
+    const spaces = Buffer.alloc(100 * 1024 * 1024, ' ');
+    const packed = encoding === 'gzip' ? gzipSync(spaces, { level: 1 }) : brotliCompressSync(spaces, FAST);
+    await start(json(() => packed, { 'content-encoding': encoding }));
+    let failure = '';
+    const ms = await mainThreadMs(async () => {
+      failure = await message(call());
+    });
+    expect(failure).toMatch(/is larger than 8388608 bytes/);
+    expect(ms).toBeLessThan(400);
+  });
+
+  test('that is packed twice is refused', async () => {
+    await start(json((id) => gzipSync(gzipSync(ok(id))), { 'content-encoding': 'gzip, gzip' }));
+    expect(await message(call())).toMatch(/in a compression that was not asked for/);
+  });
+
+  test('may begin with a byte-order mark and have bytes that are not UTF-8, wherever it is cut', async () => {
+    const whole = (id: unknown) => Buffer.from(`\ufeff${ok(id)}`.replace('ok', 'aé\u0001é'), 'utf8');
+    await start(
+      onCall(async ({ id, res }) => {
+        res.writeHead(200, { 'content-type': 'application/json' });
+        for (const byte of whole(id)) {
+          res.write(Buffer.from([byte === 1 ? 0xff : byte]));
+          await new Promise(setImmediate);
+        }
+        res.end();
+      }),
+    );
+    expect((await call()).text).toBe('aé\ufffdé');
+  });
+
+  test('that says which revisions it knows in no texts is told as an error', async () => {
+    const supported = '[{"toString":1},"2031-01-01"]';
+    const error = `{"code":-32022,"message":"x","data":{"supported":${supported},"contentType":{"toString":1},"status":404}}`;
+    await start(json((id) => `{"jsonrpc":"2.0","id":${id},"error":${error}}`));
+    expect(await message(call())).toMatch(/^The server speaks only revisions .* \(2031-01-01\)/);
+  });
+
+  test('with a structure of 45,000 names is shown as far as there is room', async () => {
+    const names = Array.from({ length: 45_000 }, (_, place) => `"${4294967290 - place * 9}":1`).join(',');
+    await start(json((id) => `{"jsonrpc":"2.0","id":${id},"result":{"content":[],"structuredContent":{${names}}}}`));
+    const { structuredContent, text } = await call();
+    expect([structuredContent, text.length]).toEqual([null, 100_000]);
+  });
+});
+
+test('what a server wants to have sent back with an answer is not sent when it is long', async () => {
+  const modern = { supportedVersions: ['2026-07-28'], capabilities: { tools: {} }, ttlMs: 0, cacheScope: 'private' };
+  const inputRequests = { a: { method: 'elicitation/create', params: { message: 'Why?' } } };
+  let calls = 0;
+  await start(({ method, result }) => {
+    if (method === 'server/discover') return result({ resultType: 'complete', ...modern });
+    if (method !== 'tools/call') return false;
+    calls += 1;
+    return result({ resultType: 'input_required', inputRequests, requestState: 'x'.repeat(calls * 100_000) });
+  });
+  expect(await call()).toMatchObject({ isError: true, text: expect.stringContaining('Why?') });
+  expect(calls).toBe(2);
+});
+
+test('calls leave nothing in memory, whether they succeed or fail', async () => {
+  let calls = 0;
+  await start(({ id, method, params, res, result }) => {
+    if (method !== 'tools/call') return false;
+    calls += 1;
+    if (calls % 3 === 0) return res.socket?.destroy();
+    if (calls % 3 === 1) return result(params);
+    return res
+      .writeHead(200, { 'content-type': 'application/json' })
+      .end(`{"jsonrpc":"2.0","id":"${id}x","result":{}}`);
+  });
+  for (let round = 0; round < 30; round += 1) await message(call({ instanceMode: 'DYNAMIC' }));
+  // Each request has an agent of its own.
+  await until(() => queryObjects(Agent, { format: 'count' }) <= 3);
 });
 
 test("the stream of a server's own messages is not resumed for ever", async () => {
