@@ -9,6 +9,10 @@ const [FIRST_TEXTS, FIRST_TEXTS_OF_COMPATIBLE] = [96, 32];
  * works on it.
  */
 const SLOW_CALL_MS = 2_000;
+/** A smaller call that takes about as long as the larger one before it, in these bounds, was made smaller for nothing. */
+const [LEAST_SAME_TIME, MOST_SAME_TIME] = [0.75, 1.5];
+/** Then so many calls stay as large as they were before a smaller one is tried again. */
+const STEADY_CALLS = 8;
 /** After so many calls in a row that took less than this each, calls grow again. */
 const [GROW_AFTER_CALLS, QUICK_CALL_MS] = [8, 1_000];
 /** After so many calls a longer text is tried again: one text may have been refused for what stood at its end. */
@@ -26,6 +30,10 @@ export class CallSizes {
   readonly #most: number;
   #quick = 0;
   #sinceCut = 0;
+  /** The slow call after which calls became smaller. */
+  #slow: { texts: number; ms: number } | undefined;
+  /** Slow calls that change nothing, since smaller ones are as slow. */
+  #steady = 0;
 
   constructor(first: number) {
     this.texts = first;
@@ -45,6 +53,8 @@ export class CallSizes {
   /** A call of so many texts took too long, or was refused: the next ones have half as many. */
   shrink(texts: number): void {
     this.#quick = 0;
+    this.#slow = undefined;
+    this.#steady = 0;
     this.texts = Math.max(1, Math.min(this.texts, Math.floor(texts / 2)));
   }
 
@@ -55,11 +65,29 @@ export class CallSizes {
       this.#sinceCut = 0;
       this.bytes *= 2;
     }
-    if (ms > SLOW_CALL_MS) this.shrink(texts);
+    if (ms > SLOW_CALL_MS) this.#tookLong(texts, ms);
     this.#quick = ms < QUICK_CALL_MS && texts === this.texts ? this.#quick + 1 : 0;
     if (this.#quick < GROW_AFTER_CALLS) return;
     this.#quick = 0;
     this.texts = Math.min(this.#most, this.texts * 2);
+  }
+
+  /** Calls become smaller, unless that is no help: of a server far away, or behind a queue, each call takes long. */
+  #tookLong(texts: number, ms: number): void {
+    if (this.#steady > 0) {
+      this.#steady -= 1;
+      return;
+    }
+    const larger = this.#slow;
+    const share = larger && texts < larger.texts ? ms / larger.ms : 0;
+    if (larger && share > LEAST_SAME_TIME && share < MOST_SAME_TIME) {
+      this.texts = larger.texts;
+      this.#slow = undefined;
+      this.#steady = STEADY_CALLS;
+      return;
+    }
+    this.shrink(texts);
+    this.#slow = { texts, ms };
   }
 
   /** A text was taken when it was cut to this length. */

@@ -22,6 +22,28 @@ describe('the size of calls', () => {
     expect(sizes.texts).toBe(32);
   });
 
+  test('stays at a server whose calls are as slow with fewer texts, and is tried again after eight', () => {
+    const sizes = new CallSizes(32);
+    const asked = Array.from({ length: 30 }, () => {
+      const { texts } = sizes;
+      sizes.took(texts, 3_000);
+      return texts;
+    });
+    expect(asked.filter((texts) => texts === 32)).toHaveLength(27);
+    expect(new Set(asked)).toEqual(new Set([32, 16]));
+    // Half of the time is a help, and so is less after a time-out.
+    sizes.shrink(32);
+    for (const [texts, ms] of [
+      [16, 8_000],
+      [8, 4_000],
+      [4, 2_100],
+    ] as const) {
+      expect(sizes.texts).toBe(texts);
+      sizes.took(texts, ms);
+    }
+    expect(sizes.texts).toBe(2);
+  });
+
   test('does not grow by calls that had fewer texts, and is one at least', () => {
     const sizes = new CallSizes(32);
     sizes.shrink(32);
