@@ -29,6 +29,26 @@ export async function mapInTurns<Item, Made>(
   return made;
 }
 
+/** Work that yields between stretches of some milliseconds. */
+export type Stretches<Result> = Generator<undefined, Result, undefined>;
+
+/** Does the work, each stretch in a turn of the event loop of its own. */
+export async function inTurns<Result>(work: Stretches<Result>): Promise<Result> {
+  for (;;) {
+    const stretch = work.next();
+    if (stretch.done) return stretch.value;
+    await ownTurn();
+  }
+}
+
+/** Does the work at once. */
+export function atOnce<Result>(work: Stretches<Result>): Result {
+  for (;;) {
+    const stretch = work.next();
+    if (stretch.done) return stretch.value;
+  }
+}
+
 function next(): void {
   waiting.shift()?.();
   if (waiting.length > 0) setImmediate(next);

@@ -10,12 +10,10 @@ const MAX_SUBJECT_CHARS = 60;
  */
 export function agentWarningsHeader(warnings: readonly AgentWarning[]): string | undefined {
   if (warnings.length === 0) return undefined;
-  const items = warnings.map(({ code, subject }) =>
-    subject === null ? code : `${code};subject=${displayString(subject)}`,
-  );
   let header = '';
-  for (const [place, item] of items.entries()) {
-    if (header.length + item.length > MAX_CHARS) return `${header}, more;count=${items.length - place}`;
+  for (const [place, { code, subject }] of warnings.entries()) {
+    const item = subject === null ? code : `${code};subject=${displayString(subject)}`;
+    if (header.length + item.length > MAX_CHARS) return `${header}, more;count=${warnings.length - place}`;
     header += place === 0 ? item : `, ${item}`;
   }
   return header;

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { atOnce, type Stretches } from '../../core/ownTurn.ts';
 import type { AgentTool, ToolOrigin } from './tool.ts';
 
 /*
@@ -31,8 +32,14 @@ export function originKey(origin: ToolOrigin): string {
   }
 }
 
+/** Tools that are gone through in one turn of the event loop: a few milliseconds. */
+const STRETCH = 1_000;
+const PLAIN = /^[a-zA-Z_][a-zA-Z0-9_-]*$/;
+
 /** The text as a name that every provider accepts: without accents, other characters replaced by `_`, cut to `maxLength` characters. */
 export function toolName(text: string, maxLength = MAX_NAME): string {
+  // Nearly all names are such already.
+  if (text.length <= maxLength && PLAIN.test(text) && /[a-zA-Z0-9]/.test(text)) return text;
   const plain = text
     .normalize('NFKD')
     .replace(/\p{M}+/gu, '')
@@ -43,26 +50,47 @@ export function toolName(text: string, maxLength = MAX_NAME): string {
 
 /** The name of each tool, in the order of the tools. Their origins are distinct. */
 export function uniqueNames(tools: readonly AgentTool[]): Map<AgentTool, string> {
-  const plain = new Map(tools.map((tool) => [tool, toolName(tool.name)]));
-  const wanting = Map.groupBy(tools, (tool) => plain.get(tool));
+  return atOnce(namesInStretches(tools));
+}
+
+/** As `uniqueNames`, in stretches: an agent may have thousands of tools. */
+export function* namesInStretches(tools: readonly AgentTool[]): Stretches<Map<AgentTool, string>> {
+  const plain = new Map<AgentTool, string>();
+  const rivalry = new Map<string, Rivalry>();
+  for (const [place, tool] of tools.entries()) {
+    const name = toolName(tool.name);
+    plain.set(tool, name);
+    const rivals = rivalry.get(name) ?? { all: 0, ours: 0, unowned: 0 };
+    rivals.all += 1;
+    if (tool.origin.kind === 'capability') rivals.ours += 1;
+    if (tool.owner === null) rivals.unowned += 1;
+    rivalry.set(name, rivals);
+    if (place % STRETCH === STRETCH - 1) yield;
+  }
   const names = new Map<AgentTool, string | undefined>();
   const qualified = new Map<AgentTool, string>();
-  const rivalry = new Map([...wanting].map(([name, rivals]) => [name, rivalryOf(rivals)]));
-  for (const tool of tools) {
-    const name = plain.get(tool) ?? '';
-    const first = keepsName(tool, rivalry.get(name) ?? rivalryOf([tool]));
+  const wishes = new Map<string, number>();
+  for (const [tool, name] of plain) {
+    const rivals = rivalry.get(name);
+    const first = rivals === undefined || keepsName(tool, rivals);
     names.set(tool, first ? name : undefined);
     if (!first && tool.owner !== null) {
-      qualified.set(tool, `${toolName(tool.owner, MAX_OWNER)}__${name}`.slice(0, MAX_NAME));
+      const wished = `${toolName(tool.owner, MAX_OWNER)}__${name}`.slice(0, MAX_NAME);
+      qualified.set(tool, wished);
+      wishes.set(wished, (wishes.get(wished) ?? 0) + 1);
     }
+    if (names.size % STRETCH === 0) yield;
   }
-  const wantedTwice = Map.groupBy(qualified, ([, name]) => name);
   for (const [tool, name] of qualified) {
-    if (wantedTwice.get(name)?.length === 1 && !wanting.has(name)) names.set(tool, name);
+    if (wishes.get(name) === 1 && !rivalry.has(name)) names.set(tool, name);
   }
   const taken = new Set(names.values());
+  let digests = 0;
   for (const [tool, name] of names) {
-    if (name === undefined) names.set(tool, withDigest(qualified.get(tool) ?? plain.get(tool) ?? '', tool, taken));
+    if (name !== undefined) continue;
+    names.set(tool, withDigest(qualified.get(tool) ?? plain.get(tool) ?? '', tool, taken));
+    digests += 1;
+    if (digests % STRETCH === 0) yield;
   }
   return names as Map<AgentTool, string>;
 }
@@ -73,14 +101,6 @@ interface Rivalry {
   ours: number;
   /** Those without an owner. */
   unowned: number;
-}
-
-function rivalryOf(rivals: readonly AgentTool[]): Rivalry {
-  return {
-    all: rivals.length,
-    ours: rivals.filter(({ origin }) => origin.kind === 'capability').length,
-    unowned: rivals.filter(({ owner }) => owner === null).length,
-  };
 }
 
 /** Whether a tool has its plain name: rules 1 and 2. */

@@ -1,11 +1,12 @@
 import type { Logger } from 'pino';
 import { untilAborted } from '../../core/deadline.ts';
+import { atOnce, inTurns, type Stretches } from '../../core/ownTurn.ts';
 import { cutText, toStorable } from '../../core/text.ts';
 import type { ModelTool } from '../models/call.ts';
 import { checkInputs } from '../tools/configuration/inputSchema.ts';
 import { inputFromModel, schemaForModel } from './modelSchema.ts';
 import type { AgentTool, Suspension, ToolCallContext, ToolOrigin, ToolOutput } from './tool.ts';
-import { originKey, uniqueNames } from './toolNames.ts';
+import { namesInStretches, originKey } from './toolNames.ts';
 
 /** A tool under the name by which the model knows it in this turn. */
 export interface ToolsetEntry {
@@ -25,6 +26,8 @@ export interface Toolset {
   byOrigin(origin: ToolOrigin): ToolsetEntry | undefined;
 }
 
+/** Tools that are gone through in one turn of the event loop: some milliseconds. */
+const STRETCH = 1_000;
 /** OpenAI takes no more (platform.openai.com/docs/api-reference, `tools`). */
 const MAX_TOOLS = 128;
 /** The maximum that OpenAI had for long. A model reads all descriptions in each step. */
@@ -33,18 +36,40 @@ const MAX_OUTPUT = 40_000;
 /** The kinds whose inputs are not checked by their own code. */
 const CHECKED_HERE: ReadonlySet<ToolOrigin['kind']> = new Set(['capability', 'sub_agent']);
 
+/** What logs the tools that are left out, and faults of tools. */
+interface ToolsetOptions {
+  logger?: Pick<Logger, 'warn'> | undefined;
+}
+
 /** Makes the toolset: gives each tool its name (see toolNames.ts). Of two tools of one origin the first counts. */
-export function makeToolset(
-  tools: readonly AgentTool[],
-  { logger }: { logger?: Pick<Logger, 'warn'> | undefined } = {},
-): Toolset {
-  const seen = new Set<string>();
-  const distinct = tools.filter(({ origin }) => !seen.has(originKey(origin)) && seen.add(originKey(origin)));
-  const entries = [...uniqueNames(distinct)].map(([tool, name]): ToolsetEntry => ({ name, tool, logger }));
-  const byName = new Map(entries.map((entry) => [entry.name, entry]));
-  const byOrigin = new Map(entries.map((entry) => [originKey(entry.tool.origin), entry]));
-  const own = entries.filter(({ tool }) => tool.origin.kind === 'capability');
-  const others = entries.filter(({ tool }) => tool.origin.kind !== 'capability');
+export function makeToolset(tools: readonly AgentTool[], options: ToolsetOptions = {}): Toolset {
+  return atOnce(toolsetStretches(tools, options));
+}
+
+/** As `makeToolset`. An agent may have thousands of tools: others have their turn meanwhile. */
+export function makeToolsetInTurns(tools: readonly AgentTool[], options: ToolsetOptions = {}): Promise<Toolset> {
+  return inTurns(toolsetStretches(tools, options));
+}
+
+function* toolsetStretches(tools: readonly AgentTool[], { logger }: ToolsetOptions): Stretches<Toolset> {
+  const distinct = new Map<string, AgentTool>();
+  for (const [place, tool] of tools.entries()) {
+    const key = originKey(tool.origin);
+    if (!distinct.has(key)) distinct.set(key, tool);
+    if (place % STRETCH === STRETCH - 1) yield;
+  }
+  const names = yield* namesInStretches([...distinct.values()]);
+  const byName = new Map<string, ToolsetEntry>();
+  const byOrigin = new Map<string, ToolsetEntry>();
+  const own: ToolsetEntry[] = [];
+  const others: ToolsetEntry[] = [];
+  for (const [key, tool] of distinct) {
+    const entry = { name: names.get(tool) ?? '', tool, logger };
+    byName.set(entry.name, entry);
+    byOrigin.set(key, entry);
+    (tool.origin.kind === 'capability' ? own : others).push(entry);
+    if (byOrigin.size % STRETCH === 0) yield;
+  }
   const ordered = [...own, ...others];
   if (ordered.length > MAX_TOOLS) {
     const leftOut = ordered.slice(MAX_TOOLS).map(({ name }) => name);

@@ -3,7 +3,7 @@ import { selectUserMemories } from '../../db/queries/conversations/memories.ts';
 import { type AgentRun, callsLeft } from '../agent/agentRun.ts';
 import { prepareModelSchemas } from '../agent/modelSchema.ts';
 import type { AgentScope } from '../agent/tool.ts';
-import { makeToolset, type Toolset } from '../agent/toolset.ts';
+import { makeToolsetInTurns, type Toolset } from '../agent/toolset.ts';
 import { retrieve } from '../capabilities/knowledge.ts';
 import { capabilityTools } from '../capabilities/table.ts';
 import { withLearntWindow } from '../models/learntWindows.ts';
@@ -46,7 +46,7 @@ export function scopeOf(turn: Turn, resources: Resources): AgentScope {
 export async function toolsetOf(turn: Turn, scope: AgentScope): Promise<Toolset> {
   const tools = await capabilityTools(scope, (linked, task) => prepareSubAgent(turn, scope, linked, task));
   await prepareModelSchemas(tools.map(({ inputSchema }) => inputSchema));
-  return makeToolset(tools, { logger: scope.logger });
+  return makeToolsetInTurns(tools, { logger: scope.logger });
 }
 
 /** The sub-agent, ready to work on a task: its own published version, on the model of the link if the link names one. */

@@ -7,7 +7,7 @@ import { canSearchWeb } from '../../../integrations/webSearch/settings.ts';
 import { prepareModelSchemas } from '../../../runtime/agent/modelSchema.ts';
 import type { AgentScope } from '../../../runtime/agent/tool.ts';
 import { originKey } from '../../../runtime/agent/toolNames.ts';
-import { makeToolset } from '../../../runtime/agent/toolset.ts';
+import { makeToolsetInTurns } from '../../../runtime/agent/toolset.ts';
 import { audioModelName } from '../../../runtime/audio/models.ts';
 import { capabilityTools } from '../../../runtime/capabilities/table.ts';
 import type { ModelDescriptor } from '../../../runtime/models/catalogue.ts';
@@ -133,7 +133,7 @@ async function toolWarnings(
   const nobody = () => Promise.reject(new Error('A check delegates nothing.'));
   const tools = await capabilityTools(scope, nobody);
   await prepareModelSchemas(tools.map(({ inputSchema }) => inputSchema));
-  const { definitions } = makeToolset(tools);
+  const { definitions } = await makeToolsetInTurns(tools);
   const count = new Set(tools.map(({ origin }) => originKey(origin))).size;
   if (count > definitions.length) {
     const message = `The agent has ${count} tools. Models are told about the first ${definitions.length}, and cannot call the others. Unlink some, or set the instanceMode of connections to DYNAMIC.`;

@@ -12,11 +12,11 @@ const MAX_NAMES = 20;
 
 type PromptParts = Pick<Snapshot, 'systemPrompt' | 'dynamicPromptEnabled' | 'variables'>;
 
-const inBraces = (names: readonly string[]): string =>
-  names
-    .slice(0, MAX_NAMES)
-    .map((name) => `{{${name}}}`)
-    .join(', ');
+function inBraces(names: readonly string[]): string {
+  const told = names.slice(0, MAX_NAMES).map((name) => `{{${name}}}`);
+  const more = names.length - told.length;
+  return told.join(', ') + (more > 0 ? ` and ${more} more such names` : '');
+}
 
 /** References of the prompt that nothing fills in: the model reads the braces. */
 export function promptWarnings(
@@ -33,13 +33,19 @@ export function promptWarnings(
       [...references].filter((name) => defined.has(name)),
       unknown,
     );
-  return unknown.slice(0, MAX_NAMES).map((name) => {
+  const warnings = unknown.slice(0, MAX_NAMES).map((name): AgentWarning => {
     const why = references.has(name)
       ? 'there is no such variable'
       : 'that cannot be the name of a variable: those have lower-case letters, digits and underscores';
     const message = `The prompt refers to {{${name}}}, and ${why}. The model reads the braces as text.`;
     return { code: 'variable_not_defined', subject: name, message };
   });
+  const more = unknown.length - warnings.length;
+  if (more > 0) {
+    const message = `The prompt refers to ${more} more names that are no variables and are not told here. The model reads the braces as text.`;
+    warnings.push({ code: 'variable_not_defined', subject: null, message });
+  }
+  return warnings;
 }
 
 /** Of a prompt into which nothing is filled. `known`: names that have a value; `unknown`: those that have none. */

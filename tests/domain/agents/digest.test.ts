@@ -2,6 +2,7 @@ import type { LinkedRow } from '../../../db/queries/agents/agentLinks.ts';
 import type { VariableRow } from '../../../db/queries/agents/agentVariables.ts';
 import type { AgentConfig } from '../../../db/stored/agentSnapshot.ts';
 import { digestOf } from '../../../domain/agents/draft/digest.ts';
+import { loopTurns } from '../../support/loopTurns.ts';
 
 const id = (number: number) => `01970000-0000-7000-8000-${String(number).padStart(12, '0')}`;
 
@@ -112,4 +113,9 @@ test.each<[string, () => Promise<string>]>([
   ],
 ])('%s changes the digest', async (_what, changed) => {
   expect(await changed()).not.toBe(await digestOf(config, { variables: [variable], links }));
+});
+
+test('others have their turns while 10,000 links are hashed', async () => {
+  const many = Array.from({ length: 10_000 }, (_, place) => link('http_tool', place + 100));
+  expect(await loopTurns(() => digestOf(config, { variables: [variable], links: many }))).toBeGreaterThan(20);
 });

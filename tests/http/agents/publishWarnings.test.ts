@@ -82,6 +82,20 @@ test('variables of the prompt that nothing fills in are named, built-in ones are
   );
 });
 
+test.each([
+  [true, [...Array.from({ length: 20 }, (_, place) => `n${place}`), null], /^The prompt refers to 5 more names/],
+  [false, ['n0'], /\{\{n19\}\} and 5 more such names, and nothing is filled in/],
+])(
+  'of many names in braces 20 are told, and how many more there are, with dynamicPromptEnabled %s',
+  async (dynamicPromptEnabled, subjects, last) => {
+    const systemPrompt = Array.from({ length: 25 }, (_, place) => `{{n${place}}}`).join();
+    const { publicId } = await makeReadyAgent(app, { systemPrompt, dynamicPromptEnabled });
+    const warnings = await warned(publicId);
+    expect(warnings.map(({ subject }) => subject)).toEqual(subjects);
+    expect(warnings.at(-1)?.message).toMatch(last);
+  },
+);
+
 test('a prompt with variables that are not rendered is told', async () => {
   const { publicId } = await makeReadyAgent(app, { systemPrompt: 'Hello {{town}}, {{other}}.' });
   await makeVariable(app, publicId, { name: 'town' });

@@ -1,5 +1,6 @@
 import type { AgentTool, ToolOutput } from '../../../runtime/agent/tool.ts';
-import { makeToolset, runTool } from '../../../runtime/agent/toolset.ts';
+import { makeToolset, makeToolsetInTurns, runTool } from '../../../runtime/agent/toolset.ts';
+import { loopTurns } from '../../support/loopTurns.ts';
 import { calling, ownTool, toolOf } from './tools.ts';
 
 type Logger = NonNullable<Parameters<typeof makeToolset>[1]>['logger'];
@@ -213,4 +214,15 @@ describe('an aborted signal', () => {
     await expect(run(tool, {}, AbortSignal.abort(reason))).rejects.toBe(reason);
     expect(ran).toBe(false);
   });
+});
+
+test('others have their turns while the toolset of 10,000 tools is made, and it is the same as at once', async () => {
+  const tools = Array.from({ length: 10_000 }, (_, place) => toolOf(`tool_${place % 7_000}`, `server ${place}`));
+  let set: Awaited<ReturnType<typeof makeToolsetInTurns>> | undefined;
+  const turns = await loopTurns(async () => {
+    set = await makeToolsetInTurns(tools);
+  });
+  expect(turns).toBeGreaterThan(20);
+  expect(set?.definitions).toEqual(makeToolset(tools).definitions);
+  expect(set?.byName('tool_6999')?.tool).toBe(tools[6_999]);
 });
