@@ -5,11 +5,12 @@ import { sql } from 'kysely';
 import pg from 'pg';
 import { pino } from 'pino';
 import { v4, v7 } from 'uuid';
+import { connectDatabase } from '../../db/connect.ts';
 import { dropStepPartitions } from '../../db/dropPartitions.ts';
 import { migrate, migrationsFolder } from '../../db/migrate.ts';
 import { insertPromptPart } from '../../db/queries/turns/promptParts.ts';
 import { addStepPartitions, findOldStepPartitions, withStepsPartition } from '../../db/queries/turns/stepPartitions.ts';
-import { insertingSteps } from '../../db/queries/turns/turnSteps.ts';
+import { endStep, insertingSteps, insertSteps } from '../../db/queries/turns/turnSteps.ts';
 import { keepSteps } from '../../jobs/upkeep.ts';
 import {
   adminQuery,
@@ -102,6 +103,42 @@ describe('a step finds a partition', () => {
     );
     expect(rows).toEqual([{ safe: true }]);
   });
+});
+
+test('the outcome of a call does not wait for the disk; what stands before a call does, and what comes after', async () => {
+  const { workspaceId } = workspace;
+  const [conversationId, turnId] = [v7(), v7()];
+  // At the commit of each statement, how that is made.
+  await adminQuery(
+    `create table noted (place int generated always as identity, what text);
+    create function note() returns trigger language plpgsql security definer as $$ begin
+      insert into public.noted (what) values (tg_op || ' ' || new.status || ' ' || current_setting('synchronous_commit')); return null; end $$;
+    create constraint trigger note after insert or update on turn_steps deferrable initially deferred for each row execute function note();
+    set session_replication_role = replica;
+    insert into conversations (workspace_id, id, agent_id, external_user_id, turn_id, turn_expires_at)
+      values ('${workspaceId}', '${conversationId}', '${v7()}', 'somebody', '${turnId}', now() + interval '1 minute')`,
+    setting.name,
+  );
+  // The test's own PostgreSQL flushes nothing unless it is told to.
+  const flushing = connectDatabase(`${setting.url}?options=${encodeURIComponent('-c synchronous_commit=on')}`, {
+    poolSize: 1,
+  });
+  try {
+    const db = flushing.forWorkspace(workspaceId);
+    const turn = { workspaceId, conversationId, turnId, attempt: 1 };
+    const running = (seq: number) => [stepRow({ seq, kind: 'tool', status: 'running' })];
+    const done = { status: 'done', output: { text: 'Paid.' }, duration_ms: 1 } as const;
+    for (const seq of [0, 1]) {
+      expect(await insertSteps(db, turn, running(seq))).toBe(true);
+      await endStep(db, turn, seq, done);
+    }
+    await endStep(db, { ...turn, attempt: 2 }, 1, { ...done, status: 'failed' });
+  } finally {
+    await flushing.end();
+  }
+  const rows = await adminQuery<{ what: string }>('select what from noted order by place', setting.name);
+  const each = ['INSERT running on', 'UPDATE done off'];
+  expect(rows.map(({ what }) => what)).toEqual([...each, ...each]);
 });
 
 describe('old steps', () => {

@@ -74,12 +74,16 @@ export interface StepOutcome {
 const endingStep = compileOnce(
   (db, { workspaceId, conversationId, turnId, attempt, seq, status, output, durationMs }: HeldTurn & EndedStep) =>
     db
+      .with('unflushed', (query) =>
+        query.selectNoFrom(sql<string>`set_config('synchronous_commit', 'off', true)`.as('setting')),
+      )
       .updateTable('turn_steps')
       .set({ status, output, duration_ms: durationMs })
       .where('workspace_id', '=', workspaceId)
       .where('turn_id', '=', turnId)
       .where('seq', '=', seq)
       .where('status', 'in', ['running', 'waiting'])
+      .where(sql<boolean>`(select setting from unflushed) = 'off'`)
       .where(
         sql<boolean>`exists (select from conversations where ${heldBy({ workspaceId, conversationId, turnId, attempt })})`,
       ),
@@ -96,6 +100,9 @@ interface EndedStep {
 /**
  * Stores the outcome of a step that was stored as running, or as waiting. Whoever takes the turn over ends what runs; an outcome that comes
  * later changes nothing.
+ *
+ * Whoever reads the step sees the outcome at once, and a process that dies leaves it. Only PostgreSQL's own crash can lose it, until the next
+ * statement of anybody is flushed: the one that ends the turn is (docs/decisions/0077-an-outcome-does-not-wait-for-the-disk.md).
  */
 export async function endStep(
   db: Kysely<DB>,
