@@ -35,7 +35,7 @@ export function storableText(value: unknown, maxDepth: number): string | undefin
 
 /** As `storableText`, of a value that is known not to nest deeply. */
 export function shallowText(value: unknown): string {
-  return JSON.stringify(value).replace(UNSTORABLE, (code) => (code === '\\\\' ? code : '\\ufffd'));
+  return JSON.stringify(value).replace(UNSTORABLE, (code) => (code === '\\\\' ? code : '\ufffd'));
 }
 
 /** Whether PostgreSQL can store a text of `JSON.stringify` as jsonb: it escapes no NUL and no half of a surrogate pair. */
